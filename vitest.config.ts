@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    globalSetup: ['tests/support/database-server.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    // Two workers: each test file brings up real servers, and a small machine gains nothing from more.
+    maxWorkers: 2,
+  },
+});
