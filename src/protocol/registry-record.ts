@@ -1,0 +1,195 @@
+/**
+ * Who is who, as the identity registry tells it.
+ *
+ * The wire shapes of a DeDi registry (what our registry role writes), and how a foreign registry's answer is read: every known
+ * spelling is accepted, a member that cannot be read counts as absent, and a record in no known state is not usable.
+ */
+import type { KeyObject } from 'node:crypto';
+import { type Static, Type } from 'typebox';
+import { ProtocolError } from './errors.ts';
+
+export const RecordState = Type.Enum(['draft', 'live', 'suspended', 'revoked', 'expired'], {
+  title: 'RecordState',
+  description: 'Only keys in state live are usable.',
+});
+export type RecordState = Static<typeof RecordState>;
+
+/** self-hosted spec: Subscriber record pointer. */
+export const CatalogIndexPointer = Type.Object(
+  { url: Type.String({ format: 'uri', description: 'HTTPS address of one signed catalog index.' }) },
+  { title: 'CatalogIndexPointer' },
+);
+export type CatalogIndexPointer = Static<typeof CatalogIndexPointer>;
+
+export const RegistryRecordDetails = Type.Object(
+  {
+    subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
+    url: Type.Optional(
+      Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
+    ),
+    type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
+    domain: Type.Optional(Type.String()),
+    signing_public_key: Type.String({
+      description: 'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM.',
+    }),
+    encr_public_key: Type.Optional(Type.String()),
+    valid_from: Type.Optional(Type.String({ format: 'date-time' })),
+    valid_until: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { title: 'RegistryRecordDetails' },
+);
+export type RegistryRecordDetails = Static<typeof RegistryRecordDetails>;
+
+export const RegistryRecord = Type.Object(
+  {
+    record_id: Type.String({ description: 'Name of the signing-key record: the second segment of a keyId.' }),
+    details: RegistryRecordDetails,
+    meta: Type.Object(
+      { catalog_index_urls: Type.Optional(Type.Array(CatalogIndexPointer)) },
+      { description: 'Where the participant hosts its signed catalog indexes.' },
+    ),
+    network_memberships: Type.Array(Type.String(), { description: 'Networks, as namespace_id/registry_id.' }),
+    state: RecordState,
+    ttl: Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the record.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'RegistryRecord', description: 'One signing key of one participant.' },
+);
+export type RegistryRecord = Static<typeof RegistryRecord>;
+
+export const LookupAnswer = Type.Object(
+  { message: Type.String(), data: RegistryRecord },
+  { title: 'LookupAnswer', description: 'Answer of GET /lookup/{namespace}/{registryName}/{recordId}.' },
+);
+export type LookupAnswer = Static<typeof LookupAnswer>;
+
+export const QueryAnswer = Type.Object(
+  { message: Type.String(), data: Type.Object({ records: Type.Array(RegistryRecord) }) },
+  { title: 'QueryAnswer', description: 'Answer of GET /query/{namespace}/{registryName}.' },
+);
+export type QueryAnswer = Static<typeof QueryAnswer>;
+
+/** A registry record as the rest of the code sees it, whatever registry it came from. */
+export interface ParticipantRecord {
+  recordId: string;
+  /** `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves. */
+  subscriberId: string;
+  url?: string;
+  type?: string;
+  /** `details.domain`: the business domain that the participant serves. */
+  domain?: string;
+  networkMemberships: string[];
+  catalogIndexUrls: string[];
+  /** `unknown` where the registry named none that we know; such a record is not usable. */
+  state: RecordState | 'unknown';
+  ttlSeconds?: number;
+  /** As the registry spelled it; keys.ts reads every spelling. */
+  signingPublicKey?: string;
+  /** ISO 8601, as the registry wrote it. */
+  validFrom?: string;
+  validUntil?: string;
+}
+
+/** What a key lookup found. That the registry could not be asked is an error, not one of these. */
+export type KeyLookup =
+  | { kind: 'key'; publicKey: KeyObject; record: ParticipantRecord }
+  | { kind: 'unusable'; reason: string }
+  | { kind: 'unknown-key' }
+  | { kind: 'unknown-subscriber' };
+
+/** Reads the answer of a lookup. An answer that holds no record is no answer: the registry counts as unavailable. */
+export function parseLookupAnswer(answer: unknown): ParticipantRecord {
+  const record = findParticipantRecord(member(answer, 'data'));
+  if (!record) throw unreadable('the lookup answer holds no record');
+  return record;
+}
+
+/** Reads the answer of a query. Records that cannot be read are left out, so that one of them does not hide the others. */
+export function parseQueryAnswer(answer: unknown): ParticipantRecord[] {
+  const data = member(answer, 'data');
+  const records = Array.isArray(data) ? data : member(data, 'records');
+  if (!Array.isArray(records)) throw unreadable('the query answer holds no list of records');
+  return records.map(findParticipantRecord).filter((record) => record !== undefined);
+}
+
+/** One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself nor a participant. */
+export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
+  const details = member(value, 'details');
+  const recordId = text(member(value, 'record_id')) ?? text(member(value, 'record_name'));
+  const subscriberId = text(member(details, 'subscriber_id'));
+  if (recordId === undefined || subscriberId === undefined) return undefined;
+  return {
+    recordId,
+    subscriberId,
+    url: text(member(details, 'url')),
+    type: text(member(details, 'type')),
+    domain: text(member(details, 'domain')),
+    networkMemberships: texts(member(value, 'network_memberships')),
+    catalogIndexUrls: catalogIndexUrls(value),
+    state: recordState(member(value, 'state')),
+    ttlSeconds: seconds(member(value, 'ttl')),
+    signingPublicKey: text(member(details, 'signing_public_key')),
+    validFrom: text(member(details, 'valid_from')),
+    validUntil: text(member(details, 'valid_until')),
+  };
+}
+
+/** Why the key of a record must not be used at this moment, or undefined when it may be. */
+export function unusableReason(record: ParticipantRecord, now: Date): string | undefined {
+  if (record.state !== 'live') return `the key is in state ${record.state}`;
+  if (record.validFrom !== undefined && !(Date.parse(record.validFrom) <= now.getTime())) {
+    return `the key is not valid before ${record.validFrom}`;
+  }
+  if (record.validUntil !== undefined && !(Date.parse(record.validUntil) >= now.getTime())) {
+    return `the key is not valid after ${record.validUntil}`;
+  }
+  return undefined;
+}
+
+/** Met as an array of `{url}` (the specification's form), as bare strings, as JSON text, and under details instead of meta. */
+function catalogIndexUrls(record: unknown): string[] {
+  const listed =
+    member(readIfJson(member(record, 'meta')), 'catalog_index_urls') ??
+    member(member(record, 'details'), 'catalog_index_urls');
+  const entries = readIfJson(listed);
+  if (!Array.isArray(entries)) return [];
+  const urls = entries.map((entry) => text(entry) ?? text(member(entry, 'url')));
+  return [...new Set(urls.filter((url) => url !== undefined))];
+}
+
+function readIfJson(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function recordState(value: unknown): ParticipantRecord['state'] {
+  const name = text(value)?.toLowerCase();
+  return RecordState.enum.find((state) => state === name) ?? 'unknown';
+}
+
+function seconds(value: unknown): number | undefined {
+  const amount = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount : undefined;
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(text).filter((entry) => entry !== undefined) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
+}
+
+function unreadable(what: string): ProtocolError {
+  return new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry's answer cannot be read: ${what}.`);
+}
