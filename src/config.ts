@@ -1,0 +1,167 @@
+import {
+  choice,
+  decimal,
+  flag,
+  integer,
+  type Kind,
+  list,
+  optional,
+  read,
+  SettingsError,
+  size,
+  text,
+  url,
+  type Values,
+} from './settings.ts';
+
+// The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
+// `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment.
+
+export const roles = ['registry', 'catalog'] as const;
+export type Role = (typeof roles)[number];
+
+export const settings = {
+  ROLES: list('all', `roles of this process, comma-separated: ${roles.join(', ')}, or all`),
+  HOST: text('127.0.0.1', 'address to listen on'),
+  REGISTRY_PORT: integer(4001, 'port of the registry role', { max: 65_535 }),
+  CATALOG_PORT: integer(4002, 'port of the catalog service', { max: 65_535 }),
+  OPERATIONS_PORT: integer(
+    0,
+    'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
+    { max: 65_535 },
+  ),
+  LOG_LEVEL: choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'least important lines to log',
+  ),
+  LOG_FORMAT: choice(['pretty', 'json'], 'pretty', 'pretty for a person, json for a log collector'),
+
+  REGISTRY_URL: optional(
+    url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
+  ),
+  REGISTRY_NAME: text('subscribers.beckn.one', 'registry that a bare domain belongs to'),
+  DATABASE_URL: optional(text('', 'PostgreSQL connection string; empty starts the embedded PostgreSQL')),
+  DATABASE_CONNECTIONS: integer(20, 'most connections to the database, per process', { min: 2, max: 500 }),
+  DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
+
+  CATALOG_ID: text('catalog.signpost.test', 'subscriberId of the catalog service'),
+  CATALOG_KEY_ID: text('key-1', 'recordId of its signing key'),
+  CATALOG_PRIVATE_KEY: optional(
+    text('', 'its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  ),
+  CATALOG_URL: optional(url('its public base address; empty means from HOST and CATALOG_PORT')),
+
+  DEFAULT_NETWORK_ID: text('nfh.global/beckn-nodes', 'network of catalogs that name none'),
+  MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
+  NETWORK_MEMBERSHIP: choice(
+    ['off', 'enforce'],
+    'off',
+    'enforce: publish only to networks that the registry says one is a member of',
+  ),
+  UNKNOWN_CONTEXT: choice(
+    ['accept', 'reject'],
+    'accept',
+    'what to do with attributes whose schema nobody knows',
+  ),
+  SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
+  SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
+  HISTORY_DAYS: integer(30, 'how long the change history is kept (the latest change of a catalog for ever)', {
+    unit: 'days',
+    min: 1,
+  }),
+
+  BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
+  BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push or an on_pull'),
+  CLOCK_SKEW_SECONDS: integer(30, 'how far in the future a signature may have been created', {
+    unit: 'seconds',
+  }),
+  MAX_SIGNATURE_SECONDS: integer(7200, 'longest time from created to expires of a signature', {
+    unit: 'seconds',
+    min: 1,
+  }),
+  RATE_LIMIT_PER_SECOND: integer(
+    200,
+    'requests per second and identity (burst: twice that); 0 lifts the limit',
+  ),
+  OVERLOAD_WAITING_CONNECTIONS: integer(
+    200,
+    'requests waiting for a database connection above which new ones get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  OVERLOAD_EVENT_LOOP_MS: integer(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
+    unit: 'milliseconds',
+    min: 10,
+  }),
+  OVERLOAD_BACKLOG: integer(10_000, 'unprocessed submissions above which new ones get NET_OVERLOADED', {
+    min: 1,
+  }),
+  ALLOW_PRIVATE_ADDRESSES: flag(
+    false,
+    'allow private addresses and plain HTTP in messages, records and files (development)',
+  ),
+  REQUIRE_CALLBACK_CHAIN: flag(
+    false,
+    'refuse callbacks whose signature does not name the request they answer',
+  ),
+  CHECK_CALLBACK_ORIGIN: flag(
+    true,
+    'callback addresses must have the origin of the url in the registry record',
+  ),
+
+  RETRY_BASE_MS: integer(1000, 'first delay before a delivery is tried again; doubles up to 5 minutes', {
+    unit: 'milliseconds',
+    min: 1,
+  }),
+  RETRY_HOURS: decimal(24, 'how long a delivery is tried before it is parked', { unit: 'hours' }),
+  PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
+  DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', { unit: 'seconds', min: 1 }),
+} as const satisfies Record<string, Kind<unknown>>;
+
+export type Settings = Values<typeof settings>;
+
+export interface RoleIdentity {
+  /** The subscriberId in the registry. */
+  id: string;
+  keyId: string;
+  /** The Ed25519 seed, when the operator gave one. */
+  seed: string | undefined;
+  /** The public base address. */
+  url: string;
+}
+
+/** The checked settings under their own names, with what follows from several of them. */
+export interface Config extends Settings {
+  roles: Role[];
+  registryUrl: string;
+  identities: { catalog: RoleIdentity };
+}
+
+/** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const values = read(settings, env);
+  return {
+    ...values,
+    roles: parseRoles(values.ROLES),
+    registryUrl: values.REGISTRY_URL ?? `http://${values.HOST}:${values.REGISTRY_PORT}/dedi`,
+    identities: {
+      catalog: {
+        id: values.CATALOG_ID,
+        keyId: values.CATALOG_KEY_ID,
+        seed: values.CATALOG_PRIVATE_KEY,
+        url: values.CATALOG_URL ?? `http://${values.HOST}:${values.CATALOG_PORT}`,
+      },
+    },
+  };
+}
+
+function parseRoles(names: readonly string[]): Role[] {
+  if (names.includes('all')) return [...roles];
+  const unknown = names.filter((name) => !roles.some((role) => role === name));
+  if (unknown.length > 0 || names.length === 0) {
+    throw new SettingsError(
+      `ROLES names no role "${unknown.join(', ')}"; there are: ${roles.join(', ')}, or all.`,
+    );
+  }
+  return roles.filter((role) => names.includes(role));
+}

@@ -1,0 +1,61 @@
+// When a delivery is tried again, and what an answer means. Pure: the time and the randomness are arguments.
+
+export const maxRetryDelayMs = 5 * 60_000;
+/** A receiver's Retry-After is respected up to this. */
+export const maxRetryAfterMs = 60 * 60_000;
+
+export interface RetryPolicy {
+  /** Delay before the first repeat; it doubles from there up to `maxRetryDelayMs`. */
+  baseMs: number;
+}
+
+/** What came back from a receiver, as far as it decides what happens next. */
+export interface ReceivedAnswer {
+  status: number;
+  /** `message.status` of the body, when there is one. */
+  acknowledgement?: string;
+  /** `message.error` of the body in words. */
+  error?: string;
+  retryAfterMs?: number;
+}
+
+export type Outcome =
+  | { kind: 'delivered'; status: number }
+  | { kind: 'refused'; status: number; reason: string }
+  | { kind: 'retry'; status?: number; reason: string; retryAfterMs?: number };
+
+/**
+ * Any 2xx is delivered, unless its body says NACK; that and 400 are a refusal: the same bytes would be refused again.
+ * Everything else may pass (a key not yet registered gives 401, a route not yet deployed 404) and is tried again.
+ */
+export function judgeAnswer(answer: ReceivedAnswer): Outcome {
+  const { status, acknowledgement, error, retryAfterMs } = answer;
+  const reason = `the receiver answered ${status}${error ? `: ${error}` : ''}`;
+  const accepted = status >= 200 && status < 300;
+  if (accepted && acknowledgement !== 'NACK') return { kind: 'delivered', status };
+  if (accepted || status === 400) return { kind: 'refused', status, reason };
+  return { kind: 'retry', status, reason, retryAfterMs };
+}
+
+/**
+ * The time of the next attempt after `attempts` failed ones, or undefined when that would be after `giveUpAt`.
+ * Exponential with full jitter in its upper half, so that many deliveries to one receiver do not return together.
+ */
+export function nextAttempt(
+  policy: RetryPolicy,
+  failure: { attempts: number; now: Date; giveUpAt: Date; retryAfterMs?: number; random: number },
+): Date | undefined {
+  const { attempts, now, giveUpAt, retryAfterMs = 0, random } = failure;
+  const ceiling = Math.min(policy.baseMs * 2 ** Math.min(attempts - 1, 30), maxRetryDelayMs);
+  const backoff = ceiling / 2 + (random * ceiling) / 2;
+  const at = new Date(now.getTime() + Math.max(backoff, Math.min(retryAfterMs, maxRetryAfterMs)));
+  return at <= giveUpAt ? at : undefined;
+}
+
+/** The value of a Retry-After header (seconds or an HTTP date) as milliseconds from now. */
+export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}

@@ -1,0 +1,92 @@
+import type { GuardedClient } from '../http/guarded-client.ts';
+import type { Logger } from '../logger.ts';
+import type { Json } from '../protocol/json.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import type { KeyLookup } from '../protocol/registry-record.ts';
+import { parseSignatureHeader, signRequest, verifySignature } from '../protocol/request-signature.ts';
+import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
+
+// Signs one message, posts it, reads the answer and checks the answer's own signature.
+// A fresh signature per attempt, the same bytes; redirects of a POST are never followed.
+
+export const sendTimeoutMs = 30_000;
+const maxAnswerBytes = 1024 * 1024;
+
+export interface Sender {
+  key: SigningKey;
+  client: GuardedClient;
+  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>;
+  logger: Logger;
+  now: () => Date;
+}
+
+export interface Message {
+  url: string;
+  body: Buffer;
+  /** On callbacks: the text of the signature of the request that is answered. */
+  answering?: string;
+  signal?: AbortSignal;
+}
+
+/** Throws a FetchFailure when no answer came. */
+export async function sendSigned(sender: Sender, message: Message): Promise<ReceivedAnswer> {
+  const authorization = signRequest(sender.key, message.body, { now: sender.now(), answering: message.answering });
+  const response = await sender.client.request(message.url, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: message.body,
+    timeoutMs: sendTimeoutMs,
+    maxBytes: maxAnswerBytes,
+    maxRedirects: 0,
+    signal: message.signal,
+  });
+  await checkAnswerSignature(sender, message.url, authorization, response);
+  return {
+    status: response.status,
+    ...readAcknowledgement(response.body),
+    retryAfterMs: parseRetryAfter(headerText(response.headers['retry-after']), sender.now()),
+  };
+}
+
+/** A missing or wrong answer signature is told, never a reason to repeat: many deployed peers do not sign answers. */
+async function checkAnswerSignature(
+  { findKey, logger }: Sender,
+  url: string,
+  authorization: string,
+  response: { headers: Record<string, string | string[] | undefined>; body: Buffer },
+): Promise<void> {
+  const value = headerText(response.headers.signature);
+  if (value === undefined) return logger.debug({ url }, 'the answer is not signed');
+  try {
+    const header = parseSignatureHeader(value);
+    const lookup = await findKey(header.subscriberId, header.recordId);
+    if (lookup.kind !== 'key') return logger.warn({ url }, `the answer is signed with a key that is ${lookup.kind}`);
+    verifySignature(header, lookup.publicKey, response.body, parseSignatureHeader(authorization).signature);
+  } catch (error) {
+    logger.warn({ url, reason: error instanceof Error ? error.message : error }, 'the answer has a wrong signature');
+  }
+}
+
+function readAcknowledgement(body: Buffer): Pick<ReceivedAnswer, 'acknowledgement' | 'error'> {
+  let parsed: Json;
+  try {
+    parsed = JSON.parse(body.toString('utf8'));
+  } catch {
+    return {};
+  }
+  const message = member(parsed, 'message');
+  const error = member(message, 'error');
+  const acknowledgement = member(message, 'status');
+  return {
+    acknowledgement: typeof acknowledgement === 'string' ? acknowledgement : undefined,
+    error: error === undefined ? undefined : `${member(error, 'code')} ${member(error, 'message')}`,
+  };
+}
+
+function member(value: Json | undefined, name: string): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
+}
+
+function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,160 @@
+// How a setting is declared and read: a kind per JSON-ish type, each with a default, a unit and a sentence. Pure.
+
+export interface Kind<T> {
+  parse(text: string): T;
+  /** The default as it would be written in the environment. */
+  fallback: string;
+  about: string;
+  unit?: string;
+}
+
+export type Values<S extends Record<string, Kind<unknown>>> = {
+  [K in keyof S]: S[K] extends Kind<infer T> ? T : never;
+};
+
+/** Reads every declared setting; one error names all that are wrong, so that they can be mended in one go. */
+export function read<S extends Record<string, Kind<unknown>>>(
+  settings: S,
+  env: Readonly<Record<string, string | undefined>>,
+): Values<S> {
+  const faults: string[] = [];
+  const values = Object.entries(settings).map(([name, kind]) => {
+    const given = env[name];
+    try {
+      return [name, kind.parse(given === undefined || given === '' ? kind.fallback : given.trim())];
+    } catch (error) {
+      faults.push(`${name}="${given}" ${error instanceof Error ? error.message : error}`);
+      return [name, undefined];
+    }
+  });
+  if (faults.length > 0) throw new SettingsError(faults.map((fault) => `Setting ${fault}.`).join('\n'));
+  return Object.fromEntries(values) as Values<S>;
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** The text of `.env.example`: every setting with its meaning, unit and default. */
+export function renderEnvExample(settings: Record<string, Kind<unknown>>): string {
+  const entries = Object.entries(settings).map(
+    ([name, { about, unit, fallback }]) => `# ${about}${unit ? ` [${unit}]` : ''}\n#${name}=${fallback}\n`,
+  );
+  return `# Every setting of Signpost with its default. Copy to .env or set them in the environment.\n\n${entries.join('\n')}`;
+}
+
+export function text(fallback: string, about: string): Kind<string> {
+  return { fallback, about, parse: (given) => given };
+}
+
+export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+  return { ...kind, fallback: '', parse: (given) => (given === '' ? undefined : kind.parse(given)) };
+}
+
+interface Range {
+  min?: number;
+  max?: number;
+  unit?: string;
+}
+
+export function integer(
+  fallback: number,
+  about: string,
+  { min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Range = {},
+): Kind<number> {
+  return {
+    fallback: String(fallback),
+    about,
+    unit,
+    parse: (given) => within(given, /^\d+$/, min, max, 'a whole number'),
+  };
+}
+
+export function decimal(
+  fallback: number,
+  about: string,
+  { min = 0, max = Number.MAX_SAFE_INTEGER, unit }: Range = {},
+): Kind<number> {
+  return {
+    fallback: String(fallback),
+    about,
+    unit,
+    parse: (given) => within(given, /^\d+(\.\d+)?$/, min, max, 'a number'),
+  };
+}
+
+function within(given: string, pattern: RegExp, min: number, max: number, what: string): number {
+  const number = pattern.test(given) ? Number(given) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw new Error(
+    `must be ${what} ${max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`}`,
+  );
+}
+
+export function flag(fallback: boolean, about: string): Kind<boolean> {
+  return {
+    fallback: String(fallback),
+    about,
+    unit: 'true or false',
+    parse: (given) => {
+      if (/^(true|1|yes|on)$/i.test(given)) return true;
+      if (/^(false|0|no|off)$/i.test(given)) return false;
+      throw new Error('must be true or false');
+    },
+  };
+}
+
+export function choice<const T extends string>(values: readonly T[], fallback: T, about: string): Kind<T> {
+  return {
+    fallback,
+    about,
+    unit: values.join(' | '),
+    parse: (given) => {
+      const chosen = values.find((value) => value === given);
+      if (chosen === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+      return chosen;
+    },
+  };
+}
+
+const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** Bytes; the units are binary: 1 kb is 1,024. */
+export function size(fallback: string, about: string): Kind<number> {
+  return {
+    fallback,
+    about,
+    unit: 'bytes, or with kb, mb, gb (binary)',
+    parse: (given) => {
+      const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i.exec(given) ?? [];
+      const factor = sizeUnits[unit.toLowerCase()];
+      if (number === undefined || factor === undefined)
+        throw new Error('must be a size such as 5242880, 512kb or 5mb');
+      return Math.floor(Number(number) * factor);
+    },
+  };
+}
+
+export function list(fallback: string, about: string): Kind<string[]> {
+  return {
+    fallback,
+    about,
+    parse: (given) =>
+      given
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+  };
+}
+
+export function url(about: string): Kind<string> {
+  return {
+    fallback: '',
+    about,
+    unit: 'URL',
+    parse: (given) => {
+      if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
+      return given.replace(/\/+$/, '');
+    },
+  };
+}

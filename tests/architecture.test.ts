@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+// Imports go one way. A folder may import from the folders of lower layers, never from its own layer's neighbours.
+const layers: readonly (readonly string[])[] = [
+  ['protocol'],
+  ['rules'],
+  ['http', 'storage'],
+  ['registry'],
+  ['schemas'],
+  ['delivery'],
+  ['catalog', 'discovery', 'publisher'],
+  ['console'],
+  ['main.ts'],
+  ['cli'],
+];
+/** Root modules without a layer: anyone may use them, they use nothing of ours but each other. */
+const leaves = ['config.ts', 'settings.ts', 'logger.ts', 'metrics.ts', 'thread-pool.ts', 'thread-entry.ts'];
+/** Layers that take no clock, no file, no socket: what they may import from Node is pure. */
+const pureFolders = ['protocol', 'rules'];
+const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net'];
+
+const root = 'src';
+const files = readdirSync(root, { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith('.ts'));
+
+describe('the architecture', () => {
+  it('lets imports go one way only', () => {
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => normalize(join(dirname(file), target)))
+        .filter((target) => !isAllowed(file, target))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps what is said and what follows from it free of input and output', () => {
+    const wrong = files
+      .filter((file) => pureFolders.includes(roomOf(file)) && !file.endsWith('.test.ts'))
+      .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+      .filter(({ target }) => target.startsWith('node:') && !pureBuiltins.includes(target));
+    expect(wrong).toEqual([]);
+  });
+
+  it('knows every folder', () => {
+    const known = [...layers.flat(), ...leaves];
+    const rooms = new Set(files.filter((file) => !file.endsWith('.test.ts')).map(roomOf));
+    expect([...rooms].filter((room) => !known.includes(room))).toEqual([]);
+  });
+
+  it('keeps files short: none passes 500 lines', () => {
+    const long = files.filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > 500);
+    expect(long).toEqual([]);
+  });
+
+  it('reads the environment at one place', () => {
+    const readers = files
+      .filter((file) => !file.endsWith('.test.ts'))
+      .filter((file) => /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
+    expect(readers).toEqual(['cli/main.ts']);
+  });
+});
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  return [...text.matchAll(/^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm)].map(
+    ([, target]) => target ?? '',
+  );
+}
+
+/** The first folder of a path, or the file itself at the root. */
+function roomOf(path: string): string {
+  return path.split(sep)[0] ?? path;
+}
+
+function isAllowed(from: string, to: string): boolean {
+  const [source, target] = [roomOf(from), roomOf(to)];
+  if (source === target || from.endsWith('.test.ts')) return true;
+  if (leaves.includes(target)) return true;
+  const layerOf = (room: string) => layers.findIndex((layer) => layer.includes(room));
+  return !leaves.includes(source) && layerOf(target) !== -1 && layerOf(target) < layerOf(source);
+}
