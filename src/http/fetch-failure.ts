@@ -1,0 +1,56 @@
+/** What can go wrong with a call. Only `timeout` and `unreachable` may well pass by themselves. */
+export type FetchFailureKind =
+  | 'timeout'
+  | 'too-large'
+  | 'address-refused'
+  | 'unreachable'
+  | 'redirects'
+  | 'bad-url'
+  | 'bad-encoding'
+  | 'aborted';
+
+/** No usable answer came. The message is a sentence for a person, naming the address and what to look at. */
+export class FetchFailure extends Error {
+  override readonly name = 'FetchFailure';
+  readonly kind: FetchFailureKind;
+
+  constructor(kind: FetchFailureKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.kind = kind;
+  }
+}
+
+/** Whatever undici, the resolver or TLS threw, in our words. */
+export function asFetchFailure(error: unknown, url: URL): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const detail = error instanceof Error ? error.message : String(error);
+  if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) {
+    return new FetchFailure('timeout', `${url.origin} did not answer in time.`, error);
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new FetchFailure('too-large', `${url.origin} sent more headers than we read.`, error);
+  }
+  return new FetchFailure(
+    'unreachable',
+    `${url.origin} cannot be reached: ${reasons[code] ?? detail}.`,
+    error,
+  );
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'it broke the connection off',
+  EPIPE: 'it broke the connection off',
+  UND_ERR_SOCKET: 'it broke the connection off',
+  ENOTFOUND: 'its name does not resolve',
+  EAI_AGAIN: 'its name cannot be resolved at the moment',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no way to that network',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on that port',
+};

@@ -1,0 +1,44 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip, gunzip } from 'node:zlib';
+import { FetchFailure } from './fetch-failure.ts';
+
+// Gunzip with a limit on what comes out: a few kilobytes can inflate to gigabytes. `what` names the bytes in messages.
+
+export async function inflate(bytes: Uint8Array, maxInflatedBytes: number, what: string): Promise<Buffer> {
+  return await new Promise((resolve, reject) => {
+    gunzip(bytes, { maxOutputLength: maxInflatedBytes }, (error, inflated) => {
+      if (error) reject(inflateFailure(error, maxInflatedBytes, what));
+      else resolve(inflated);
+    });
+  });
+}
+
+/** The same for a download that is read piece by piece. */
+export async function* inflateStream(
+  source: Readable,
+  maxInflatedBytes: number,
+  what: string,
+): AsyncGenerator<Buffer> {
+  const inflated = pipeline(source, createGunzip(), () => {}); // a failing source fails the reading below
+  let inflatedBytes = 0;
+  try {
+    for await (const chunk of inflated) {
+      inflatedBytes += chunk.length;
+      if (inflatedBytes > maxInflatedBytes) throw tooLarge(maxInflatedBytes, what);
+      yield chunk;
+    }
+  } catch (error) {
+    throw inflateFailure(error, maxInflatedBytes, what);
+  }
+}
+
+function inflateFailure(error: unknown, maxInflatedBytes: number, what: string): FetchFailure {
+  if (error instanceof FetchFailure) return error;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxInflatedBytes, what);
+  return new FetchFailure('bad-encoding', `${what} is not valid gzip.`, error);
+}
+
+function tooLarge(maxInflatedBytes: number, what: string): FetchFailure {
+  return new FetchFailure('too-large', `${what} inflates to more than ${maxInflatedBytes} bytes.`);
+}
