@@ -1,0 +1,51 @@
+import { isUtf8 } from 'node:buffer';
+import { ProtocolError } from './errors.ts';
+import { JsonFault, scanJson } from './json-scan.ts';
+
+/** A JSON value as `parseJson` gives it. A member named `__proto__` is plain own data like any other. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export type JsonObject = { [member: string]: Json };
+
+/**
+ * Reads a body, a file or an answer of somebody else. Stricter than `JSON.parse`: what two readers could understand
+ * differently is refused, so that the value that was signed is the value that is processed.
+ */
+export function parseJson(bytes: Uint8Array): Json {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!isUtf8(buffer)) {
+    throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);
+  }
+  try {
+    scanJson(buffer);
+    return JSON.parse(buffer.toString('utf8'));
+  } catch (error) {
+    const message = error instanceof JsonFault ? error.message : 'not JSON';
+    throw new ProtocolError('SCH_INVALID_JSON', message, { cause: error });
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The JSONPath of `details.path`: dots where a name allows it, otherwise brackets: `$.context['@type'][0]`. */
+export function jsonPath(segments: readonly (string | number)[]): string {
+  return `$${segments.map(pathSegment).join('')}`;
+}
+
+function pathSegment(segment: string | number): string {
+  if (typeof segment === 'number') return `[${segment}]`;
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(segment) ? `.${segment}` : `[${quoteName(segment)}]`;
+}
+
+/** A member name as a normalized path quotes it (RFC 9535 section 2.7). */
+export function quoteName(name: string): string {
+  return `'${JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/** Decoding puts U+FFFD where a byte cannot stand: the first difference after encoding again is the place. */
+function firstBadByte(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'));
+  const difference = bytes.findIndex((byte, index) => byte !== again[index]);
+  return difference === -1 ? bytes.length : difference;
+}
