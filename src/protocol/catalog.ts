@@ -1,0 +1,204 @@
+/**
+ * The catalog and what it is made of (catalog spec: Resources and their fields). Everything is open except the Catalog itself, which
+ * refuses unknown members in requests; `ReceivedCatalog` is the same catalog as callbacks and files bring it, open as well.
+ */
+import { type Static, type TObjectOptions, Type } from 'typebox';
+import { Geometry } from './geojson.ts';
+import { closed, Id, Uri } from './shapes.ts';
+
+/**
+ * Domain-specific attributes: an open object that names its schema. resourceAttributes, offerAttributes and considerationAttributes must
+ * carry both names.
+ */
+export const Attributes = Type.Unsafe<TypedAttributes>(
+  Type.Object(
+    {
+      '@context': Type.String({ format: 'uri', description: 'URI of the domain schema.' }),
+      '@type': Type.String({ minLength: 1, description: 'Type within that schema.' }),
+    },
+    {
+      title: 'Attributes',
+      description: 'Domain-specific fields, validated against the schema that @context names.',
+    },
+  ),
+);
+export type Attributes = Static<typeof Attributes>;
+type TypedAttributes = { '@context': string; '@type': string; [member: string]: unknown };
+
+/** The specification asks no @context of a provider's attributes; who names one of the two must name both. */
+export const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
+  Type.Object(
+    { '@context': Type.Optional(Uri), '@type': Type.Optional(Type.String({ minLength: 1 })) },
+    {
+      title: 'ProviderAttributes',
+      description: 'Domain-specific fields; validated where @context and @type name a schema.',
+      dependentRequired: { '@context': ['@type'], '@type': ['@context'] },
+    },
+  ),
+);
+export type ProviderAttributes = Static<typeof ProviderAttributes>;
+
+const dayOrInstant = Type.String({
+  format: 'date-or-date-time',
+  description: 'A whole UTC day or a date-time; the bound is inclusive, and open where it is missing.',
+  examples: ['2026-01-31', '2026-01-31T12:00:00Z'],
+});
+const timeOfDay = Type.String({
+  format: 'time-of-day',
+  description: 'Daily window, UTC unless an offset stands there; may cross midnight.',
+  examples: ['22:00:00Z'],
+});
+
+export const TimePeriod = Type.Object(
+  {
+    startDate: Type.Optional(dayOrInstant),
+    endDate: Type.Optional(dayOrInstant),
+    startTime: Type.Optional(timeOfDay),
+    endTime: Type.Optional(timeOfDay),
+  },
+  { title: 'TimePeriod' },
+);
+export type TimePeriod = Static<typeof TimePeriod>;
+
+const descriptorMembers = {
+  name: Type.Optional(Type.String()),
+  shortDesc: Type.Optional(Type.String()),
+  longDesc: Type.Optional(Type.String()),
+  thumbnailImage: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String()),
+  docs: Type.Optional(Type.Array(Type.Unknown())),
+  mediaFile: Type.Optional(Type.Array(Type.Unknown())),
+};
+
+export const Descriptor = Type.Object(descriptorMembers, { title: 'Descriptor' });
+export type Descriptor = Static<typeof Descriptor>;
+
+export const ProviderDescriptor = Type.Object(
+  { ...descriptorMembers, name: Type.String() },
+  { title: 'ProviderDescriptor' },
+);
+
+export const Address = Type.Object(
+  {
+    streetAddress: Type.Optional(Type.String()),
+    addressLocality: Type.Optional(Type.String()),
+    addressRegion: Type.Optional(Type.String()),
+    postalCode: Type.Optional(Type.String()),
+    addressCountry: Type.Optional(Type.String()),
+  },
+  { title: 'Address' },
+);
+export type Address = Static<typeof Address>;
+
+export const Location = Type.Object(
+  { geo: Type.Optional(Geometry), address: Type.Optional(Address) },
+  { title: 'Location', description: 'Usually a Point with an address; any GeoJSON geometry is understood.' },
+);
+export type Location = Static<typeof Location>;
+
+const providerMembers = {
+  availableAt: Type.Optional(
+    Type.Array(Location, {
+      description: 'Where the provider is; resources inherit it, having no location of their own.',
+    }),
+  ),
+  providerAttributes: Type.Optional(ProviderAttributes),
+  rating: Type.Optional(Type.Unknown({ description: 'Aggregate rating.' })),
+};
+
+export const Provider = Type.Object(
+  {
+    id: Type.String({ ...Id, description: "Stable identifier in the publisher's namespace." }),
+    descriptor: ProviderDescriptor,
+    ...providerMembers,
+  },
+  { title: 'Provider' },
+);
+export type Provider = Static<typeof Provider>;
+
+/** An offer may name its provider by id alone: the provider is described where the catalog has it. */
+export const OfferProvider = Type.Object(
+  { id: Id, descriptor: Type.Optional(Descriptor), ...providerMembers },
+  { title: 'OfferProvider' },
+);
+export type OfferProvider = Static<typeof OfferProvider>;
+
+export const Resource = Type.Object(
+  {
+    id: Type.String({ ...Id, description: 'Globally unique resource identifier.' }),
+    descriptor: Type.Optional(Descriptor),
+    resourceAttributes: Type.Optional(Attributes),
+  },
+  { title: 'Resource' },
+);
+export type Resource = Static<typeof Resource>;
+
+export const Consideration = Type.Object(
+  { id: Id, considerationAttributes: Type.Optional(Attributes) },
+  { title: 'Consideration' },
+);
+export type Consideration = Static<typeof Consideration>;
+
+export const AddOn = Type.Object(
+  {
+    id: Id,
+    descriptor: Type.Optional(Descriptor),
+    resourceAttributes: Type.Optional(Attributes),
+    offerAttributes: Type.Optional(Attributes),
+  },
+  { title: 'AddOn', description: 'Like a Resource or like an Offer.' },
+);
+export type AddOn = Static<typeof AddOn>;
+
+export const Offer = Type.Object(
+  {
+    id: Type.String({ ...Id, description: 'Unique offer identifier.' }),
+    descriptor: Type.Optional(Descriptor),
+    provider: Type.Optional(OfferProvider),
+    resourceIds: Type.Optional(
+      Type.Array(Id, {
+        description: 'Resources covered; omitted, the offer applies to all resources of the provider.',
+      }),
+    ),
+    addOns: Type.Optional(Type.Array(AddOn)),
+    considerations: Type.Optional(Type.Array(Consideration)),
+    validity: Type.Optional(TimePeriod),
+    offerAttributes: Type.Optional(Attributes),
+  },
+  { title: 'Offer' },
+);
+export type Offer = Static<typeof Offer>;
+
+const catalogMembers = {
+  id: Type.String({
+    ...Id,
+    description: 'Stable identifier; later publishes with the same id are merged or replace the catalog.',
+  }),
+  descriptor: Descriptor,
+  provider: Provider,
+  resources: Type.Optional(Type.Array(Resource)),
+  offers: Type.Optional(Type.Array(Offer)),
+  bppId: Type.Optional(
+    Type.String({ minLength: 1, description: 'Provider Node that publishes the catalog.' }),
+  ),
+  bppUri: Type.Optional(Type.String({ format: 'uri', description: 'Protocol API base URL of that node.' })),
+  isActive: Type.Optional(Type.Boolean({ default: true })),
+  validity: Type.Optional(TimePeriod),
+};
+
+const resourcesOrOffers: TObjectOptions = {
+  description: 'Has at least one of resources and offers; an offer-only catalog is allowed.',
+  anyOf: [{ required: ['resources'] }, { required: ['offers'] }],
+};
+
+export const Catalog = closed(catalogMembers, { title: 'Catalog', ...resourcesOrOffers });
+export type Catalog = Static<typeof Catalog>;
+
+export const ReceivedCatalog = Type.Object(catalogMembers, {
+  title: 'ReceivedCatalog',
+  ...resourcesOrOffers,
+});
+export type ReceivedCatalog = Static<typeof ReceivedCatalog>;
+
+export const CatalogType = Type.Enum(['MASTER', 'REGULAR'], { type: 'string', title: 'CatalogType' });
+export type CatalogType = Static<typeof CatalogType>;

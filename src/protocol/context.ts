@@ -1,0 +1,117 @@
+/**
+ * The `context` of every request and callback (catalog spec: Context), and the contexts that answer it.
+ *
+ * Open: members that we do not know are kept and ignored. A known member with a bad value is CTX_INVALID_FIELD, whatever is wrong with
+ * it.
+ */
+import { type Static, type TObject, Type } from 'typebox';
+import { DateTime, NetworkId, oneOfTexts } from './shapes.ts';
+
+/** The only version there is (catalog spec: Versioning). */
+export const protocolVersion = '2.0.0';
+
+const messageId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'Correlation key for callbacks.',
+});
+const transactionId = Type.String({ minLength: 1, maxLength: 128 });
+const nodeId = Type.String({ minLength: 1, maxLength: 512 });
+/** A base address to which an action's path is joined. */
+const baseUri = Type.String({ format: 'uri', pattern: '^[hH][tT][tT][pP][sS]?://' });
+
+const contextMembers = {
+  version: Type.String({ description: 'Protocol version of the message.', examples: [protocolVersion] }),
+  action: Type.String({ description: "Must equal the endpoint's action." }),
+  messageId,
+  transactionId,
+  timestamp: DateTime,
+  ttl: Type.Optional(
+    Type.String({
+      format: 'duration',
+      description: 'ISO 8601; the message is refused when timestamp plus ttl has elapsed before processing.',
+      examples: ['PT30S'],
+    }),
+  ),
+  bapId: Type.Optional(nodeId),
+  bapUri: Type.Optional(baseUri),
+  bppId: Type.Optional(nodeId),
+  bppUri: Type.Optional(baseUri),
+  networkId: Type.Optional(NetworkId),
+  schemaContext: Type.Optional(Type.Array(Type.String(), { description: 'Schema context URIs.' })),
+  key: Type.Optional(Type.String()),
+  try: Type.Optional(Type.Boolean()),
+  senderId: Type.Optional(Type.String()),
+  receiverId: Type.Optional(Type.String()),
+  requestDigest: Type.Optional(
+    Type.Object(
+      { digest: Type.String({ pattern: '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$' }) },
+      { description: 'On callbacks: binds the callback to the originating request.' },
+    ),
+  ),
+};
+
+export const Context = Type.Object(contextMembers, { title: 'Context' });
+export type Context = Static<typeof Context>;
+
+/** publish and push: the sender stands on the provider side. */
+export const ProviderContext = Type.Object(
+  { ...contextMembers, bppId: nodeId, bppUri: baseUri },
+  { title: 'ProviderContext' },
+);
+export type ProviderContext = Static<typeof ProviderContext>;
+
+/** pull and discover: the sender stands on the application side. */
+export const ApplicationContext = Type.Object(
+  { ...contextMembers, bapId: nodeId, bapUri: baseUri },
+  { title: 'ApplicationContext' },
+);
+export type ApplicationContext = Static<typeof ApplicationContext>;
+
+/** Synchronous answers echo version, messageId, transactionId and timestamp of the request under an action of their own. */
+export const AnswerContext = Type.Object(
+  {
+    version: oneOfTexts([protocolVersion]),
+    action: Type.String(),
+    messageId,
+    transactionId,
+    timestamp: DateTime,
+  },
+  { title: 'AnswerContext' },
+);
+export type AnswerContext = Static<typeof AnswerContext>;
+
+export function answerContext(
+  action: string,
+  request: Omit<AnswerContext, 'version' | 'action'>,
+): AnswerContext {
+  const { messageId, transactionId, timestamp } = request;
+  return { version: protocolVersion, action, messageId, transactionId, timestamp };
+}
+
+/**
+ * The context of a callback: that of the request with the callback's action, a new timestamp and the digest of the request's raw body.
+ * `sender` is for on_discover, where bppId and bppUri become those of the Discovery Service.
+ */
+export function callbackContext(
+  action: string,
+  request: Context,
+  answer: { now: Date; requestDigest: string; sender?: { bppId: string; bppUri: string } },
+): Context {
+  return {
+    ...request,
+    ...answer.sender,
+    action,
+    timestamp: answer.now.toISOString(),
+    requestDigest: { digest: answer.requestDigest },
+  };
+}
+
+/** A request or callback body: exactly `context` and `message` in what we accept as a request, both open in callbacks. */
+export function envelope<C extends TObject, M extends TObject>(title: string, context: C, message: M) {
+  return Type.Object({ context, message }, { title, additionalProperties: false });
+}
+
+export function openEnvelope<C extends TObject, M extends TObject>(title: string, context: C, message: M) {
+  return Type.Object({ context, message }, { title });
+}

@@ -1,0 +1,159 @@
+/**
+ * discover and on_discover (catalog spec: POST /discover, POST /on_discover). The schema, and what the parts of an intent must have in
+ * common; what an intent selects is the discovery service's matter.
+ */
+import { type Static, Type } from 'typebox';
+import { ReceivedCatalog } from './catalog.ts';
+import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
+import type { ErrorCode, ProtocolError } from './errors.ts';
+import { faultAt, type Segments } from './fault.ts';
+import { Geometry } from './geojson.ts';
+import { closed, Offset, oneOfTexts, oneOfTextsAnyCase, Pagination } from './shapes.ts';
+
+export const spatialOperators = [
+  'S_INTERSECTS',
+  'S_DISJOINT',
+  'S_WITHIN',
+  'S_CONTAINS',
+  'S_OVERLAPS',
+  'S_CROSSES',
+  'S_TOUCHES',
+  'S_EQUALS',
+  'S_DWITHIN',
+] as const;
+export type SpatialOperator = (typeof spatialOperators)[number];
+
+export const spatialQuantifiers = ['ANY', 'ALL', 'NONE'] as const;
+export type SpatialQuantifier = (typeof spatialQuantifiers)[number];
+
+const operation = oneOfTextsAnyCase(spatialOperators, {
+  description:
+    'In any case. The field is called op or operation; predicate(stored geometry, query geometry).',
+  examples: ['S_DWITHIN'],
+});
+
+export const SpatialEntry = closed(
+  {
+    op: Type.Optional(operation),
+    operation: Type.Optional(operation),
+    targets: Type.Unsafe<string | string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      minItems: 1,
+      description: 'Absolute JSONPath to the geo field, exactly as it was indexed; or several of them.',
+      examples: ['$.catalogs[*].provider.availableAt[*].geo'],
+    }),
+    geometry: Geometry,
+    distanceMeters: Type.Optional(
+      Type.Number({ minimum: 0, description: 'Required for S_DWITHIN, ignored for the others.' }),
+    ),
+    quantifier: Type.Optional(
+      oneOfTextsAnyCase(spatialQuantifiers, {
+        default: 'ANY',
+        description: 'How many of the geometries under the target must satisfy the predicate.',
+      }),
+    ),
+    srid: Type.Optional(oneOfTexts(['EPSG:4326'])),
+  },
+  { title: 'SpatialEntry' },
+);
+export type SpatialEntry = Static<typeof SpatialEntry>;
+
+export const IntentFilters = closed(
+  {
+    type: oneOfTexts(['jsonpath']),
+    expression: Type.String({
+      description:
+        'RFC 9535, absolute; $ is the payload root, so that resources are $.catalogs[*].resources[*].',
+      examples: ["$.catalogs[*].resources[?@.resourceAttributes.attributes.connectorType == 'CCS2']"],
+    }),
+  },
+  { title: 'IntentFilters' },
+);
+export type IntentFilters = Static<typeof IntentFilters>;
+
+export const Intent = closed(
+  {
+    textSearch: Type.Optional(Type.String({ description: 'Free text; no operators.' })),
+    filters: Type.Optional(IntentFilters),
+    spatial: Type.Optional(Type.Array(SpatialEntry, { description: 'All of them must be satisfied.' })),
+    mediaSearch: Type.Optional(Type.Unknown({ description: 'Not implemented: NET_NOT_IMPLEMENTED.' })),
+  },
+  { title: 'Intent', description: 'At least one of textSearch, filters and spatial, in any combination.' },
+);
+export type Intent = Static<typeof Intent>;
+
+export const DiscoverMessage = closed(
+  {
+    intent: Intent,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Counts resources.' }),
+    ),
+    offset: Type.Optional(Offset),
+  },
+  { title: 'DiscoverMessage' },
+);
+export type DiscoverMessage = Static<typeof DiscoverMessage>;
+
+export const DiscoverRequest = envelope('DiscoverRequest', ApplicationContext, DiscoverMessage);
+export type DiscoverRequest = Static<typeof DiscoverRequest>;
+
+export const OnDiscoverMessage = Type.Object(
+  { catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }), pagination: Type.Optional(Pagination) },
+  { title: 'OnDiscoverMessage' },
+);
+export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
+
+export const OnDiscoverCallback = openEnvelope('OnDiscoverCallback', Context, OnDiscoverMessage);
+export type OnDiscoverCallback = Static<typeof OnDiscoverCallback>;
+
+/** A spatial entry with its spellings settled. */
+export interface SpatialConstraint {
+  operator: SpatialOperator;
+  quantifier: SpatialQuantifier;
+  targets: string[];
+  geometry: Geometry;
+  /** Set for S_DWITHIN and for no other. */
+  distanceMeters?: number;
+}
+
+export function checkDiscoverMessage({ intent }: DiscoverMessage): void {
+  if (intent.mediaSearch !== undefined) {
+    throw fault('NET_NOT_IMPLEMENTED', ['mediaSearch'], 'is not supported');
+  }
+  const hasText = intent.textSearch !== undefined && intent.textSearch.trim() !== '';
+  if (!hasText && !intent.filters && !intent.spatial?.length) {
+    throw fault('SCH_REQUIRED_FIELD_MISSING', [], 'must have at least one of textSearch, filters, spatial');
+  }
+  spatialConstraints(intent);
+}
+
+/** Reads the spatial entries of an intent; throws where operator and distance do not come together. */
+export function spatialConstraints(intent: Intent): SpatialConstraint[] {
+  return (intent.spatial ?? []).map((entry, index) => {
+    const operator = spatialOperator(entry, index);
+    if (operator === 'S_DWITHIN' && entry.distanceMeters === undefined) {
+      throw fault('SCH_REQUIRED_FIELD_MISSING', ['spatial', index, 'distanceMeters'], 'is missing');
+    }
+    return {
+      operator,
+      quantifier: (entry.quantifier ?? 'ANY').toUpperCase() as SpatialQuantifier,
+      targets: [entry.targets].flat(),
+      geometry: entry.geometry,
+      ...(operator === 'S_DWITHIN' && { distanceMeters: entry.distanceMeters }),
+    };
+  });
+}
+
+function spatialOperator({ op, operation }: SpatialEntry, index: number): SpatialOperator {
+  const name = (op ?? operation)?.toUpperCase();
+  if (name === undefined) throw fault('SCH_REQUIRED_FIELD_MISSING', ['spatial', index, 'op'], 'is missing');
+  if (operation !== undefined && operation.toUpperCase() !== name) {
+    throw fault('SCH_SCHEMA_VALIDATION_FAILED', ['spatial', index, 'operation'], 'contradicts op');
+  }
+  return name as SpatialOperator;
+}
+
+function fault(code: ErrorCode, at: Segments, problem: string): ProtocolError {
+  return faultAt(code, ['message', 'intent', ...at], problem);
+}

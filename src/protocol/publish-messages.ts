@@ -1,0 +1,164 @@
+/**
+ * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push, on_publish; publishDirectives).
+ *
+ * The schema sees one object at a time; `checkPublishMessage` looks at what must agree between them. What both let pass is accepted, and
+ * everything else is reported on on_publish.
+ */
+import { type Static, Type } from 'typebox';
+import { Catalog, CatalogType } from './catalog.ts';
+import { Context, envelope, openEnvelope, ProviderContext } from './context.ts';
+import type { ProtocolError } from './errors.ts';
+import { faultAt, type Segments } from './fault.ts';
+import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
+
+export const Variant = Type.Object(
+  {
+    type: Type.String({ minLength: 1, description: 'Any text that groups variants.' }),
+    id: Type.String({ minLength: 1, description: 'Identifies the variant within its type.' }),
+    label: Type.Optional(Type.String({ description: 'For a person.' })),
+  },
+  { title: 'Variant', examples: [{ type: 'geo', id: 'bangalore', label: 'Bangalore region' }] },
+);
+export type Variant = Static<typeof Variant>;
+
+export const ResourceDirective = closed(
+  {
+    resourceId: Type.String({
+      ...Id,
+      description: "A resource of the directive's catalog in the same request.",
+    }),
+    extends: closed({
+      masterResourceId: Type.String({
+        ...Id,
+        description: 'A resource of a MASTER catalog of the same network, whose attributes are inherited.',
+      }),
+    }),
+    variant: Type.Optional(Variant),
+  },
+  { title: 'ResourceDirective' },
+);
+export type ResourceDirective = Static<typeof ResourceDirective>;
+
+export const PublishDirective = closed(
+  {
+    catalogId: Type.String({ ...Id, description: 'A catalog of the same request.' }),
+    catalogType: CatalogType,
+    updateMode: Type.Optional(
+      oneOfTexts(['MERGE', 'FULL'], {
+        default: 'MERGE',
+        description:
+          'MERGE upserts by id and keeps what the request does not name; FULL replaces the whole catalog.',
+      }),
+    ),
+    visibleTo: Type.Optional(
+      Type.Array(NetworkId, { minItems: 1, description: 'Omitted: the default global network.' }),
+    ),
+    resourceDirectives: Type.Optional(
+      Type.Array(ResourceDirective, { description: 'Only for REGULAR catalogs.' }),
+    ),
+  },
+  { title: 'PublishDirective' },
+);
+export type PublishDirective = Static<typeof PublishDirective>;
+
+export const PublishMessage = closed(
+  {
+    catalogs: Type.Array(Catalog, { minItems: 1 }),
+    publishDirectives: Type.Optional(
+      Type.Array(PublishDirective, {
+        description:
+          'At most one per catalog; a catalog without one is REGULAR, merged, for the default network.',
+      }),
+    ),
+  },
+  { title: 'PublishMessage' },
+);
+export type PublishMessage = Static<typeof PublishMessage>;
+
+export const PublishRequest = envelope('PublishRequest', ProviderContext, PublishMessage);
+export type PublishRequest = Static<typeof PublishRequest>;
+
+/** The same shape as a publish; on a push, bppId and bppUri of the context name the catalog service that sends it. */
+export const PushRequest = envelope('PushRequest', ProviderContext, PublishMessage);
+export type PushRequest = Static<typeof PushRequest>;
+
+export const PublishResult = Type.Object(
+  {
+    catalogId: Type.String(),
+    status: oneOfTexts(['ACCEPTED', 'REJECTED', 'PARTIAL']),
+    stats: Type.Optional(
+      Type.Object({
+        itemCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Resources accepted.' })),
+        providerCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct provider ids.' })),
+        categoryCount: Type.Optional(Type.Integer({ minimum: 0, description: 'Distinct @type values.' })),
+      }),
+    ),
+    errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
+  },
+  { title: 'PublishResult' },
+);
+export type PublishResult = Static<typeof PublishResult>;
+
+export const OnPublishMessage = Type.Object(
+  { results: Type.Array(PublishResult, { description: 'One entry per submitted catalog.' }) },
+  { title: 'OnPublishMessage' },
+);
+export type OnPublishMessage = Static<typeof OnPublishMessage>;
+
+export const OnPublishCallback = openEnvelope('OnPublishCallback', Context, OnPublishMessage);
+export type OnPublishCallback = Static<typeof OnPublishCallback>;
+
+/** Throws at the first catalog or directive that does not agree with the rest of the message. */
+export function checkPublishMessage(message: PublishMessage): void {
+  refuseRepeats(message.catalogs, ['message', 'catalogs']);
+  for (const [index, catalog] of message.catalogs.entries()) {
+    refuseRepeats(catalog.resources, ['message', 'catalogs', index, 'resources']);
+    refuseRepeats(catalog.offers, ['message', 'catalogs', index, 'offers']);
+  }
+  const catalogs = new Map(message.catalogs.map((catalog) => [catalog.id, catalog]));
+  const directed = new Set<string>();
+  for (const [index, directive] of (message.publishDirectives ?? []).entries()) {
+    const at = ['message', 'publishDirectives', index];
+    const catalog = catalogs.get(directive.catalogId);
+    if (!catalog) throw broken([...at, 'catalogId'], 'names no catalog of this request');
+    if (directed.has(catalog.id))
+      throw broken([...at, 'catalogId'], 'names a catalog that has a directive already');
+    directed.add(catalog.id);
+    checkResourceDirectives(directive, catalog, at);
+  }
+}
+
+function checkResourceDirectives(directive: PublishDirective, catalog: Catalog, at: Segments): void {
+  const { catalogType, resourceDirectives } = directive;
+  if (!resourceDirectives) return;
+  const here = [...at, 'resourceDirectives'];
+  if (catalogType === 'MASTER') throw broken(here, 'is only for REGULAR catalogs');
+  const resourceIds = new Set(catalog.resources?.map((resource) => resource.id));
+  const variants = new Set<string>();
+  for (const [index, { resourceId, extends: template, variant }] of resourceDirectives.entries()) {
+    if (!resourceIds.has(resourceId)) {
+      throw broken([...here, index, 'resourceId'], 'names no resource of this catalog in this request');
+    }
+    if (!variant) continue;
+    const key = JSON.stringify([template.masterResourceId, variant.type, variant.id]);
+    if (variants.has(key)) {
+      throw broken(
+        [...here, index, 'variant'],
+        'repeats type and id of another variant of the same master resource',
+      );
+    }
+    variants.add(key);
+  }
+}
+
+function refuseRepeats(items: readonly { id: string }[] | undefined, at: Segments): void {
+  const seen = new Set<string>();
+  for (const [index, { id }] of (items ?? []).entries()) {
+    if (seen.has(id)) throw broken([...at, index, 'id'], 'is the id of an earlier one');
+    seen.add(id);
+  }
+}
+
+function broken(segments: Segments, problem: string): ProtocolError {
+  return faultAt('SCH_SCHEMA_VALIDATION_FAILED', segments, problem);
+}

@@ -1,0 +1,91 @@
+/** catalog/pull and catalog/on_pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull). */
+import { type Static, Type } from 'typebox';
+import { ReceivedCatalog } from './catalog.ts';
+import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
+import type { ProtocolError } from './errors.ts';
+import { faultAt } from './fault.ts';
+import {
+  closed,
+  DateTime,
+  ErrorReport,
+  Limit,
+  Offset,
+  oneOfTexts,
+  Pagination,
+  SubscriptionId,
+  Uri,
+} from './shapes.ts';
+
+export const PullMessage = closed(
+  {
+    subscriptionId: SubscriptionId,
+    mode: Type.Optional(
+      oneOfTexts(['FULL', 'INCREMENTAL'], {
+        default: 'FULL',
+        description: 'INCREMENTAL is defined but disabled.',
+      }),
+    ),
+    fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
+    toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
+    limit: Type.Optional(Limit),
+    offset: Type.Optional(Offset),
+  },
+  { title: 'PullMessage' },
+);
+export type PullMessage = Static<typeof PullMessage>;
+
+export const PullRequest = envelope('PullRequest', ApplicationContext, PullMessage);
+export type PullRequest = Static<typeof PullRequest>;
+
+export const DownloadManifest = Type.Object(
+  {
+    url: Uri,
+    expiresAt: DateTime,
+    format: oneOfTexts(['json.gz']),
+    sizeBytes: Type.Integer({ minimum: 0 }),
+    checksum: Type.String({ pattern: '^sha256:[0-9A-Fa-f]{64}$', description: 'Over the bytes at the url.' }),
+  },
+  { title: 'DownloadManifest' },
+);
+export type DownloadManifest = Static<typeof DownloadManifest>;
+
+export const OnPullMessage = Type.Object(
+  {
+    status: oneOfTexts(['COMPLETED', 'FAILED']),
+    catalogs: Type.Optional(Type.Array(ReceivedCatalog)),
+    downloadManifest: Type.Optional(DownloadManifest),
+    pagination: Type.Optional(Pagination),
+    error: Type.Optional(ErrorReport),
+  },
+  {
+    title: 'OnPullMessage',
+    description: 'COMPLETED: exactly one of catalogs and downloadManifest. FAILED: neither, and an error.',
+  },
+);
+export type OnPullMessage = Static<typeof OnPullMessage>;
+
+export const OnPullCallback = openEnvelope('OnPullCallback', Context, OnPullMessage);
+export type OnPullCallback = Static<typeof OnPullCallback>;
+
+export function checkPullMessage(message: PullMessage): void {
+  if (message.mode === 'INCREMENTAL') {
+    throw faultAt('NET_NOT_IMPLEMENTED', ['message', 'mode'], 'INCREMENTAL is not enabled; use FULL');
+  }
+}
+
+export function checkOnPullMessage({ status, catalogs, downloadManifest, error }: OnPullMessage): void {
+  if (status === 'FAILED') {
+    if (!error) throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message', 'error'], 'is missing');
+    if (catalogs) throw misplaced('catalogs', 'status FAILED');
+    if (downloadManifest) throw misplaced('downloadManifest', 'status FAILED');
+    return;
+  }
+  if (catalogs && downloadManifest) throw misplaced('downloadManifest', 'catalogs');
+  if (!catalogs && !downloadManifest) {
+    throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message'], 'must have one of catalogs, downloadManifest');
+  }
+}
+
+function misplaced(member: string, beside: string): ProtocolError {
+  return faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['message', member], `must not stand beside ${beside}`);
+}

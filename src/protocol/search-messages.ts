@@ -1,0 +1,35 @@
+/** catalog/search and its synchronous answer (catalog spec: POST /catalog/search). */
+import { type Static, Type } from 'typebox';
+import { CatalogType, ReceivedCatalog } from './catalog.ts';
+import { AnswerContext, Context, envelope } from './context.ts';
+import { closed, Limit, NetworkId, Offset, Pagination, SchemaType } from './shapes.ts';
+
+export const SearchFilters = closed(
+  {
+    type: Type.Optional(Type.Enum(CatalogType.enum, { type: 'string', default: 'MASTER' })),
+    networkIds: Type.Optional(Type.Array(NetworkId, { description: 'Omitted or empty: every network.' })),
+    schemaTypes: Type.Optional(
+      Type.Array(SchemaType, { description: 'Omitted or empty: every schema type.' }),
+    ),
+  },
+  { title: 'SearchFilters' },
+);
+export type SearchFilters = Static<typeof SearchFilters>;
+
+export const SearchMessage = closed(
+  { filters: Type.Optional(SearchFilters), limit: Type.Optional(Limit), offset: Type.Optional(Offset) },
+  { title: 'SearchMessage' },
+);
+export type SearchMessage = Static<typeof SearchMessage>;
+
+export const SearchRequest = envelope('SearchRequest', Context, SearchMessage);
+export type SearchRequest = Static<typeof SearchRequest>;
+
+export const SearchAnswer = Type.Object(
+  {
+    context: AnswerContext,
+    message: Type.Object({ catalogs: Type.Array(ReceivedCatalog), pagination: Pagination }),
+  },
+  { title: 'SearchAnswer', description: 'Action catalog/on_search; resources are assembled.' },
+);
+export type SearchAnswer = Static<typeof SearchAnswer>;

@@ -1,0 +1,83 @@
+/**
+ * The small shapes that many messages share (catalog spec: Other shapes, Limits), and the three ways in which we write schemas:
+ * `closed` objects refuse unknown members, `Type.Object` is open, `oneOfTexts` is an enumeration of strings.
+ */
+import {
+  type Static,
+  type TObject,
+  type TObjectOptions,
+  type TProperties,
+  type TSchemaOptions,
+  Type,
+} from 'typebox';
+
+/** An object of a request in which an unknown member is a fault (SCH_FIELD_NOT_ALLOWED). */
+export function closed<P extends TProperties>(properties: P, options: TObjectOptions = {}): TObject<P> {
+  return Type.Object(properties, { ...options, additionalProperties: false });
+}
+
+/** One of some texts, spelled exactly so. */
+export function oneOfTexts<const V extends string[]>(values: readonly [...V], options: TSchemaOptions = {}) {
+  return Type.Enum<V>(values, { type: 'string', ...options });
+}
+
+/** One of some texts in upper or lower case; the keyword stands beside `type` because JSON Schema has none for it. */
+export function oneOfTextsAnyCase(values: readonly string[], options: TSchemaOptions = {}) {
+  return Type.String({ ...options, 'x-enum-any-case': values });
+}
+
+/** Ids of catalogs, resources, offers and providers have 1 to 512 characters; that is our limit, the specification names none. */
+export const Id = Type.String({ minLength: 1, maxLength: 512 });
+
+export const Uri = Type.String({ format: 'uri' });
+export const DateTime = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00Z'] });
+
+export const NetworkId = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'A registered network, as namespace_id/registry_id.',
+  examples: ['nfh.global/beckn-nodes'],
+});
+
+export const SchemaType = Type.String({
+  minLength: 1,
+  description: 'A schema context URI, optionally with #Type. Compared as text.',
+  examples: ['https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld'],
+});
+
+/** An id that is no UUID is a bad routing field wherever it stands, in a body or in a query string: CTX_INVALID_FIELD. */
+export const SubscriptionId = Type.String({
+  format: 'uuid',
+  description: 'Assigned by the service.',
+  'x-error-code': 'CTX_INVALID_FIELD',
+});
+
+/** catalog spec: Limits; `offset` ends where integers stop being exact. */
+export const Limit = Type.Integer({ minimum: 1, maximum: 100, default: 20 });
+export const Offset = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 });
+
+export const Pagination = Type.Object(
+  {
+    total: Type.Integer({ minimum: 0 }),
+    limit: Type.Integer({ minimum: 0 }),
+    offset: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'Pagination' },
+);
+export type Pagination = Static<typeof Pagination>;
+
+/** The code is any text on reading: a peer may know codes that we do not. What we write is an ErrorBody of errors.ts. */
+export const ErrorReport = Type.Object(
+  {
+    code: Type.String({
+      description: 'Value of the canonical ErrorCode enumeration.',
+      examples: ['SCH_INVALID_ENUM'],
+    }),
+    message: Type.String({ description: 'For a person.' }),
+    details: Type.Optional(
+      Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+    ),
+  },
+  { title: 'Error' },
+);
+export type ErrorReport = Static<typeof ErrorReport>;

@@ -1,0 +1,84 @@
+/** The three operations on /catalog/subscription and their one answer (catalog spec: Subscription; POST, GET, DELETE). */
+import { type Static, Type } from 'typebox';
+import { AnswerContext, Context, envelope } from './context.ts';
+import {
+  closed,
+  DateTime,
+  Limit,
+  NetworkId,
+  Offset,
+  oneOfTexts,
+  Pagination,
+  SchemaType,
+  SubscriptionId,
+} from './shapes.ts';
+
+export const SubscriptionStatus = oneOfTexts(['ACTIVE', 'INACTIVE'], { title: 'SubscriptionStatus' });
+export type SubscriptionStatus = Static<typeof SubscriptionStatus>;
+
+export const Subscription = Type.Object(
+  {
+    subscriptionId: SubscriptionId,
+    status: SubscriptionStatus,
+    networkIds: Type.Array(NetworkId, { description: 'Empty: every network.' }),
+    schemaTypes: Type.Array(SchemaType, { description: 'Empty: every schema type on those networks.' }),
+    createdAt: DateTime,
+    updatedAt: DateTime,
+  },
+  { title: 'Subscription' },
+);
+export type Subscription = Static<typeof Subscription>;
+
+export const SubscriptionSelection = closed(
+  {
+    networkIds: Type.Optional(Type.Array(NetworkId, { description: 'Omitted or empty: every network.' })),
+    schemaTypes: Type.Optional(
+      Type.Array(SchemaType, { description: 'Omitted or empty: every schema type.' }),
+    ),
+  },
+  {
+    title: 'SubscriptionSelection',
+    description: 'Has at least one of networkIds and schemaTypes.',
+    anyOf: [{ required: ['networkIds'] }, { required: ['schemaTypes'] }],
+  },
+);
+export type SubscriptionSelection = Static<typeof SubscriptionSelection>;
+
+export const SubscribeMessage = closed(
+  { subscription: SubscriptionSelection },
+  { title: 'SubscribeMessage' },
+);
+export type SubscribeMessage = Static<typeof SubscribeMessage>;
+
+export const SubscribeRequest = envelope('SubscribeRequest', Context, SubscribeMessage);
+export type SubscribeRequest = Static<typeof SubscribeRequest>;
+
+/** With a subscriptionId, POST updates that subscription, and reactivates it when it is INACTIVE. */
+export const SubscribeQuery = Type.Object({ subscriptionId: Type.Optional(SubscriptionId) });
+export type SubscribeQuery = Static<typeof SubscribeQuery>;
+
+export const ListSubscriptionsQuery = Type.Object({
+  status: Type.Optional(SubscriptionStatus),
+  subscriptionId: Type.Optional(SubscriptionId),
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
+export type ListSubscriptionsQuery = Static<typeof ListSubscriptionsQuery>;
+
+export const UnsubscribeQuery = Type.Object({ subscriptionId: SubscriptionId });
+export type UnsubscribeQuery = Static<typeof UnsubscribeQuery>;
+
+export const SubscriptionsAnswer = Type.Object(
+  {
+    context: AnswerContext,
+    message: Type.Object({
+      subscriptions: Type.Array(Subscription),
+      pagination: Type.Optional(Pagination),
+    }),
+  },
+  {
+    title: 'SubscriptionsAnswer',
+    description: 'Action catalog/on_subscription; pagination only when listed.',
+  },
+);
+export type SubscriptionsAnswer = Static<typeof SubscriptionsAnswer>;

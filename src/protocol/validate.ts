@@ -1,0 +1,170 @@
+/**
+ * From a schema to a typed value, or to the first fault with its code and its JSONPath.
+ *
+ * Which fault is first: in an object, a missing member comes before an unknown one, and both before what is wrong inside; members are
+ * looked at in the order of the schema, items in their own. Validation stops there, so that a hostile body costs no more than a good
+ * one.
+ */
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Static, TSchema } from 'typebox';
+import { createAjv } from './ajv.ts';
+import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from './errors.ts';
+import { faultAt, type Segments } from './fault.ts';
+
+/** Checks a value against a schema; `at` is where the value stands in the document that a path has to point into. */
+export function validator<S extends TSchema>(schema: S): (value: unknown, at?: Segments) => Static<S> {
+  return (value, at = []) => {
+    const validate = compiled(schema, 'firstFault');
+    if (validate(value)) return value as Static<S>;
+    // Of alternatives that all failed, the last error is the one about the alternatives as a whole.
+    throw explain(validate.errors?.at(-1), value, at);
+  };
+}
+
+/** Every fault of a value, for documents whose author wants them all at once. Not for bodies of strangers: it has no bound. */
+export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => ErrorBody[] {
+  return (value, at = []) => {
+    const validate = compiled(schema, 'everyFault');
+    if (validate(value)) return [];
+    const errors = (validate.errors ?? []).filter((error) => !error.schemaPath.includes('/anyOf/'));
+    const faults = errors.map((error) => explain(error, value, at));
+    return [...new Map(faults.map((fault) => [`${fault.code} ${fault.path}`, errorBody(fault)])).values()];
+  };
+}
+
+/** The protocol error that an error of Ajv stands for; also for validators of domain schemas made by `createAjv`. */
+export function explain(error: ErrorObject | undefined, value: unknown, at: Segments): ProtocolError {
+  if (!error) return faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'does not match the schema');
+  const holder = [...at, ...segmentsOf(error.instancePath, value)];
+  const { code, member, problem } = faultOf(error);
+  const segments = member === undefined ? holder : [...holder, member];
+  return faultAt(codeAt(segments, code), segments, problem);
+}
+
+interface Fault {
+  code: ErrorCode;
+  /** Name of the culprit, where it is a member of the value that the error is about. */
+  member?: string;
+  problem: string;
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const { keyword, params, parentSchema = {} } = error;
+  switch (keyword) {
+    case 'required':
+    case 'dependentRequired':
+      return missing(params.missingProperty);
+    case 'anyOf':
+      return faultOfAlternatives(error);
+    case 'additionalProperties':
+      return {
+        code: 'SCH_FIELD_NOT_ALLOWED',
+        member: params.additionalProperty,
+        problem: 'is not allowed here',
+      };
+    case 'x-geojson':
+      return { code: params.code, problem: error.message ?? 'is not a geometry' };
+    default:
+      return { code: parentSchema['x-error-code'] ?? codeOf(keyword), problem: problemOf(error) };
+  }
+}
+
+function missing(member: string): Fault {
+  return { code: 'SCH_REQUIRED_FIELD_MISSING', member, problem: 'is missing' };
+}
+
+/** We write alternatives only as "at least one of these members". Ajv looks at them before it looks at the required members. */
+function faultOfAlternatives({ data, parentSchema = {} }: ErrorObject): Fault {
+  const present = new Set(Object.keys(data as object));
+  const absent = (parentSchema.required as string[] | undefined)?.find((member) => !present.has(member));
+  if (absent !== undefined) return missing(absent);
+  const members = (parentSchema.anyOf as { required?: string[] }[]).flatMap(({ required = [] }) => required);
+  return { code: 'SCH_REQUIRED_FIELD_MISSING', problem: `must have at least one of ${members.join(', ')}` };
+}
+
+function codeOf(keyword: string): ErrorCode {
+  return codes[keyword] ?? 'SCH_SCHEMA_VALIDATION_FAILED';
+}
+
+const codes: Record<string, ErrorCode> = {
+  enum: 'SCH_INVALID_ENUM',
+  const: 'SCH_INVALID_ENUM',
+  'x-enum-any-case': 'SCH_INVALID_ENUM',
+  format: 'SCH_INVALID_FORMAT',
+  pattern: 'SCH_INVALID_FORMAT',
+  minLength: 'SCH_INVALID_FORMAT',
+  maxLength: 'SCH_INVALID_FORMAT',
+};
+
+/** In the context there are two codes only, apart from those of action, version and ttl. */
+function codeAt(segments: Segments, code: ErrorCode): ErrorCode {
+  if (segments[0] !== 'context') return code;
+  return code === 'SCH_REQUIRED_FIELD_MISSING' ? 'CTX_MISSING_FIELD' : 'CTX_INVALID_FIELD';
+}
+
+function problemOf({ keyword, params, schema, data, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params.type].flat().map(typeName).join(' or ')}, not ${typeName(jsonType(data))}`;
+    case 'enum':
+    case 'x-enum-any-case':
+      return `must be one of ${(schema as unknown[]).join(', ')}`;
+    case 'const':
+      return `must be ${params.allowedValue}`;
+    case 'format':
+      return `must be ${formatNames[params.format] ?? params.format}`;
+    case 'minLength':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`;
+    case 'maxLength':
+      return `must have at most ${params.limit} characters`;
+    case 'minItems':
+      return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`;
+    case 'minimum':
+      return `must be at least ${params.limit}`;
+    case 'maximum':
+      return `must be at most ${params.limit}`;
+    default:
+      return message ?? 'does not match the schema';
+  }
+}
+
+const formatNames: Record<string, string> = {
+  'date-time': 'a date-time such as 2026-01-31T12:00:00Z',
+  'date-or-date-time': 'a date such as 2026-01-31 or a date-time such as 2026-01-31T12:00:00Z',
+  'time-of-day': 'a time of day such as 22:00:00Z',
+  duration: 'an ISO 8601 duration such as PT30S',
+  uri: 'an absolute URI',
+  uuid: 'a UUID',
+};
+
+function typeName(type: string): string {
+  if (type === 'null') return 'null';
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** A JSON Pointer into a value as segments, with the indexes of arrays as numbers. */
+function segmentsOf(pointer: string, value: unknown): (string | number)[] {
+  let current = value;
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => {
+      const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
+      const segment = Array.isArray(current) ? Number(name) : name;
+      current = (current as Record<string | number, unknown> | undefined)?.[segment];
+      return segment;
+    });
+}
+
+/** Two instances, each made on first use; an instance keeps what it compiled for as long as it lives. */
+function compiled(schema: TSchema, mode: keyof typeof instances): ValidateFunction {
+  instances[mode] ??= createAjv({ everyFault: mode === 'everyFault' });
+  return instances[mode].compile(schema);
+}
+
+const instances: { firstFault?: Ajv2020; everyFault?: Ajv2020 } = {};
