@@ -1,0 +1,73 @@
+import pg from 'pg';
+
+// How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
+
+/** A session that holds a transaction open without working on it blocks others: the server ends it. */
+const idleInTransactionMs = 60_000;
+
+/** Throws a plain sentence when the address is not one of PostgreSQL. */
+export function connectionSettings(url: string): pg.ClientConfig {
+  if (!/^(postgres|postgresql|socket):/.test(url) || !URL.canParse(url)) {
+    throw new Error('DATABASE_URL must be an address such as postgres://user:password@host:5432/database.');
+  }
+  return {
+    connectionString: url,
+    application_name: 'signpost',
+    keepAlive: true,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    types: { getTypeParser },
+  };
+}
+
+/** The server and database of an address, without its secrets. */
+export function describeServer(url: string): string {
+  const { host, pathname, searchParams } = new URL(url);
+  return `PostgreSQL at ${host || searchParams.get('host') || 'the local socket'}${pathname}`;
+}
+
+/** True when the database undid a transaction for the sake of another one: it may well succeed now. */
+export function isTransient(error: unknown): boolean {
+  const serializationFailure = '40001';
+  const deadlock = '40P01';
+  return (
+    error instanceof pg.DatabaseError && (error.code === serializationFailure || error.code === deadlock)
+  );
+}
+
+/** True when a row with the same unique key exists. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
+const { builtins, arrayParser } = pg.types;
+const jsonArrayType = 199;
+const bigintArrayType = 1016;
+
+/**
+ * `json` columns keep documents byte for byte: they come as text, unparsed. `bigint` comes as a number, as all of ours are
+ * (ids, counts); a value beyond 2^53 stays exact as a bigint.
+ */
+function getTypeParser(type: number, format: 'text' | 'binary' = 'text'): (value: string) => unknown {
+  if (format === 'text') {
+    if (type === builtins.JSON) return sameText;
+    if (type === builtins.INT8) return parseBigint;
+    if (type === jsonArrayType) return (text) => parseArray(text, sameText);
+    if (type === bigintArrayType) return (text) => parseArray(text, parseBigint);
+  }
+  return pg.types.getTypeParser(type, format);
+}
+
+function parseBigint(text: string): number | bigint {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : BigInt(text);
+}
+
+function parseArray(text: string, parseItem: (item: string) => unknown): unknown {
+  // The declared type is that of another version: this one returns an object that parses.
+  const { create } = arrayParser as unknown as { create(...args: unknown[]): { parse(): unknown } };
+  return create(text, parseItem).parse();
+}
+
+function sameText(text: string): string {
+  return text;
+}

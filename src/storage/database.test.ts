@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import { type Database, openDatabase } from './database.ts';
+
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 6 });
+  await database.query('create table counter (id int primary key, value int not null)');
+});
+
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+describe('values', () => {
+  it('keep json as its text, and parse jsonb', async () => {
+    const text = '{"b": 1.0,  "a":[]}';
+    const { rows } = await database.query(
+      'select $1::json as json, $1::jsonb as jsonb, array[$1::json] as list',
+      [text],
+    );
+    expect(rows).toEqual([{ json: text, jsonb: { a: [], b: 1 }, list: [text] }]);
+  });
+
+  it('turn bigint into a number, or keep it exact where a number could not', async () => {
+    const { rows } = await database.query(
+      'select count(*) as count, 9007199254740993 as large, array[1::bigint, null] as list from generate_series(1, 3)',
+    );
+    expect(rows).toEqual([{ count: 3, large: 9007199254740993n, list: [1, null] }]);
+  });
+});
+
+describe('a transaction', () => {
+  it('commits what it did, and returns what the work returned', async () => {
+    const result = await database.transaction(async (tx) => {
+      await tx.query('insert into counter values (1, 0)');
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect((await database.query('select * from counter where id = 1')).rowCount).toBe(1);
+  });
+
+  it('rolls everything back when the work throws, and keeps its connection', async () => {
+    const before = await backends();
+    await expect(
+      database.transaction(async (tx) => {
+        await tx.query('insert into counter values (2, 0)');
+        throw new Error('refused');
+      }),
+    ).rejects.toThrow('refused');
+    expect((await database.query('select from counter where id = 2')).rowCount).toBe(0);
+    expect(await backends()).toEqual(before);
+  });
+
+  it('does not pretend to have committed when one of its statements failed unheard', async () => {
+    const swallowing = database.transaction(async (tx) => {
+      await tx.query('insert into counter values (3, 0)');
+      await tx.query('select 1 / 0').catch(() => undefined);
+    });
+    await expect(swallowing).rejects.toThrow('rolled back');
+  });
+
+  it('cannot be used after its end', async () => {
+    const leaked = await database.transaction(async (tx) => tx);
+    await expect(leaked.query('select 1')).rejects.toThrow('over');
+  });
+
+  it('is repeated after a serialization failure', async () => {
+    await database.query('insert into counter values (10, 0)');
+    const increment = () =>
+      database.transaction(
+        async (tx) => {
+          const { rows } = await tx.query<{ value: number }>('select value from counter where id = 10');
+          await delay(20);
+          await tx.query('update counter set value = $1 where id = 10', [(rows[0]?.value ?? 0) + 1]);
+        },
+        { isolation: 'serializable' },
+      );
+    await Promise.all([increment(), increment(), increment()]);
+    expect((await database.query('select value from counter where id = 10')).rows).toEqual([{ value: 3 }]);
+  });
+
+  it('is repeated after a deadlock', async () => {
+    await database.query('insert into counter values (20, 0), (21, 0)');
+    const add = (first: number, second: number) =>
+      database.transaction(async (tx) => {
+        await tx.query('update counter set value = value + 1 where id = $1', [first]);
+        await delay(50);
+        await tx.query('update counter set value = value + 1 where id = $1', [second]);
+      });
+    await Promise.all([add(20, 21), add(21, 20)]);
+    const { rows } = await database.query('select value from counter where id in (20, 21)');
+    expect(rows).toEqual([{ value: 2 }, { value: 2 }]);
+  });
+});
+
+describe('hints', () => {
+  it('wake listeners in every process after the commit, and not after a rollback', async () => {
+    const other = await openDatabase({ url: home.url, logger: silentLogger() });
+    const heard: string[] = [];
+    const stop = await other.listen('news', () => heard.push('news'));
+    await other.listen('silence', () => heard.push('silence'));
+    await database
+      .transaction(async (tx) => tx.hint('silence') ?? Promise.reject(new Error('no')))
+      .catch(() => undefined);
+    await database.transaction(async (tx) => tx.hint('news'));
+    await until(() => heard.length > 0);
+    await stop();
+    await database.transaction(async (tx) => tx.hint('news'));
+    await delay(50);
+    expect(heard).toEqual(['news']);
+    await other.close();
+  });
+
+  it('come once more after the connection was lost, because some may have been missed', async () => {
+    let heard = 0;
+    const stop = await database.listen('again', () => heard++);
+    await cutConnections();
+    await until(() => heard > 0);
+    await database.transaction(async (tx) => tx.hint('again'));
+    await until(() => heard > 1);
+    await stop();
+  });
+});
+
+describe('a stream', () => {
+  it('gives all rows in batches', async () => {
+    const sizes: number[] = [];
+    for await (const rows of database.stream('select * from generate_series(1, $1::int)', [25], {
+      batch: 10,
+    })) {
+      sizes.push(rows.length);
+    }
+    expect(sizes).toEqual([10, 10, 5]);
+  });
+
+  it('gives its connection back when the reader stops early or the statement fails', async () => {
+    for (let round = 0; round < 10; round++) {
+      for await (const _ of database.stream('select generate_series(1, 100)', [], { batch: 10 })) break;
+      const failing = async () => {
+        for await (const _ of database.stream('select 1 / 0', [], { batch: 1 }));
+      };
+      await expect(failing()).rejects.toThrow('division by zero');
+    }
+    await database.ping();
+  });
+});
+
+describe('the pool', () => {
+  it('recovers when the server cuts its connections', async () => {
+    await Promise.all([1, 2, 3].map(() => database.query('select pg_sleep(0.02)')));
+    const inWork = database.query('select pg_sleep(5)');
+    const caught = expect(inWork).rejects.toThrow();
+    await delay(50);
+    await cutConnections();
+    await caught;
+    await until(async () => (await database.query('select 1').catch(() => undefined)) !== undefined);
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map(() => database.query('select 1')));
+  });
+
+  it('counts who waits for a connection', async () => {
+    const queries = Promise.all(Array.from({ length: 9 }, () => database.query('select pg_sleep(0.05)')));
+    await delay(10);
+    expect(database.waiting()).toBe(3);
+    await queries;
+    expect(database.waiting()).toBe(0);
+  });
+});
+
+describe('opening', () => {
+  it.each([
+    [
+      'postgres://nobody:secret@127.0.0.1:1/none',
+      /^Cannot connect to PostgreSQL at 127\.0\.0\.1:1\/none: .*ECONNREFUSED/,
+    ],
+    ['mysql://host/db', /^DATABASE_URL must be an address such as/],
+  ])('%s says plainly what is wrong, and no secrets', async (url, sentence) => {
+    const error = await openDatabase({ url, logger: silentLogger() }).catch((reason: Error) => reason);
+    expect(error).toBeInstanceOf(Error);
+    expect(String((error as Error).message)).toMatch(sentence);
+    expect(String((error as Error).message)).not.toContain('secret');
+  });
+});
+
+async function backends(): Promise<unknown[]> {
+  const { rows } = await database.query(
+    "select pid from pg_stat_activity where datname = current_database() and application_name = 'signpost' order by 1",
+  );
+  return rows;
+}
+
+async function cutConnections(): Promise<void> {
+  const cutter = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
+  await cutter.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+  );
+  await cutter.close();
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 5000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not happen within 5 s');
+    await delay(10);
+  }
+}

@@ -1,0 +1,202 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { connectionSettings, describeServer, isTransient } from './connection.ts';
+import { createHints } from './hints.ts';
+import { migrate } from './migrate.ts';
+
+// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
+
+const defaultConnections = 20;
+/** How often a transaction is tried that the database rolled back for the sake of another one. */
+const maxTransactionAttempts = 6;
+const firstRepeatMs = 10;
+/** A request that waited this long for a connection is answered by an error instead. */
+const connectionWaitMs = 30_000;
+const pingTimeoutMs = 5_000;
+
+export interface Queryable {
+  query<R extends object = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: R[]; rowCount: number }>;
+}
+
+declare const insideTransaction: unique symbol;
+
+export interface Transaction extends Queryable {
+  readonly [insideTransaction]: true;
+  /** Wakes the listeners of a channel, in every process, once this transaction has committed. Only a hint: it can get lost. */
+  hint(channel: string): void;
+}
+
+export interface TransactionOptions {
+  isolation?: 'read committed' | 'repeatable read' | 'serializable';
+}
+
+export interface Database extends Queryable {
+  /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Hints come with an empty payload, and one comes after every reconnect, because some may have been missed. */
+  listen(channel: string, onHint: (payload: string) => void): Promise<() => Promise<void>>;
+  /** All rows of one snapshot, batch by batch, through a cursor. */
+  stream<R extends object>(
+    text: string,
+    values: readonly unknown[],
+    options: { batch: number },
+  ): AsyncIterable<R[]>;
+  ping(): Promise<void>;
+  /** How many callers wait for a connection: the measure of overload. */
+  waiting(): number;
+  close(): Promise<void>;
+}
+
+/** Connects, brings the schema up to date, and returns the database; throws a plain sentence when it cannot. */
+export async function openDatabase(options: {
+  url: string;
+  logger: Logger;
+  maxConnections?: number;
+}): Promise<Database> {
+  const { url, logger, maxConnections = defaultConnections } = options;
+  await migrate({ url, logger });
+
+  const pool = new pg.Pool({
+    ...connectionSettings(url),
+    max: maxConnections,
+    connectionTimeoutMillis: connectionWaitMs,
+  });
+  const lost = (error: Error) => logger.warn({ reason: error.message }, 'lost a connection to PostgreSQL');
+  // An idle connection that breaks is reported by the pool, one that is lent out by itself; unheard, either ends the process.
+  pool.on('error', lost);
+  pool.on('connect', (client) => client.on('error', lost));
+  const hints = createHints(url, logger);
+
+  return {
+    query: (text, values) => withConnection(pool, (client) => run(client, text, values)),
+
+    async transaction(work, { isolation = 'read committed' } = {}) {
+      for (let attempt = 1; ; attempt++) {
+        const channels = new Set<string>();
+        try {
+          const result = await withConnection(pool, (client) =>
+            runTransaction(client, isolation, channels, work),
+          );
+          hints.send(channels);
+          return result;
+        } catch (error) {
+          if (!isTransient(error) || attempt === maxTransactionAttempts) throw error;
+          await delay(Math.random() * firstRepeatMs * 2 ** attempt);
+        }
+      }
+    },
+
+    stream: (text, values, { batch }) => readCursor(pool, text, values, batch),
+    listen: hints.listen,
+    ping: () =>
+      within(
+        pingTimeoutMs,
+        withConnection(pool, (client) => run(client, 'select 1')),
+      ),
+    waiting: () => pool.waitingCount,
+
+    async close() {
+      await hints.close();
+      await pool.end();
+      logger.debug(`closed the connections to ${describeServer(url)}`);
+    },
+  };
+}
+
+/** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
+async function withConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    await client.query('rollback').catch((fault: Error) => {
+      broken = fault;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function runTransaction<T>(
+  client: pg.PoolClient,
+  isolation: string,
+  channels: Set<string>,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  let over = false;
+  const tx = {
+    query: (text: string, values?: readonly unknown[]) =>
+      over ? Promise.reject(new Error('this transaction is over')) : run(client, text, values),
+    hint: (channel: string) => void channels.add(channel),
+  } as Transaction;
+
+  await client.query(`begin isolation level ${isolation}`);
+  try {
+    const result = await work(tx);
+    over = true;
+    const { command } = await client.query('commit');
+    // After a failed statement whose error was swallowed, PostgreSQL answers COMMIT with a silent ROLLBACK.
+    if (command !== 'COMMIT')
+      throw new Error('the transaction was rolled back: one of its statements failed');
+    return result;
+  } finally {
+    over = true;
+  }
+}
+
+async function* readCursor<R extends object>(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[],
+  batch: number,
+): AsyncGenerator<R[], void, undefined> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin read only');
+    // Everything will be read: plan for the last row, not for the first ones. And a reader may be slow.
+    await client.query(
+      "set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = '15min'",
+    );
+    await client.query(`declare batches no scroll cursor for ${text}`, [...values]);
+    for (let rows: R[]; ; ) {
+      ({ rows } = await client.query<R>(`fetch forward ${Math.trunc(batch)} from batches`));
+      if (rows.length > 0) yield rows;
+      if (rows.length < batch) return;
+    }
+  } finally {
+    // Also reached when the reader stops early.
+    await client.query('rollback').catch((error: Error) => {
+      broken = error;
+    });
+    client.release(broken);
+  }
+}
+
+async function run<R extends object>(
+  client: pg.PoolClient,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<{ rows: R[]; rowCount: number }> {
+  const { rows, rowCount } = await client.query<R>(text, [...values]);
+  return { rows, rowCount: rowCount ?? 0 };
+}
+
+async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+  const timer = new AbortController();
+  const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`PostgreSQL did not answer within ${timeoutMs / 1000} s`);
+  });
+  try {
+    await Promise.race([work, timeout]);
+  } finally {
+    timer.abort();
+    timeout.catch(() => undefined);
+  }
+}

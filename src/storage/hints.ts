@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { connectionSettings } from './connection.ts';
+
+// LISTEN and NOTIFY on one connection of their own, which reconnects by itself. Hints are sent after the commit that they
+// tell of, not inside it: a transaction with a NOTIFY holds a lock over its whole commit, so that such transactions
+// would commit one after the other. What gets lost with a dying process is found by the pollers.
+
+const firstReconnectMs = 100;
+const maxReconnectMs = 5_000;
+
+type OnHint = (payload: string) => void;
+
+export interface Hints {
+  listen(channel: string, onHint: OnHint): Promise<() => Promise<void>>;
+  send(channels: Iterable<string>): void;
+  close(): Promise<void>;
+}
+
+/** Opens its connection with the first listener or hint. */
+export function createHints(url: string, logger: Logger): Hints {
+  const listeners = new Map<string, Set<OnHint>>();
+  const outbox = new Set<string>();
+  const closing = new AbortController();
+  let connection: Promise<pg.Client | undefined> | undefined;
+  let sending: Promise<void> | undefined;
+
+  /** The connection, made again when the last one broke; undefined once closed. */
+  function connected(): Promise<pg.Client | undefined> {
+    connection ??= reconnect();
+    return connection;
+  }
+
+  async function reconnect(): Promise<pg.Client | undefined> {
+    for (
+      let waitMs = firstReconnectMs;
+      !closing.signal.aborted;
+      waitMs = Math.min(waitMs * 2, maxReconnectMs)
+    ) {
+      const client = new pg.Client(connectionSettings(url));
+      client.on('error', (error) => logger.debug({ reason: error.message }, 'the hint connection broke'));
+      try {
+        await client.connect();
+        // A hint is worth nothing after a crash: it does not wait for the disk.
+        await client.query('set synchronous_commit = off');
+        for (const channel of listeners.keys()) await client.query(`listen ${quoted(channel)}`);
+        client.on('notification', ({ channel, payload }) => wake(channel, payload ?? ''));
+        client.once('end', lost);
+        return client;
+      } catch (error) {
+        logger.debug(
+          { reason: error instanceof Error ? error.message : error },
+          'cannot listen for hints yet',
+        );
+        await client.end().catch(() => undefined);
+        await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+    return undefined;
+  }
+
+  function lost(): void {
+    connection = undefined;
+    if (closing.signal.aborted || listeners.size === 0) return;
+    void connected().then((client) => {
+      if (client) for (const channel of listeners.keys()) wake(channel, '');
+    });
+  }
+
+  function wake(channel: string, payload: string): void {
+    for (const onHint of listeners.get(channel) ?? []) onHint(payload);
+  }
+
+  /** One statement at a time, each with all hints that came up during the last one. */
+  async function sendAll(): Promise<void> {
+    while (outbox.size > 0) {
+      const channels = [...outbox];
+      outbox.clear();
+      try {
+        const client = await connected();
+        await client?.query("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels]);
+      } catch (error) {
+        logger.debug({ reason: error instanceof Error ? error.message : error }, 'a hint was lost');
+      }
+    }
+  }
+
+  return {
+    async listen(channel, onHint) {
+      const others = listeners.get(channel) ?? new Set();
+      listeners.set(channel, others.add(onHint));
+      const client = await connected();
+      await client?.query(`listen ${quoted(channel)}`).catch(() => undefined);
+      return async () => {
+        others.delete(onHint);
+        if (others.size > 0 || listeners.get(channel) !== others) return;
+        listeners.delete(channel);
+        await connection?.then((open) => open?.query(`unlisten ${quoted(channel)}`)).catch(() => undefined);
+      };
+    },
+
+    send(channels) {
+      for (const channel of channels) outbox.add(channel);
+      if (outbox.size === 0 || sending || closing.signal.aborted) return;
+      sending = sendAll().finally(() => {
+        sending = undefined;
+      });
+    },
+
+    async close() {
+      // What was promised after a commit still goes out, as long as there is a connection.
+      if (connection) await Promise.race([sending, delay(maxReconnectMs, undefined, { ref: false })]);
+      closing.abort();
+      const client = await connection;
+      client?.removeListener('end', lost);
+      await client?.end();
+    },
+  };
+}
+
+function quoted(channel: string): string {
+  return pg.escapeIdentifier(channel);
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { connectionSettings, describeServer } from './connection.ts';
+
+// Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each
+// in a transaction of its own, all under one lock, so that any number of processes may start at once.
+
+const migrationsDirectory = new URL('../../migrations/', import.meta.url);
+const oldestServer = 14;
+/** Any constant will do, as long as it stays: the key of the advisory lock. */
+const migrationLock = 7_206_113_001;
+/** How long a server that is just starting up is waited for. */
+const startingUpMs = 30_000;
+
+/** Throws a plain sentence when the server cannot be reached, is too old, or is ahead of this version. */
+export async function migrate(options: { url: string; logger: Logger; directory?: URL }): Promise<void> {
+  const { url, logger, directory = migrationsDirectory } = options;
+  const migrations = await readMigrations(directory);
+  const client = await connect(url);
+  try {
+    await checkServer(client, url);
+    await client.query('select pg_advisory_lock($1)', [migrationLock]);
+    const applied = await readApplied(client);
+    refuseStrangers(applied, migrations, url);
+    for (const migration of migrations) {
+      if (applied.has(migration.number)) continue;
+      await apply(client, migration);
+      logger.info(`migrated ${describeServer(url)} to ${migration.name}`);
+    }
+  } finally {
+    // The session's end also gives back the lock.
+    await client.end();
+  }
+}
+
+async function readMigrations(directory: URL): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  const migrations = await Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, directory), 'utf8');
+      return { name, number: Number.parseInt(name, 10), text, digest: digestOf(text) };
+    }),
+  );
+  for (const [index, { name, number }] of migrations.entries()) {
+    if (!/^\d{4}-[a-z0-9-]+\.sql$/.test(name) || migrations[index - 1]?.number === number) {
+      throw new Error(
+        `${fileURLToPath(directory)}${name}: a migration is named NNNN-name.sql with a number of its own.`,
+      );
+    }
+  }
+  return migrations;
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const settings = connectionSettings(url);
+  const deadline = Date.now() + startingUpMs;
+  for (;;) {
+    const client = new pg.Client(settings);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      const startingUp = error instanceof pg.DatabaseError && error.code === '57P03';
+      if (!startingUp || Date.now() > deadline) {
+        throw new Error(`Cannot connect to ${describeServer(url)}: ${plainReason(error)}`, { cause: error });
+      }
+      await delay(200);
+    }
+  }
+}
+
+/** A refused connection to a name with several addresses is an AggregateError whose own message is empty. */
+function plainReason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(plainReason).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function checkServer(client: pg.Client, url: string): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int / 10000 as version",
+  );
+  const version = rows[0]?.version ?? 0;
+  if (version < oldestServer) {
+    throw new Error(`${describeServer(url)} is version ${version}; ${oldestServer} or later is needed.`);
+  }
+}
+
+async function readApplied(client: pg.Client): Promise<Map<number, Applied>> {
+  await client.query(`
+    create schema if not exists work;
+    create table if not exists work.migration (
+      number int primary key,
+      name text not null,
+      digest text not null,
+      applied_at timestamptz not null default now()
+    )`);
+  const { rows } = await client.query<Applied>('select number, name, digest from work.migration');
+  return new Map(rows.map((row) => [row.number, row]));
+}
+
+/** What stands in the database must be what this version knows: an older version or an edited file is refused. */
+function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Migration[], url: string): void {
+  const known = new Map(migrations.map((migration) => [migration.number, migration]));
+  for (const { number, name, digest } of applied.values()) {
+    const migration = known.get(number);
+    if (migration === undefined) {
+      throw new Error(`${describeServer(url)} was migrated to ${name} by a later version of signpost.`);
+    }
+    if (migration.digest !== digest) {
+      throw new Error(
+        `${migration.name} is not what was applied to ${describeServer(url)}: migrations never change, add another one.`,
+      );
+    }
+  }
+}
+
+async function apply(client: pg.Client, { number, name, text, digest }: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(text);
+    await client.query('insert into work.migration (number, name, digest) values ($1, $2, $3)', [
+      number,
+      name,
+      digest,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw new Error(`Migration ${name} failed: ${plainReason(error)}`, { cause: error });
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+interface Applied {
+  number: number;
+  name: string;
+  digest: string;
+}
+
+interface Migration extends Applied {
+  text: string;
+}
