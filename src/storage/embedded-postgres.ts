@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import type { Logger } from '../logger.ts';
+import { findBinaries, openDirectories as usualOpenDirectories } from './embedded/binaries.ts';
+import {
+  type Cluster,
+  databaseName,
+  findCluster,
+  makeCluster,
+  planCluster,
+  rememberCluster,
+} from './embedded/cluster.ts';
+import {
+  findPostmaster,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+  urlOf,
+} from './embedded/postmaster.ts';
+import { identifyProcess } from './embedded/process-identity.ts';
+import { findServerUser } from './embedded/server-user.ts';
+import { withFileLock } from './file-lock.ts';
+
+// A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
+// that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock.
+//
+//   <dataDir>/postgres/   cluster.json (place, port, password)   lock/   users/ (one file per process)   server.log   data/
+
+/** Making a cluster and starting a server take a second or two; recovering after a crash may take longer. */
+const lockWaitMs = 10 * 60_000;
+
+export interface EmbeddedPostgres {
+  url: string;
+  /** Leaves the server, and stops it when nobody else uses it. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  logger: Logger;
+  /** Settings of PostgreSQL on top of ours, for a server that this call starts. */
+  settings?: Record<string, string>;
+  /** Where programs and data go when the server's user cannot reach the usual place. */
+  openDirectories?: readonly string[];
+}
+
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const home = join(resolve(options.dataDir), 'postgres');
+  await mkdir(home, { recursive: true });
+  return withFileLock(join(home, 'lock'), lockWaitMs, async () => {
+    const leave = await registerUser(home);
+    try {
+      const cluster = await runningCluster(home, options);
+      await makeDatabase(cluster);
+      return { url: urlOf(cluster, databaseName), close: () => close(home, leave, options.logger) };
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+  });
+}
+
+/** Joins the server that runs, or makes what is missing and starts it. */
+async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
+  const { logger, settings = {}, openDirectories = usualOpenDirectories } = options;
+  const known = await findCluster(home);
+  const running = known && (await findPostmaster(known, logger));
+  if (running) return { ...known, port: running.port };
+
+  const user = await findServerUser(known?.dataDirectory);
+  const binaries = await findBinaries({ user, copyTo: user ? openDirectories : [home], logger });
+  const cluster = known ?? (await planCluster({ home, user, openDirectories, logger }));
+  await makeCluster(cluster, binaries, user);
+  const logFile = join(home, 'server.log');
+  const started = await startPostmaster({ cluster, binaries, user, settings, logFile, logger });
+  const current = { ...cluster, port: started.port };
+  await rememberCluster(home, current);
+  logger.info(`started PostgreSQL on ${cluster.dataDirectory}, port ${started.port}`);
+  return current;
+}
+
+async function makeDatabase(cluster: Cluster): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function close(home: string, leave: () => Promise<void>, logger: Logger): Promise<void> {
+  await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
+    await leave();
+    if ((await livingUsers(home)) > 0) return;
+    await stopCluster(home, logger);
+  });
+}
+
+async function stopCluster(home: string, logger: Logger): Promise<void> {
+  const cluster = await findCluster(home);
+  const running: Postmaster | undefined = cluster && (await findPostmaster(cluster, logger));
+  if (!running) return;
+  await stopPostmaster(running, logger);
+  logger.info('stopped PostgreSQL');
+}
+
+/** Each use has a file that names its process; a process that died does not count any more. */
+async function registerUser(home: string): Promise<() => Promise<void>> {
+  const users = join(home, 'users');
+  await mkdir(users, { recursive: true });
+  const file = join(users, randomUUID());
+  await writeFile(file, identifyProcess(process.pid) ?? '');
+  return () => rm(file, { force: true });
+}
+
+async function livingUsers(home: string): Promise<number> {
+  const users = join(home, 'users');
+  let living = 0;
+  for (const name of await readdir(users)) {
+    const identity = await readFile(join(users, name), 'utf8');
+    if (identifyProcess(Number.parseInt(identity, 10)) === identity) living++;
+    else await rm(join(users, name), { force: true });
+  }
+  return living;
+}

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chown, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Logger } from '../../logger.ts';
+import { type Binaries, makeOwnDirectory } from './binaries.ts';
+import { canEnter, runAs, type ServerUser } from './server-user.ts';
+
+// The database cluster on disk: where its files are, how they are made, and what has to be remembered of them.
+
+/** What is remembered in `cluster.json`, readable by its owner alone. */
+export interface Cluster {
+  dataDirectory: string;
+  port: number;
+  password: string;
+}
+
+/** The superuser of the cluster, and the database that is used. */
+export const serverRole = 'signpost';
+export const databaseName = 'signpost';
+
+const passwordBytes = 24;
+
+/** The cluster of this home, or undefined when none was made yet. */
+export async function findCluster(home: string): Promise<Cluster | undefined> {
+  try {
+    return JSON.parse(await readFile(join(home, 'cluster.json'), 'utf8'));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`);
+  }
+}
+
+export async function rememberCluster(home: string, cluster: Cluster): Promise<void> {
+  const unfinished = join(home, `cluster.json.${randomUUID()}`);
+  await writeFile(unfinished, `${JSON.stringify(cluster, null, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, join(home, 'cluster.json'));
+}
+
+/**
+ * Chooses a place and a password, and remembers them before anything is made: the place is below the home, or, when the server's
+ * user cannot get there, in a directory of its own whose name tells where it belongs.
+ */
+export async function planCluster(options: {
+  home: string;
+  user: ServerUser | undefined;
+  openDirectories: readonly string[];
+  logger: Logger;
+}): Promise<Cluster> {
+  const { home, user, logger } = options;
+  const inside = join(await realpath(home), 'data');
+  const dataDirectory = canEnter(user, home) ? inside : await openPlace(options);
+  if (dataDirectory !== inside) {
+    logger.warn(
+      `the user ${user?.name}, who runs PostgreSQL, cannot enter ${home}: its files are in ${dataDirectory}`,
+    );
+  }
+  const cluster = { dataDirectory, port: 0, password: randomBytes(passwordBytes).toString('base64url') };
+  await rememberCluster(home, cluster);
+  return cluster;
+}
+
+async function openPlace(options: {
+  home: string;
+  user: ServerUser | undefined;
+  openDirectories: readonly string[];
+}): Promise<string> {
+  const { home, user, openDirectories } = options;
+  const name = `${home.replaceAll(/[^A-Za-z0-9.]+/g, '-').slice(-60)}-${randomBytes(4).toString('hex')}`;
+  for (const directory of openDirectories) {
+    const place = join(directory, name);
+    const made = await makeOwnDirectory(directory)
+      .then(() => mkdir(place, { mode: 0o755 }))
+      .then(() => writeFile(join(place, 'README'), `The embedded database of signpost in ${home}.\n`))
+      .then(() => true)
+      .catch(() => false);
+    if (made && canEnter(user, place)) return join(place, 'data');
+  }
+  throw new Error(
+    `The user ${user?.name}, who runs PostgreSQL, can enter neither ${home} nor ${openDirectories.join(', ')}: set another DATA_DIR.`,
+  );
+}
+
+/** Makes the files of the cluster unless they are there: complete or not at all, whenever the process is killed. */
+export async function makeCluster(
+  { dataDirectory, password }: Cluster,
+  { initdb }: Binaries,
+  user: ServerUser | undefined,
+): Promise<void> {
+  if (await stat(join(dataDirectory, 'PG_VERSION')).catch(() => undefined)) return;
+  await removeUnfinished(dataDirectory);
+  const unfinished = `${dataDirectory}.${randomUUID()}`;
+  const passwordFile = `${unfinished}.password`;
+  try {
+    await mkdir(unfinished, { mode: 0o700 });
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    if (user) for (const path of [unfinished, passwordFile]) await chown(path, user.uid, user.gid);
+    await runInitdb(initdb, user, unfinished, passwordFile);
+    await rename(unfinished, dataDirectory);
+  } finally {
+    await rm(passwordFile, { force: true });
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+async function removeUnfinished(dataDirectory: string): Promise<void> {
+  const parent = join(dataDirectory, '..');
+  const leftovers = (await readdir(parent)).filter((name) => name.startsWith(`${basename(dataDirectory)}.`));
+  for (const name of leftovers) await rm(join(parent, name), { recursive: true, force: true });
+}
+
+async function runInitdb(
+  initdb: string,
+  user: ServerUser | undefined,
+  directory: string,
+  passwordFile: string,
+): Promise<void> {
+  // Letters are told from other characters as Unicode says, and sorting is by code point, on every machine the same.
+  const letters = { linux: 'C.UTF-8', darwin: 'en_US.UTF-8' }[process.platform as string] ?? 'C';
+  const args = [
+    ...['--pgdata', directory, '--username', serverRole, '--pwfile', passwordFile],
+    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--lc-ctype', letters],
+    ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--text-search-config', 'simple'],
+  ];
+  const output = await new Promise<string | undefined>((resolve, reject) => {
+    const child = spawn(initdb, args, { ...runAs(user), stdio: ['ignore', 'pipe', 'pipe'] });
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += chunk));
+    child.stderr.on('data', (chunk) => (text += chunk));
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code === 0 ? undefined : text));
+  });
+  if (output !== undefined) throw new Error(explainFailure(`Cannot make a database in ${directory}`, output));
+}
+
+/** The reason in the output of a PostgreSQL program, with what to do about it where that is known. */
+export function explainFailure(what: string, output: string): string {
+  if (/No space left on device/i.test(output)) return `${what}: the disk is full.`;
+  const reasons = output
+    .split('\n')
+    .filter((line) => /\b(FATAL|PANIC|DETAIL|HINT|error):/.test(line))
+    .map((line) => line.replace(/^.*?\b(?:FATAL|PANIC|DETAIL|HINT|error):\s*/, ''));
+  return `${what}: ${reasons.join(' ') || output.trim().split('\n').at(-1) || 'no reason given'}`;
+}

@@ -1,0 +1,203 @@
+import { spawn } from 'node:child_process';
+import { open, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '../../logger.ts';
+import type { Binaries } from './binaries.ts';
+import { type Cluster, explainFailure, serverRole } from './cluster.ts';
+import { commandOf, identifyProcess } from './process-identity.ts';
+import { runAs, type ServerUser } from './server-user.ts';
+
+// The running server of a cluster: found, started, stopped. It runs detached, so that it outlives a killed process of ours.
+
+const pollMs = 25;
+/** Long: after a crash the server first replays its log. It is waited for as long as it lives. */
+const startTimeoutMs = 10 * 60_000;
+const sayEveryMs = 10_000;
+const stopTimeoutMs = 60_000;
+const maxStartAttempts = 20;
+const megabyte = 1024 ** 2;
+
+export interface Postmaster {
+  pid: number;
+  port: number;
+}
+
+/**
+ * The server that runs on this cluster, if one does. The file `postmaster.pid` survives crashes and reboots, and the process that it
+ * names may by now be another one: then the file is removed, because PostgreSQL itself would refuse to start beside it.
+ */
+export async function findPostmaster(cluster: Cluster, logger: Logger): Promise<Postmaster | undefined> {
+  const { dataDirectory } = cluster;
+  for (const deadline = Date.now() + startTimeoutMs; Date.now() < deadline; await delay(pollMs)) {
+    const recorded = await readPidFile(dataDirectory);
+    if (!recorded || identifyProcess(recorded.pid) === undefined) return undefined;
+
+    const answer = recorded.ready ? await knock(cluster, recorded.port) : 'none';
+    if (answer === 'welcome') return recorded;
+    const command = commandOf(recorded.pid) ?? '';
+    const isThisServer = command.includes('postgres') && command.includes(dataDirectory);
+    if (isThisServer && answer === 'refusal') {
+      throw new Error(`PostgreSQL on ${dataDirectory} does not know the password that is kept for it.`);
+    }
+    if (!isThisServer) {
+      logger.warn(
+        `removed a stale postmaster.pid from ${dataDirectory}: process ${recorded.pid} is "${command}"`,
+      );
+      await rm(join(dataDirectory, 'postmaster.pid'), { force: true });
+      return undefined;
+    }
+  }
+  throw new Error(`PostgreSQL runs on ${dataDirectory}, but does not answer.`);
+}
+
+async function readPidFile(dataDirectory: string): Promise<(Postmaster & { ready: boolean }) | undefined> {
+  const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  // The lines are: process id, data directory, start time, port, socket directory, address, shared memory, status.
+  const lines = text?.split('\n').map((line) => line.trim()) ?? [];
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  return pid > 0 ? { pid, port, ready: lines[7] === 'ready' } : undefined;
+}
+
+/** Only the server of this cluster lets its password in. */
+async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refusal' | 'none'> {
+  const client = new pg.Client({ connectionString: urlOf({ ...cluster, port }, 'postgres') });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return 'welcome';
+  } catch (error) {
+    const wrongPassword = error instanceof pg.DatabaseError && error.code === '28P01';
+    return wrongPassword ? 'refusal' : 'none';
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Starts the server, on the port it had before when that is free. */
+export async function startPostmaster(options: {
+  cluster: Cluster;
+  binaries: Binaries;
+  user: ServerUser | undefined;
+  /** Settings of PostgreSQL on top of ours. */
+  settings: Record<string, string>;
+  logFile: string;
+  logger: Logger;
+}): Promise<Postmaster> {
+  const { cluster, binaries, user, settings, logFile, logger } = options;
+  const what = `PostgreSQL did not start on ${cluster.dataDirectory}`;
+  let output = '';
+  for (let attempt = 1; attempt <= maxStartAttempts; attempt++) {
+    const port = attempt === 1 && (await isFree(cluster.port)) ? cluster.port : await freePort();
+    const server = { ...defaultSettings(), ...settings, port: String(port) };
+    const log = await open(logFile, 'w', 0o600);
+    const child = spawn(
+      binaries.postgres,
+      [
+        '-D',
+        cluster.dataDirectory,
+        ...Object.entries(server).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      { ...runAs(user), detached: true, stdio: ['ignore', log.fd, log.fd] },
+    );
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(`FATAL: ${error.message}`));
+      child.once('exit', (code, signal) => resolve(`ended with ${signal ?? code}`));
+    });
+    child.unref();
+    await log.close();
+
+    const fault = await Promise.race([ended, untilReady(cluster, child.pid, logger)]);
+    if (fault === undefined) return { pid: child.pid ?? 0, port };
+    output = `${await readFile(logFile, 'utf8')}\n${fault}`;
+    // Another program took the port just now, or processes of a killed server are still ending: again.
+    if (!/Address already in use|pre-existing shared memory block/i.test(output)) break;
+    await delay(attempt * pollMs);
+  }
+  throw new Error(explainFailure(what, output));
+}
+
+async function untilReady(cluster: Cluster, pid: number | undefined, logger: Logger): Promise<undefined> {
+  const started = Date.now();
+  for (let said = started; ; ) {
+    const recorded = await readPidFile(cluster.dataDirectory);
+    if (recorded?.ready && recorded.pid === pid) return undefined;
+    if (Date.now() - started > startTimeoutMs)
+      throw new Error(`PostgreSQL in ${cluster.dataDirectory} does not get ready.`);
+    if (Date.now() - said > sayEveryMs) {
+      said = Date.now();
+      logger.info('PostgreSQL is recovering from its last stop …');
+    }
+    await delay(pollMs);
+  }
+}
+
+/** Ends the server: its clients are sent away, and everything is on disk. */
+export async function stopPostmaster({ pid }: Postmaster, logger: Logger): Promise<void> {
+  const identity = identifyProcess(pid);
+  if (identity === undefined) return;
+  const isRunning = () => identifyProcess(pid) === identity;
+  process.kill(pid, 'SIGINT');
+  for (const deadline = Date.now() + stopTimeoutMs; isRunning(); await delay(pollMs)) {
+    if (Date.now() < deadline) continue;
+    logger.warn('PostgreSQL takes too long to stop: it is ended at once, and will recover at its next start');
+    process.kill(pid, 'SIGQUIT');
+    return;
+  }
+}
+
+/** Durable, and modest: a small machine, and data that fits the page cache. */
+function defaultSettings(): Record<string, string> {
+  const cacheMb = Math.max(256, Math.floor(totalmem() / megabyte / 2));
+  return {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '256MB',
+    effective_cache_size: `${cacheMb}MB`,
+    work_mem: '16MB',
+    maintenance_work_mem: '128MB',
+    max_wal_size: '2GB',
+    random_page_cost: '1.1',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    // Compiling a query takes longer than running one of ours, and a second core belongs to the next request.
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+  };
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return (
+    port > 0 &&
+    (await listenOnce(port).then(
+      () => true,
+      () => false,
+    ))
+  );
+}
+
+function freePort(): Promise<number> {
+  return listenOnce(0);
+}
+
+function listenOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
+    });
+  });
+}
+
+export function urlOf({ password, port }: Cluster, database: string): string {
+  return `postgres://${serverRole}:${password}@127.0.0.1:${port}/${database}`;
+}

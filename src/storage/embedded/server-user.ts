@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+
+// PostgreSQL refuses to run as root, so that a root process runs it under another user that exists anyway.
+
+export interface ServerUser {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/** Best first; after them any other user will do. */
+const preferredNames = ['signpost', 'postgres', '_postgres', 'nobody'];
+
+/** The user to run the server as: undefined means our own. An existing data directory decides by its owner. */
+export async function findServerUser(dataDirectory: string | undefined): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''));
+  const owner = dataDirectory && (await stat(dataDirectory).catch(() => undefined));
+  if (owner && owner.uid !== 0) {
+    return (
+      users.find(({ uid }) => uid === owner.uid) ?? { name: `${owner.uid}`, uid: owner.uid, gid: owner.gid }
+    );
+  }
+  const preferred = preferredNames.flatMap((name) => users.find((user) => user.name === name) ?? []);
+  const user = preferred[0] ?? users[0];
+  if (user) return user;
+  throw new Error(
+    'PostgreSQL does not run as root, and this system has no other user: start signpost as an ordinary user, or set DATABASE_URL.',
+  );
+}
+
+/** The options that make a child process run as that user, with nothing of our environment and from a place anyone may be in. */
+export function runAs(user: ServerUser | undefined): {
+  uid?: number;
+  gid?: number;
+  cwd: string;
+  env: Environment;
+} {
+  return { ...(user && { uid: user.uid, gid: user.gid }), cwd: '/', env: { LC_ALL: 'C' } };
+}
+
+/** Whether the user may enter a directory: asked of the system, which alone knows all of its rules. */
+export function canEnter(user: ServerUser | undefined, directory: string): boolean {
+  if (user === undefined) return true;
+  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], runAs(user)).status === 0;
+}
+
+export function parsePasswd(text: string): ServerUser[] {
+  return text
+    .split('\n')
+    .map((line) => line.split(':'))
+    .map(([name = '', , uid = '', gid = '']) => ({ name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }))
+    .filter(({ name, uid }) => name !== '' && !name.startsWith('#') && uid !== 0);
+}
+
+type Environment = Record<string, string>;

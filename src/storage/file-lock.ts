@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identifyProcess } from './embedded/process-identity.ts';
+
+// A lock between processes of one machine that is taken over when its owner has died.
+//
+// The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or that nobody does;
+// whoever finds it free, or its owner dead, creates the next number, which only one can. The highest file is never removed:
+// of two who find the same dead owner, the slower one meets a higher number than its own, however late it comes.
+
+const pollMs = 40;
+const free = 'free';
+
+/** Runs the work while no other process holds the lock; throws when it does not get it in time. */
+export async function withFileLock<T>(directory: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+  const release = await acquireFileLock(directory, waitMs);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
+}
+
+/** Returns the function that gives the lock back. */
+export async function acquireFileLock(directory: string, waitMs: number): Promise<() => Promise<void>> {
+  await mkdir(directory, { recursive: true });
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const last = await highest(directory);
+    const owner = await readOwner(directory, last);
+    if (!isHeld(owner)) {
+      const own = last + 1;
+      if (await create(directory, own)) return () => write(directory, own, free);
+    } else if (Date.now() > deadline) {
+      throw new Error(
+        `Process ${owner.split('@')[0]} has held the lock ${directory} for over ${waitMs / 1000} s.`,
+      );
+    } else {
+      await delay(pollMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function create(directory: string, number: number): Promise<boolean> {
+  const complete = join(directory, `new-${randomUUID()}`);
+  await writeFile(complete, identifyProcess(process.pid) ?? '');
+  try {
+    // A link appears with its whole content, and fails where one stands.
+    await link(complete, join(directory, String(number)));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(complete, { force: true });
+  }
+  if ((await highest(directory)) > number) {
+    await rm(join(directory, String(number)), { force: true });
+    return false;
+  }
+  const older = (await numbers(directory)).filter((other) => other < number);
+  await Promise.all(older.map((other) => rm(join(directory, String(other)), { force: true })));
+  return true;
+}
+
+async function write(directory: string, number: number, content: string): Promise<void> {
+  const complete = join(directory, `new-${randomUUID()}`);
+  await writeFile(complete, content);
+  await rename(complete, join(directory, String(number)));
+}
+
+/** The content of a lock file; undefined when it has been removed meanwhile, or none was ever made. */
+async function readOwner(directory: string, number: number): Promise<string | undefined> {
+  return readFile(join(directory, String(number)), 'utf8').catch(() => undefined);
+}
+
+function isHeld(owner: string | undefined): owner is string {
+  if (owner === undefined || owner === free) return false;
+  return identifyProcess(Number.parseInt(owner, 10)) === owner;
+}
+
+async function highest(directory: string): Promise<number> {
+  return Math.max(0, ...(await numbers(directory)));
+}
+
+async function numbers(directory: string): Promise<number[]> {
+  return (await readdir(directory)).filter((name) => /^\d+$/.test(name)).map(Number);
+}

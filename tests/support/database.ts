@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { inject } from 'vitest';
+
+const copyAttempts = 100;
+const copyPauseMs = 50;
+
+export interface TestDatabase {
+  url: string;
+  drop(): Promise<void>;
+}
+
+/** A fresh, migrated database of its own on the run's server (see database-server.ts). */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = inject('databaseUrl');
+  const name = `signpost_test_${randomBytes(6).toString('hex')}`;
+  await copyTemplate(server, name);
+  return {
+    url: Object.assign(new URL(server), { pathname: `/${name}` }).href,
+    drop: () => asAdmin(server, `drop database if exists ${name} with (force)`),
+  };
+}
+
+/** Two files cannot copy the template at the same moment: the second one tries again. */
+async function copyTemplate(server: string, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await asAdmin(server, `create database ${name} template ${inject('templateDatabase')}`);
+    } catch (error) {
+      const templateInUse = error instanceof pg.DatabaseError && error.code === '55006';
+      if (!templateInUse || attempt === copyAttempts) throw error;
+      await delay(copyPauseMs);
+    }
+  }
+}
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}
