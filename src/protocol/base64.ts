@@ -1,0 +1,25 @@
+/**
+ * Canonical Base64: of the several texts that lenient decoders turn into the same bytes (missing padding, stray bits,
+ * white space, the other alphabet) exactly one is accepted, the one that encoding the bytes again gives. A signature
+ * then has one spelling, and changing any of its characters is noticed.
+ */
+export function findBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}
+
+/** The same for base64url, which is written without padding (RFC 7515 section 2). */
+export function findBase64url(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : undefined;
+}
+
+/** For foreign documents that mix the two: either alphabet, padded or not, but no stray bits. */
+export function findAnyBase64(text: string): Buffer | undefined {
+  return findBase64url(
+    text
+      .replace(/={1,2}$/, '')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_'),
+  );
+}

@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+import { findBase64 } from './base64.ts';
+
+const bodyDigestLabel = 'BLAKE-512=';
+/** The same hash under the name that some peers give it. Read, never written. */
+const otherBodyDigestLabel = 'BLAKE2b-512=';
+
+/** The `digest` of a request signature and of `context.requestDigest` (catalog spec: Authentication, Context). */
+export function bodyDigest(body: Uint8Array): string {
+  return bodyDigestLabel + hash('blake2b512', body, 'base64');
+}
+
+/** A digest that somebody else wrote, in the spelling of `bodyDigest`; undefined where it is none. */
+export function findBodyDigest(text: string): string | undefined {
+  const label = [bodyDigestLabel, otherBodyDigestLabel].find((known) => text.startsWith(known));
+  if (label === undefined) return undefined;
+  const encoded = text.slice(label.length);
+  return findBase64(encoded)?.length === 64 ? bodyDigestLabel + encoded : undefined;
+}
+
+/** The texts that a signer may have signed for a digest of `bodyDigest`, the usual one first. */
+export function spellingsOfBodyDigest(digest: string): string[] {
+  return [digest, digest.replace(bodyDigestLabel, otherBodyDigestLabel)];
+}
+
+/** The digest of files and downloads (self-hosted spec: Catalog index; catalog spec: Other shapes). */
+export function sha256Digest(bytes: Uint8Array): string {
+  return `sha256:${hash('sha256', bytes, 'hex')}`;
+}
+
+/** Deployed publishers also write `sha-256:` and upper-case digits; both name the same bytes. */
+export function sha256Matches(declared: string, bytes: Uint8Array): boolean {
+  return declared.toLowerCase().replace(/^sha-256:/, 'sha256:') === sha256Digest(bytes);
+}

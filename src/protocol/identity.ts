@@ -1,0 +1,41 @@
+/**
+ * Who is who. A subscriberId is `namespace_id/registry_id` (catalog spec: Authentication) or a bare domain name. The
+ * identity, under which ownership, subscriptions, memory and limits are kept, always has both halves: a bare domain d
+ * means d in the network's default registry.
+ */
+export function identityOf(subscriberId: string, registryName: string): string {
+  return subscriberId.includes('/') ? subscriberId : `${subscriberId}/${registryName}`;
+}
+
+export function splitIdentity(identity: string): { namespace: string; registryName: string } {
+  const slash = identity.indexOf('/');
+  if (slash === -1)
+    throw new Error(`${identity} is a subscriberId, not an identity: it has no registry name`);
+  return { namespace: identity.slice(0, slash), registryName: identity.slice(slash + 1) };
+}
+
+export function isSubscriberId(text: string): boolean {
+  const parts = text.split('/');
+  return parts.length <= 2 && parts.every(isIdPart);
+}
+
+/** One segment of a lookup address: nothing in it can change the path that it is put into. */
+export function isIdPart(text: string): boolean {
+  return /^[A-Za-z0-9._:~-]{1,255}$/.test(text) && text !== '.' && text !== '..';
+}
+
+/**
+ * Whether the caller that a request's context names (bppId or bapId) is the identity that signed: by its subscriberId,
+ * or by the `subscriber_id` of its registry record where that is the namespace or a sub-domain of it. A record alone
+ * proves nothing: anybody may write any name into their own.
+ */
+export function namesIdentity(
+  contextId: string,
+  identity: string,
+  recordSubscriberId: string | undefined,
+  registryName: string,
+): boolean {
+  if (identityOf(contextId, registryName) === identity) return true;
+  const { namespace } = splitIdentity(identity);
+  return contextId === recordSubscriberId && (contextId === namespace || contextId.endsWith(`.${namespace}`));
+}

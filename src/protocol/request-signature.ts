@@ -1,0 +1,175 @@
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { findBase64 } from './base64.ts';
+import { bodyDigest, spellingsOfBodyDigest } from './digest.ts';
+import { ProtocolError } from './errors.ts';
+import { isIdPart, isSubscriberId } from './identity.ts';
+import type { SigningKey } from './keys.ts';
+
+/**
+ * The signature of a request (catalog spec: Authentication), as value of the header `Authorization`:
+ *
+ *   sign    body → digest → signing string → Ed25519 → header
+ *   verify  header → parse → time window → (the caller looks up the key) → signing string → Ed25519
+ *
+ * The spec leaves the signing string open; as deployed peers do, it is three lines, and a fourth one where the message
+ * answers another: callbacks and, as response header `Signature`, every synchronous answer.
+ */
+export function signRequest(key: SigningKey, body: Uint8Array, options: SignOptions): string {
+  const created = Math.floor(options.now.getTime() / 1000);
+  const expires = created + (options.lifetimeSeconds ?? signatureLifetimeSeconds);
+  const text = signingString({ created, expires, digest: bodyDigest(body), answering: options.answering });
+  const signature = sign(null, text, key.privateKey).toString('base64');
+  return [
+    `Signature keyId="${key.subscriberId}|${key.recordId}|ed25519"`,
+    'algorithm="ed25519"',
+    `created="${created}"`,
+    `expires="${expires}"`,
+    `headers="${options.answering === undefined ? requestHeaders : answerHeaders}"`,
+    `signature="${signature}"`,
+  ].join(',');
+}
+
+/** Only the template's form passes: one line, six attributes in its order, no other white space than the template's. */
+export function parseSignatureHeader(value: string): SignatureHeader {
+  const attributes = headerPattern.exec(value)?.groups;
+  const { keyId = '', created, expires, headers, signature = '' } = attributes ?? {};
+  const segments = keyId.split('|');
+  const [subscriberId = '', recordId = '', algorithm] = segments;
+  if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519') {
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature header must have the form ${template}`);
+  }
+  if (findBase64(signature)?.length !== signatureBytes) {
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature is not the canonical Base64 of 64 bytes');
+  }
+  if (!isSubscriberId(subscriberId) || !isIdPart(recordId)) {
+    throw new ProtocolError(
+      'AUT_KEY_NOT_FOUND',
+      'no registry can hold the subscriberId or recordId of this keyId',
+    );
+  }
+  return {
+    subscriberId,
+    recordId,
+    created: Number(created),
+    expires: Number(expires),
+    signature,
+    chained: headers === answerHeaders,
+  };
+}
+
+export function checkSignatureWindow(header: SignatureHeader, now: Date, limits: SignatureLimits): void {
+  const fault = findWindowFault(header, now.getTime() / 1000, limits);
+  if (fault !== undefined) throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature ${fault}`);
+}
+
+/** A clock that runs ahead is tolerated a little; at the end there is no tolerance, for that is what memory relies on. */
+function findWindowFault(header: SignatureHeader, now: number, limits: SignatureLimits): string | undefined {
+  const { created, expires } = header;
+  if (created > expires) return 'expires before it was created';
+  if (created > now + limits.clockSkewSeconds) return 'was created in the future: one of our clocks is wrong';
+  if (expires <= now) return 'has expired';
+  if (expires - created > limits.maxSignatureSeconds) {
+    return `is valid for more than ${limits.maxSignatureSeconds} seconds`;
+  }
+  return undefined;
+}
+
+/**
+ * Checks the signature over the raw body and says whose it is. `answering` is the signature text of the request that
+ * this message answers; a signature that claims to answer one verifies only against that text.
+ */
+export function verifySignature(
+  header: SignatureHeader,
+  publicKey: KeyObject,
+  body: Uint8Array,
+  answering?: string,
+): VerifiedSignature {
+  const { subscriberId, recordId, created, expires } = header;
+  if (header.chained && answering === undefined) {
+    throw new ProtocolError(
+      'AUT_SIGNATURE_INVALID',
+      'the signature answers a request that is not known here',
+    );
+  }
+  const digest = bodyDigest(body);
+  const signature = Buffer.from(header.signature, 'base64');
+  const chain = header.chained ? answering : undefined;
+  const genuine = spellingsOfBodyDigest(digest).some((spelling) =>
+    verify(
+      null,
+      signingString({ created, expires, digest: spelling, answering: chain }),
+      publicKey,
+      signature,
+    ),
+  );
+  if (!genuine)
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the body and the key');
+  return { subscriberId, recordId, digest };
+}
+
+/** The one definition of the signed bytes. */
+function signingString(parts: {
+  created: number;
+  expires: number;
+  digest: string;
+  answering?: string;
+}): Buffer {
+  const lines = [`(created): ${parts.created}`, `(expires): ${parts.expires}`, `digest: ${parts.digest}`];
+  if (parts.answering !== undefined) lines.push(`request-signature: ${parts.answering}`);
+  return Buffer.from(lines.join('\n'), 'utf8');
+}
+
+/** What we sign for when nothing else is said. */
+const signatureLifetimeSeconds = 300;
+const signatureBytes = 64;
+
+const requestHeaders = '(created) (expires) digest';
+const answerHeaders = '(created) (expires) digest request-signature';
+
+const template =
+  'Signature keyId="<subscriber_id>|<record_id>|ed25519",algorithm="ed25519",created="<unix_timestamp>",' +
+  'expires="<unix_timestamp>",headers="(created) (expires) digest",signature="<base64_signature>"';
+
+/** Timestamps in plain decimal notation, short enough to be exact. */
+const timestamp = '0|[1-9][0-9]{0,14}';
+const headerPattern = new RegExp(
+  [
+    '^Signature keyId="(?<keyId>[^"\\s]*)"',
+    'algorithm="ed25519"',
+    `created="(?<created>${timestamp})"`,
+    `expires="(?<expires>${timestamp})"`,
+    'headers="(?<headers>\\(created\\) \\(expires\\) digest(?: request-signature)?)"',
+    'signature="(?<signature>[A-Za-z0-9+/=]*)"$',
+  ].join(','),
+);
+
+export interface SignOptions {
+  now: Date;
+  lifetimeSeconds?: number;
+  /** The text of the `signature` attribute of the request being answered, verbatim. */
+  answering?: string;
+}
+
+export interface SignatureHeader {
+  subscriberId: string;
+  recordId: string;
+  /** Unix timestamps in seconds. */
+  created: number;
+  expires: number;
+  /** The text of the attribute, verbatim: an answer signs it. */
+  signature: string;
+  /** Whether it signs a fourth line, the signature of the request that it answers. */
+  chained: boolean;
+}
+
+export interface SignatureLimits {
+  clockSkewSeconds: number;
+  maxSignatureSeconds: number;
+}
+
+export interface VerifiedSignature {
+  subscriberId: string;
+  recordId: string;
+  /** Digest of the body, in the spelling of `bodyDigest`. */
+  digest: string;
+}
