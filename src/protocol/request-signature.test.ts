@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ProtocolError } from './errors.ts';
+import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
+import {
+  checkSignatureWindow,
+  parseSignatureHeader,
+  type SignatureHeader,
+  signRequest,
+  verifySignature,
+} from './request-signature.ts';
+
+const privateKey = privateKeyFromSeed('TM0Imyj/ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U+4pvs='); // RFC 8032, TEST 2
+const publicKey = parsePublicKey(publicKeyOf(privateKey));
+const key = { subscriberId: 'bpp.example.com/nodes', recordId: 'key-1', privateKey };
+const now = new Date('2026-01-02T03:04:05.678Z');
+const body = Buffer.from('{"context":{},"message":{}}');
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ProtocolError) return error.code;
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('the published signature vector', () => {
+  // The example of the Beckn signing guide: body, key and signature as printed there.
+  const published = Buffer.from(
+    '{"context":{"domain":"nic2004:60212","country":"IND","city":"Kochi","action":"search","core_version":"0.9.1",' +
+      '"bap_id":"bap.stayhalo.in","bap_uri":"https://8f9f-49-207-209-131.ngrok.io/protocol/",' +
+      '"transaction_id":"e6d9f908-1d26-4ff3-a6d1-3af3d3721054","message_id":"a2fe6d52-9fe4-4d1a-9d0b-dccb8b48522d",' +
+      '"timestamp":"2022-01-04T09:17:55.971Z","ttl":"P1M"},"message":{"intent":{"fulfillment":{"start":{"location":' +
+      '{"gps":"10.108768, 76.347517"}},"end":{"location":{"gps":"10.102997, 76.353480"}}}}}}',
+  );
+  const header =
+    'Signature keyId="bap.stayhalo.in|207|ed25519",algorithm="ed25519",created="1641287875",expires="1641291475",' +
+    'headers="(created) (expires) digest",signature="' +
+    'cjbhP0PFyrlSCNszJM1F/YmHDVAWsZqJUPzojnE/7TJU3fJ/rmIlgaUHEr5E0/2PIyf0tpSnWtT6cyNNlpmoAQ=="';
+
+  it('verifies', () => {
+    const signer = verifySignature(
+      parseSignatureHeader(header),
+      parsePublicKey('awGPjRK6i/Vg/lWr+0xObclVxlwZXvTjWYtlu6NeOHk='),
+      published,
+    );
+    expect(signer).toEqual({
+      subscriberId: 'bap.stayhalo.in',
+      recordId: '207',
+      digest:
+        'BLAKE-512=b6lf6lRgOweajukcvcLsagQ2T60+85kRh/Rd2bdS+TG/5ALebOEgDJfyCrre/1+BMu5nA94o4DT3pTFXuUg7sw==',
+    });
+  });
+});
+
+describe('signRequest', () => {
+  it('writes the template of the spec, valid for five minutes from this second', () => {
+    expect(signRequest(key, body, { now })).toMatch(
+      /^Signature keyId="bpp\.example\.com\/nodes\|key-1\|ed25519",algorithm="ed25519",created="1767323045",expires="1767323345",headers="\(created\) \(expires\) digest",signature="[A-Za-z0-9+/]{86}=="$/,
+    );
+  });
+
+  it('signs for as long as it is told', () => {
+    const { created, expires } = parseSignatureHeader(signRequest(key, body, { now, lifetimeSeconds: 60 }));
+    expect(expires - created).toBe(60);
+  });
+
+  it('makes what verifySignature accepts, with and without a request that it answers, for any body and time', () => {
+    const time = fc.date({ min: new Date(0), max: new Date('2200-01-01'), noInvalidDate: true });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), time, fc.boolean(), (bytes, date, answers) => {
+        const answering = answers
+          ? parseSignatureHeader(signRequest(key, body, { now })).signature
+          : undefined;
+        const header = parseSignatureHeader(signRequest(key, bytes, { now: date, answering }));
+        expect(header.chained).toBe(answers);
+        expect(verifySignature(header, publicKey, bytes, answering)).toMatchObject({
+          subscriberId: key.subscriberId,
+          recordId: key.recordId,
+        });
+        expect(() =>
+          checkSignatureWindow(header, date, { clockSkewSeconds: 0, maxSignatureSeconds: 300 }),
+        ).not.toThrow();
+      }),
+    );
+  });
+});
+
+describe('verifySignature', () => {
+  const value = signRequest(key, body, { now });
+  const verifies = (header: string, bytes: Uint8Array, answering?: string) =>
+    codeOf(() => verifySignature(parseSignatureHeader(header), publicKey, bytes, answering));
+
+  it('refuses each single changed byte of the body', () => {
+    for (let at = 0; at < body.length; at++) {
+      for (const bit of [1, 0x80]) {
+        const changed = Buffer.from(body);
+        changed.writeUInt8(changed.readUInt8(at) ^ bit, at);
+        expect(verifies(value, changed)).toBe('AUT_SIGNATURE_INVALID');
+      }
+    }
+    expect(verifies(value, body.subarray(1))).toBe('AUT_SIGNATURE_INVALID');
+    expect(verifies(value, Buffer.concat([body, Buffer.from(' ')]))).toBe('AUT_SIGNATURE_INVALID');
+  });
+
+  it('refuses each single changed character of the header, or sees another signer', () => {
+    for (let at = 0; at < value.length; at++) {
+      for (const character of ['x', '1', ' ', '"', ',', '=', '/']) {
+        if (value[at] === character) continue;
+        const changed = value.slice(0, at) + character + value.slice(at + 1);
+        const outcome = verifies(changed, body);
+        if (outcome === 'accepted') {
+          const { subscriberId, recordId } = parseSignatureHeader(changed);
+          expect([subscriberId, recordId], changed).not.toEqual([key.subscriberId, key.recordId]);
+        } else {
+          expect(outcome, changed).toMatch(/^AUT_(SIGNATURE_INVALID|KEY_NOT_FOUND)$/);
+        }
+      }
+    }
+  });
+
+  it('refuses another key', () => {
+    const other = parsePublicKey(publicKeyOf(privateKeyFromSeed(generateSeed())));
+    expect(codeOf(() => verifySignature(parseSignatureHeader(value), other, body))).toBe(
+      'AUT_SIGNATURE_INVALID',
+    );
+  });
+
+  it('accepts the digest under its other label, BLAKE2b-512', () => {
+    // Made with node:crypto over the same three lines with the label BLAKE2b-512.
+    const labelled = {
+      ...parseSignatureHeader(value),
+      signature: '683OeSsjcYM9Krh1tEVL1ba6LeK+Xma3Ni+90bwF1zOMp/77e2fooWNRIpZgmSUM10X5YfkMrbiVvnQExZRUAw==',
+    };
+    expect(verifySignature(labelled, publicKey, body).digest).toMatch(/^BLAKE-512=/);
+  });
+
+  describe('of an answer', () => {
+    const { signature } = parseSignatureHeader(value);
+    const answer = signRequest(key, body, { now, answering: signature });
+
+    it('holds for the request that it answers and for no other', () => {
+      expect(verifies(answer, body, signature)).toBe('accepted');
+      const another = parseSignatureHeader(signRequest(key, Buffer.from('x'), { now })).signature;
+      expect(verifies(answer, body, another)).toBe('AUT_SIGNATURE_INVALID');
+      expect(verifies(answer, body, '')).toBe('AUT_SIGNATURE_INVALID');
+    });
+
+    it('is refused where no request is known: a request signs three lines', () => {
+      expect(verifies(answer, body)).toBe('AUT_SIGNATURE_INVALID');
+    });
+
+    it('may have three lines, and says so', () => {
+      expect(verifies(value, body, signature)).toBe('accepted');
+      expect(parseSignatureHeader(value).chained).toBe(false);
+      expect(parseSignatureHeader(answer).chained).toBe(true);
+    });
+
+    it('does not pass under the other number of lines', () => {
+      const shortened = answer.replace('digest request-signature', 'digest');
+      const lengthened = value.replace('digest"', 'digest request-signature"');
+      expect(verifies(shortened, body, signature)).toBe('AUT_SIGNATURE_INVALID');
+      expect(verifies(lengthened, body, signature)).toBe('AUT_SIGNATURE_INVALID');
+    });
+  });
+});
+
+describe('parseSignatureHeader', () => {
+  const valid = signRequest(key, body, { now });
+  const signature = valid.slice(valid.indexOf('signature="') + 11, -1);
+
+  it.each([
+    ['an empty value', ''],
+    ['another scheme', valid.replace('Signature', 'Bearer')],
+    ['the scheme in lower case', valid.replace('Signature', 'signature')],
+    ['two spaces after the scheme', valid.replace('Signature ', 'Signature  ')],
+    ['a space after a comma', valid.replace(',created', ', created')],
+    ['a space around =', valid.replace('created=', 'created =')],
+    ['a space at the start', ` ${valid}`],
+    ['a space at the end', `${valid} `],
+    ['a line feed at the end', `${valid}\n`],
+    ['a folded line', valid.replace(',expires', ',\r\n expires')],
+    ['a tab between the tokens of headers', valid.replace(') digest', ')\tdigest')],
+    ['two spaces between the tokens of headers', valid.replace(') digest', ')  digest')],
+    ['a comma at the end', `${valid},`],
+    ['another order', valid.replace(/(created="\d+"),(expires="\d+")/, '$2,$1')],
+    ['an attribute given twice', valid.replace(',created', ',algorithm="ed25519",created')],
+    ['a missing attribute', valid.replace('algorithm="ed25519",', '')],
+    ['an unknown attribute', `${valid},nonce="1"`],
+    ['values without quotes', valid.replace('"ed25519",created', 'ed25519,created')],
+    ['another algorithm', valid.replace('algorithm="ed25519"', 'algorithm="rsa-sha256"')],
+    ['another algorithm in keyId', valid.replace('|ed25519"', '|ed448"')],
+    ['two segments in keyId', valid.replace('|key-1', '')],
+    ['four segments in keyId', valid.replace('|key-1', '|key-1|key-2')],
+    ['white space in keyId', valid.replace('key-1', 'key 1')],
+    ['fewer headers', valid.replace(' digest"', '"')],
+    ['other headers', valid.replace('(created) (expires) digest', '(created) (expires) host digest')],
+    ['a leading zero in created', valid.replace('created="', 'created="0')],
+    ['a sign in created', valid.replace('created="', 'created="+')],
+    ['a negative expires', valid.replace('expires="', 'expires="-')],
+    ['a fraction in expires', valid.replace(/expires="(\d+)"/, 'expires="$1.5"')],
+    ['an exponent', valid.replace(/expires="\d+"/, 'expires="1e9"')],
+    ['an empty created', valid.replace(/created="\d+"/, 'created=""')],
+    ['more digits than a number holds', valid.replace(/expires="\d+"/, 'expires="9999999999999999"')],
+    ['an empty signature', valid.replace(signature, '')],
+    ['a signature without padding', valid.replace('=="', '"')],
+    ['a signature in base64url', valid.replace(signature, signature.replace(/[+/]/g, '-'))],
+    ['a signature of 63 bytes', valid.replace(signature, Buffer.alloc(63).toString('base64'))],
+    ['stray bits in the signature', valid.replace(/[AQgw]==/, (end) => end.replace(/[AQgw]/, 'B'))],
+    ['two headers in one', `${valid}, ${valid}`],
+  ])('refuses %s as malformed', (_, value) => {
+    expect(value).not.toBe(valid);
+    expect(codeOf(() => parseSignatureHeader(value))).toBe('AUT_SIGNATURE_INVALID');
+  });
+
+  it.each([
+    ['an empty subscriberId', '|key-1|ed25519'],
+    ['an empty recordId', 'example.com||ed25519'],
+    ['three parts in the subscriberId', 'a/b/c|key-1|ed25519'],
+    ['an empty half', 'example.com/|key-1|ed25519'],
+    ['dots that climb', '../x|key-1|ed25519'],
+    ['a recordId that climbs', 'example.com|..|ed25519'],
+    ['a slash in the recordId', 'example.com|a/b|ed25519'],
+    ['an escape', 'example.com|a%2fb|ed25519'],
+    ['a query', 'example.com|a?b|ed25519'],
+    ['other letters', 'exämple.com|key-1|ed25519'],
+    ['an endless recordId', `example.com|${'k'.repeat(256)}|ed25519`],
+  ])('finds no key for %s', (_, keyId) => {
+    const value = valid.replace('bpp.example.com/nodes|key-1|ed25519', keyId);
+    expect(codeOf(() => parseSignatureHeader(value))).toBe('AUT_KEY_NOT_FOUND');
+  });
+
+  it('reads the parts', () => {
+    expect(parseSignatureHeader(valid)).toEqual({
+      subscriberId: 'bpp.example.com/nodes',
+      recordId: 'key-1',
+      created: 1767323045,
+      expires: 1767323345,
+      signature,
+      chained: false,
+    });
+  });
+});
+
+describe('checkSignatureWindow', () => {
+  const limits = { clockSkewSeconds: 30, maxSignatureSeconds: 7_200 };
+  const at = 1_767_323_045;
+  const check = (created: number, expires: number, milliseconds = 0) =>
+    codeOf(() =>
+      checkSignatureWindow(
+        { created, expires } as SignatureHeader,
+        new Date(at * 1000 + milliseconds),
+        limits,
+      ),
+    );
+
+  it.each([
+    ['now', at, at + 300],
+    ['30 seconds ahead', at + 30, at + 330],
+    ['long ago, but still valid', at - 7_199, at + 1],
+    ['for as long as allowed', at, at + 7_200],
+  ])('accepts a signature created %s', (_, created, expires) => {
+    expect(check(created, expires)).toBe('accepted');
+  });
+
+  it.each([
+    ['created 31 seconds ahead', at + 31, at + 331],
+    ['that expires now', at - 300, at],
+    ['that expired a second ago', at - 300, at - 1],
+    ['that expires before it was created', at + 10, at + 9],
+    ['valid for longer than allowed', at, at + 7_201],
+  ])('refuses a signature %s', (_, created, expires) => {
+    expect(check(created, expires)).toBe('AUT_SIGNATURE_INVALID');
+  });
+
+  it('ends in the very millisecond', () => {
+    expect(check(at - 300, at, -1)).toBe('accepted');
+    expect(check(at - 300, at + 1, 1_000)).toBe('AUT_SIGNATURE_INVALID');
+  });
+});
