@@ -1,0 +1,89 @@
+import type { Resource } from '../protocol/catalog.ts';
+import type { ProtocolError } from '../protocol/errors.ts';
+import { faultAt, type Segments } from '../protocol/fault.ts';
+
+// A REGULAR resource that extends a master resource: "template attributes are immutable: a REGULAR resource may add
+// fields but may not change values defined by its master" (catalog spec: publishDirectives). Attributes are compared
+// member by member through objects; an array or a scalar is one value. The template's `@context` and `@type` are
+// attributes like the others. Of the descriptor, each member that the resource gives is its own, the others are
+// inherited. Nothing else is.
+
+/** What a published resource becomes under its template; or the values of it that contradict the template. */
+export function assembleResource(own: Resource, template: Resource | undefined, at: Segments = []): Assembly {
+  if (template === undefined) return { assembled: own };
+  const { assembled, overridden } = inherit(own, template);
+  if (overridden.length === 0) return { assembled };
+  return { faults: overridden.map((segments) => contradiction([...at, ...segments], template.id)) };
+}
+
+export type Assembly =
+  | { assembled: Resource; faults?: undefined }
+  | { assembled?: undefined; faults: ProtocolError[] };
+
+/**
+ * The resource under a new version of its template. What it was accepted with stays its own, but the template's value
+ * stands. Where the template is gone, the resource keeps what it inherited last.
+ */
+export function reassembleResource(
+  { own, assembled }: { own: Resource; assembled: Resource },
+  template: Resource | undefined,
+): Resource {
+  return template === undefined ? assembled : inherit(own, template).assembled;
+}
+
+/** The template's values with what the resource adds, and the places where the resource has another value. */
+export function inherit(own: Resource, template: Resource): { assembled: Resource; overridden: Segments[] } {
+  const overridden: Segments[] = [];
+  const assembled: Resource = { ...own };
+  if (template.resourceAttributes !== undefined) {
+    assembled.resourceAttributes = combine(
+      template.resourceAttributes,
+      own.resourceAttributes ?? {},
+      ['resourceAttributes'],
+      overridden,
+    ) as Resource['resourceAttributes'];
+  }
+  if (template.descriptor !== undefined) {
+    assembled.descriptor = { ...template.descriptor, ...own.descriptor };
+  }
+  return { assembled, overridden };
+}
+
+function contradiction(segments: Segments, masterResourceId: string): ProtocolError {
+  return faultAt(
+    'BIZ_GENERIC_ERROR',
+    segments,
+    `has another value than the master resource ${masterResourceId}, whose attributes cannot be changed`,
+  );
+}
+
+/** Every own member is copied as a plain member, whatever its name: `__proto__` is data like any other. */
+function combine(template: object, own: object, at: Segments, overridden: Segments[]): object {
+  const members = new Map<string, unknown>(Object.entries(template));
+  for (const [name, value] of Object.entries(own)) {
+    const given = members.get(name);
+    if (!members.has(name)) members.set(name, value);
+    else if (isPlainObject(given) && isPlainObject(value)) {
+      members.set(name, combine(given, value, [...at, name], overridden));
+    } else if (!isSameValue(given, value)) overridden.push([...at, name]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** Equality of JSON values: the order of members does not matter, that of items does. */
+function isSameValue(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item, index) => isSameValue(item, other[index]));
+  }
+  if (!isPlainObject(one) || !isPlainObject(other)) return false;
+  const members = Object.entries(one);
+  return (
+    members.length === Object.keys(other).length &&
+    members.every(([name, value]) => Object.hasOwn(other, name) && isSameValue(value, other[name]))
+  );
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

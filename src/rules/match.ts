@@ -1,0 +1,63 @@
+import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
+
+// Which catalogs a Discovery Service gets: those whose networks and schema types one of its subscriptions asks for
+// (catalog spec: What the service does; Subscription). Network ids and schema types are compared as text, exactly.
+
+/** What a subscription asks for; omitted or empty means all. */
+export interface Interest {
+  networkIds?: readonly string[];
+  schemaTypes?: readonly string[];
+}
+
+/** What a subscription is held against. */
+export interface Matchable {
+  /** The networks that the catalog is visible to. */
+  networkIds: readonly string[];
+  schemaTypes: ReadonlySet<string>;
+}
+
+export function matchesInterest(interest: Interest, catalog: Matchable): boolean {
+  return (
+    matchesAny(interest.networkIds, (networkId) => catalog.networkIds.includes(networkId)) &&
+    matchesAny(interest.schemaTypes, (schemaType) => catalog.schemaTypes.has(schemaType))
+  );
+}
+
+/**
+ * The networks of a catalog that a subscriber may be told of: those that its matching subscriptions name. None means
+ * that the catalog is not for this subscriber.
+ */
+export function networksFor(interests: readonly Interest[], catalog: Matchable): string[] {
+  const matching = interests.filter((interest) => matchesInterest(interest, catalog));
+  return catalog.networkIds.filter((networkId) =>
+    matching.some(({ networkIds }) => matchesAny(networkIds, (asked) => asked === networkId)),
+  );
+}
+
+/**
+ * The schema types of a catalog: the `@context` of its resource, offer and consideration attributes, and each context
+ * with `#` and the `@type`, because a subscription may ask for one type of a context.
+ */
+export function schemaTypesOf({
+  resources = [],
+  offers = [],
+}: Pick<Catalog, 'resources' | 'offers'>): Set<string> {
+  return new Set([...resources.flatMap(schemaTypesOfResource), ...offers.flatMap(schemaTypesOfOffer)]);
+}
+
+export function schemaTypesOfResource({ resourceAttributes }: Resource): string[] {
+  return namesOf(resourceAttributes);
+}
+
+export function schemaTypesOfOffer({ offerAttributes, considerations = [] }: Offer): string[] {
+  return [offerAttributes, ...considerations.map((item) => item.considerationAttributes)].flatMap(namesOf);
+}
+
+function namesOf(attributes: { '@context': string; '@type': string } | undefined): string[] {
+  if (attributes === undefined) return [];
+  return [attributes['@context'], `${attributes['@context']}#${attributes['@type']}`];
+}
+
+function matchesAny(asked: readonly string[] | undefined, isThere: (text: string) => boolean): boolean {
+  return asked === undefined || asked.length === 0 || asked.some(isThere);
+}
