@@ -98,7 +98,7 @@ const codes: Record<string, ErrorCode> = {
 
 /** In the context there are two codes only, apart from those of action, version and ttl. */
 function codeAt(segments: Segments, code: ErrorCode): ErrorCode {
-  if (segments[0] !== 'context') return code;
+  if (segments[0] !== 'context' || code.startsWith('CTX_')) return code;
   return code === 'SCH_REQUIRED_FIELD_MISSING' ? 'CTX_MISSING_FIELD' : 'CTX_INVALID_FIELD';
 }
 

@@ -1,0 +1,130 @@
+/**
+ * Reading signed files that others wrote: known shapes become the one that we write, and then the schema decides.
+ *
+ * What is returned is for working with. Signatures are checked over the document as received, never over these copies.
+ */
+import { type Static, type TSchema, Type } from 'typebox';
+import { faultAt, type Segments } from './fault.ts';
+import { isJsonObject } from './json.ts';
+import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
+import {
+  BaselineFile,
+  CatalogIndex,
+  ChangeFile,
+  FileSignature,
+  IndexEntry,
+  Manifest,
+} from './signed-files.ts';
+import { validator } from './validate.ts';
+
+export function parseManifest(document: unknown): Manifest {
+  return validator(Manifest)(settled(Manifest, document));
+}
+
+/** What a subscriber record file, or a bare record in its place, says about participants. Its keys are not the registry's word. */
+export type HostedRecord = Pick<
+  ParticipantRecord,
+  'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
+>;
+
+export function parseSubscriberRecords(document: unknown): HostedRecord[] {
+  const listed = isJsonObject(document) && Array.isArray(document.records) ? document.records : [document];
+  const records = listed.map(findParticipantRecord).filter((record) => record !== undefined);
+  if (records.length === 0)
+    throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['records'], 'holds no subscriber record');
+  return records.map(({ recordId, subscriberId, url, type, catalogIndexUrls }) => {
+    return { recordId, subscriberId, url, type, catalogIndexUrls };
+  });
+}
+
+export const IndexOutline = Type.Object({
+  nodeId: CatalogIndex.properties.nodeId,
+  next_update: CatalogIndex.properties.next_update,
+  catalogs: Type.Array(Type.Unknown()),
+  signature: Type.Optional(FileSignature),
+});
+export type IndexOutline = Static<typeof IndexOutline>;
+
+/** The index without judging its entries, as received: one of them may be bad and the others still count. */
+export function parseCatalogIndex(document: unknown): IndexOutline {
+  return validator(IndexOutline)(settled(IndexOutline, document));
+}
+
+export function parseIndexEntry(value: unknown, at: Segments = []): IndexEntry {
+  const entry = validator(IndexEntry)(withRanges(settled(IndexEntry, value)), at);
+  if (entry.retiredAt === undefined && !entry.baseline) {
+    throw faultAt(
+      'SCH_REQUIRED_FIELD_MISSING',
+      [...at, 'baseline'],
+      'is missing in an entry that is not retired',
+    );
+  }
+  for (const [index, change] of entry.changes.entries()) {
+    checkRange(change, [...at, 'changes', index]);
+    if (change.version !== change.toVersion) {
+      throw faultAt(
+        'SCH_SCHEMA_VALIDATION_FAILED',
+        [...at, 'changes', index, 'version'],
+        'must equal toVersion',
+      );
+    }
+  }
+  return entry;
+}
+
+export function parseBaselineFile(document: unknown): BaselineFile {
+  if (isJsonObject(document) && document.fromVersion !== undefined) {
+    throw faultAt('SCH_FIELD_NOT_ALLOWED', ['fromVersion'], 'is not allowed in a baseline file');
+  }
+  return validator(BaselineFile)(settled(BaselineFile, document));
+}
+
+export function parseChangeFile(document: unknown): ChangeFile {
+  const listed = isJsonObject(document)
+    ? { ...document, resources: document.resources ?? {}, offers: document.offers ?? {} }
+    : document;
+  const file = validator(ChangeFile)(withRange(settled(ChangeFile, listed)));
+  checkRange(file, []);
+  return file;
+}
+
+/**
+ * A null counts as missing, and a missing list as empty: encoders of some languages write them so. Only members that the schema knows
+ * are touched, never what stands inside domain attributes.
+ */
+function settled(schema: TSchema, value: unknown): unknown {
+  if (Type.IsArray(schema) && Array.isArray(value)) return value.map((item) => settled(schema.items, item));
+  if (!Type.IsObject(schema) || !isJsonObject(value)) return value;
+  const result: Record<string, unknown> = { ...value };
+  for (const [name, known] of Object.entries(schema.properties)) {
+    const member = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (member !== undefined && member !== null) result[name] = settled(known, member);
+    else if (Type.IsArray(known) && !Type.IsOptional(known)) result[name] = [];
+    else delete result[name];
+  }
+  return result;
+}
+
+function withRanges(entry: unknown): unknown {
+  if (!isJsonObject(entry) || !Array.isArray(entry.changes)) return entry;
+  return { ...entry, changes: entry.changes.map(withRange) };
+}
+
+/** A change that names only its version leads there from the one before. */
+function withRange(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const { version, fromVersion, toVersion } = value;
+  if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined) {
+    return { ...value, fromVersion: version - 1, toVersion: version };
+  }
+  return version === undefined && toVersion !== undefined ? { ...value, version: toVersion } : value;
+}
+
+function checkRange(
+  { fromVersion, toVersion }: { fromVersion: number; toVersion: number },
+  at: Segments,
+): void {
+  if (fromVersion >= toVersion) {
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, 'fromVersion'], 'must be lower than toVersion');
+  }
+}

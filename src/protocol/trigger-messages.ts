@@ -1,0 +1,51 @@
+/**
+ * The publisher's local trigger: `POST /catalog/publish` of the same operator, unsigned and synchronous (self-hosted spec: Endpoints).
+ * Beside or instead of catalogs to publish it takes catalogs to retire, pause and resume, and forceBaseline.
+ */
+import { type Static, Type } from 'typebox';
+import { PublishMessage } from './publish-messages.ts';
+import { closed, ErrorReport, Id, oneOfTexts } from './shapes.ts';
+
+export const TriggerRequest = closed(
+  {
+    context: Type.Optional(
+      Type.Object(
+        { action: Type.Optional(oneOfTexts(['catalog/publish'], { 'x-error-code': 'CTX_ACTION_MISMATCH' })) },
+        { description: 'May be a whole context; only its action is looked at.' },
+      ),
+    ),
+    message: Type.Optional(PublishMessage),
+    retire: Type.Optional(Type.Array(Id, { description: 'Catalogs that are no longer offered, for ever.' })),
+    pause: Type.Optional(Type.Array(Id, { description: 'Catalogs that are not transactable for now.' })),
+    resume: Type.Optional(Type.Array(Id, { description: 'Paused catalogs that are transactable again.' })),
+    forceBaseline: Type.Optional(Type.Boolean({ description: 'Write a baseline instead of a change file.' })),
+  },
+  {
+    title: 'TriggerRequest',
+    anyOf: ['message', 'retire', 'pause', 'resume', 'forceBaseline'].map((member) => ({
+      required: [member],
+    })),
+  },
+);
+export type TriggerRequest = Static<typeof TriggerRequest>;
+
+export const TriggerResult = Type.Object(
+  {
+    catalogId: Type.String(),
+    status: oneOfTexts(['ACCEPTED', 'REJECTED']),
+    version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
+    errors: Type.Optional(Type.Array(ErrorReport)),
+  },
+  { title: 'TriggerResult' },
+);
+export type TriggerResult = Static<typeof TriggerResult>;
+
+export const TriggerAnswer = Type.Object(
+  {
+    status: oneOfTexts(['COMPLETED', 'FAILED']),
+    results: Type.Array(TriggerResult),
+    warnings: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'TriggerAnswer' },
+);
+export type TriggerAnswer = Static<typeof TriggerAnswer>;
