@@ -1,0 +1,118 @@
+import type { GuardedClient } from '../http/guarded-client.ts';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+
+// One question to the registry: a bounded GET whose outcome is an answer, "not there", or RegistryUnavailable.
+
+/** The registry could not be asked. Says nothing about the key: never a reason for 401, always one to try again. */
+export class RegistryUnavailable extends ProtocolError {
+  constructor(message: string, cause?: unknown) {
+    super('NET_DOWNSTREAM_UNAVAILABLE', message, { cause, retryAfterSeconds });
+  }
+}
+
+/** What `read` makes of the answer, or undefined when the registry has nothing under that path. */
+export type Ask = <T>(path: string, maxBytes: number, read: (answer: Json) => T) => Promise<T | undefined>;
+
+/** How the registry answered last, for `/ready`. */
+export interface RegistryState {
+  url: string;
+  /** Undefined until it was asked. */
+  reachable?: boolean;
+  /** When it was asked last. */
+  at?: Date;
+  problem?: string;
+}
+
+export interface AskOptions {
+  url: string;
+  client: GuardedClient;
+  logger: Logger;
+  metrics: Metrics;
+  now: () => Date;
+}
+
+const retryAfterSeconds = 5;
+const askTimeoutMs = 5_000;
+const maxRedirects = 3;
+const maxConcurrent = 16;
+const maxWaiting = 1_000;
+
+export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
+  ask: Ask;
+  state(): RegistryState;
+} {
+  const base = url.replace(/\/+$/, '');
+  const enter = createGate(maxConcurrent, maxWaiting);
+  const questions = metrics.counter('signpost_registry_requests_total', 'Questions to the registry', [
+    'outcome',
+  ]);
+  const state: RegistryState = { url: base };
+
+  async function askOnce(path: string, maxBytes: number): Promise<{ answer: Json } | undefined> {
+    const response = await client.request(`${base}${path}`, {
+      headers: { accept: 'application/json' },
+      timeoutMs: askTimeoutMs,
+      maxBytes,
+      maxInflatedBytes: maxBytes,
+      maxRedirects,
+      operatorConfigured: true,
+    });
+    if (response.status === 404 || response.status === 410) return undefined;
+    if (response.status !== 200) throw new Error(`it answered ${response.status}`);
+    return { answer: parseJson(response.body) };
+  }
+
+  function noteAnswer(outcome: 'found' | 'not_found'): void {
+    if (state.reachable === false) logger.info({ registry: base }, 'the registry answers again');
+    Object.assign(state, { reachable: true, at: now(), problem: undefined });
+    questions.inc({ outcome });
+  }
+
+  /** Told once in the log, and in `/ready` for as long as it lasts: every request would say it again. */
+  function noteFailure(path: string, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    const level = state.reachable === false ? 'debug' : 'warn';
+    logger[level]({ registry: base, path, problem }, 'the registry could not be asked');
+    Object.assign(state, { reachable: false, at: now(), problem });
+    questions.inc({ outcome: 'failed' });
+  }
+
+  return {
+    state: () => ({ ...state }),
+    async ask(path, maxBytes, read) {
+      const leave = await enter();
+      try {
+        const answered = await askOnce(path, maxBytes);
+        // What cannot be read was not said: it counts as a failure like no answer at all.
+        const found = answered && read(answered.answer);
+        noteAnswer(answered ? 'found' : 'not_found');
+        return found;
+      } catch (error) {
+        noteFailure(path, error);
+        throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** Lets so many in at once, and lets so many wait; returns how to leave again. */
+function createGate(concurrent: number, waitingLimit: number): () => Promise<() => void> {
+  const waiting: (() => void)[] = [];
+  let inside = 0;
+  const leave = () => {
+    const next = waiting.shift();
+    if (next) next();
+    else inside -= 1;
+  };
+  return async () => {
+    if (inside < concurrent) inside += 1;
+    else if (waiting.length < waitingLimit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.');
+    return leave;
+  };
+}

@@ -1,0 +1,290 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
+import { silentLogger } from '../logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
+import { createRegistryClient, type RegistryClient, RegistryUnavailable } from './client.ts';
+
+// A registry that answers what a test tells it to, over real HTTP; how real ones answer is told apart by their shapes.
+type Answer = { status: number; body?: unknown; delayMs?: number };
+
+const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));
+const lookupPath = '/dedi/lookup/bpp.example.com/subscribers.beckn.one/key-1';
+const queryPath = '/dedi/query/bpp.example.com/subscribers.beckn.one';
+
+describe('the registry client', () => {
+  let server: Server;
+  let http: GuardedClient;
+  let registry: RegistryClient;
+  let clock: Date;
+  let answers: Map<string, Answer>;
+  let asked: string[];
+
+  beforeEach(async () => {
+    clock = new Date('2026-01-01T00:00:00Z');
+    answers = new Map();
+    asked = [];
+    server = createServer((request, response) => {
+      const path = request.url ?? '';
+      asked.push(path);
+      const {
+        status,
+        body,
+        delayMs = 0,
+      } = answers.get(path) ?? { status: 404, body: { message: 'not found' } };
+      setTimeout(() => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      }, delayMs);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    http = createGuardedClient({ allowPrivateAddresses: false });
+    registry = createRegistryClient({
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/dedi/`,
+      registryName: 'subscribers.beckn.one',
+      client: http,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: false }),
+      now: () => clock,
+    });
+  });
+  afterEach(async () => {
+    await http.close();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const findKey = () => registry.findKey('bpp.example.com', 'key-1');
+  const wait = (seconds: number) => {
+    clock = new Date(clock.getTime() + seconds * 1_000);
+  };
+  const holds = (overrides: object = {}, details: object = {}) =>
+    answers.set(lookupPath, { status: 200, body: { message: 'ok', data: record(overrides, details) } });
+
+  it('finds the key of a participant, with its record', async () => {
+    holds({ network_memberships: ['example.org/retail'] });
+    expect(await findKey()).toMatchObject({
+      kind: 'key',
+      publicKey: expect.objectContaining({ asymmetricKeyType: 'ed25519' }),
+      record: {
+        recordId: 'key-1',
+        subscriberId: 'bpp.example.com',
+        url: 'https://bpp.example.com',
+        networkMemberships: ['example.org/retail'],
+      },
+    });
+    expect(asked).toEqual([lookupPath]);
+  });
+
+  it('asks for a participant of a named registry under that registry, with encoded segments', async () => {
+    await registry.lookup('did:example:1/other-registry', 'key~1');
+    expect(asked).toEqual(['/dedi/lookup/did%3Aexample%3A1/other-registry/key~1']);
+  });
+
+  it('asks nothing under names that would change the path', async () => {
+    expect(await registry.lookup('bpp.example.com', '..')).toBeUndefined();
+    expect(await registry.lookup('../secrets', 'key-1')).toBeUndefined();
+    expect(await registry.lookup('a/b/c', 'key-1')).toBeUndefined();
+    expect(await registry.queryNetwork('example.org/..')).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('reads a record with nothing but what is needed', async () => {
+    answers.set(lookupPath, {
+      status: 200,
+      body: {
+        data: {
+          record_name: 'x',
+          state: 'live',
+          details: { subscriber_id: 'b', signing_public_key: publicKey },
+        },
+      },
+    });
+    expect(await findKey()).toMatchObject({
+      kind: 'key',
+      record: { recordId: 'key-1', networkMemberships: [] },
+    });
+  });
+
+  it('tells an unknown key of a known participant from an unknown participant', async () => {
+    expect(await findKey()).toEqual({ kind: 'unknown-subscriber' });
+    wait(30);
+    answers.set(queryPath, { status: 200, body: { data: { records: [record({ record_id: 'key-2' })] } } });
+    expect(await findKey()).toEqual({ kind: 'unknown-key' });
+    wait(30);
+    answers.set(queryPath, { status: 200, body: { data: { records: [] } } });
+    expect(await findKey()).toEqual({ kind: 'unknown-subscriber' });
+  });
+
+  it('leaves it at an unknown key where the registry allows no queries', async () => {
+    answers.set(queryPath, { status: 403, body: {} });
+    expect(await findKey()).toEqual({ kind: 'unknown-key' });
+  });
+
+  it.each(['draft', 'suspended', 'revoked', 'expired', 'something else'])(
+    'does not use a key in state %s',
+    async (state) => {
+      holds({ state });
+      expect(await findKey()).toMatchObject({ kind: 'unusable', reason: expect.stringContaining('state') });
+    },
+  );
+
+  it('does not use a key that cannot be read, and says so', async () => {
+    holds({}, { signing_public_key: 'not a key' });
+    expect(await findKey()).toEqual({
+      kind: 'unusable',
+      reason: 'the registry holds no readable Ed25519 key for it',
+    });
+  });
+
+  it('judges validity by the clock of each use, also of a kept record', async () => {
+    holds({ ttl: 300 }, { valid_from: '2026-01-01T00:01:00Z', valid_until: '2026-01-01T00:02:00Z' });
+    expect(await findKey()).toMatchObject({ kind: 'unusable', reason: expect.stringContaining('before') });
+    wait(60);
+    expect(await findKey()).toMatchObject({ kind: 'key' });
+    wait(61);
+    expect(await findKey()).toMatchObject({ kind: 'unusable', reason: expect.stringContaining('after') });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('sees a revocation within the ttl of the record', async () => {
+    holds({ ttl: 60 });
+    await findKey();
+    holds({ state: 'revoked' });
+    wait(59);
+    expect(await findKey()).toMatchObject({ kind: 'key' });
+    wait(1);
+    expect(await findKey()).toMatchObject({ kind: 'unusable' });
+  });
+
+  it('keeps a record for 5 minutes at most, whatever its ttl', async () => {
+    for (const ttl of [86_400, undefined]) {
+      holds({ ttl });
+      await findKey();
+      wait(299);
+      await findKey();
+      wait(1);
+      await findKey();
+      wait(300);
+    }
+    expect(asked).toHaveLength(4);
+  });
+
+  it('keeps a not-found for 30 seconds', async () => {
+    await findKey();
+    holds();
+    wait(29);
+    expect(await findKey()).toEqual({ kind: 'unknown-subscriber' });
+    wait(1);
+    expect(await findKey()).toMatchObject({ kind: 'key' });
+  });
+
+  it('asks once for many who wait for the same key', async () => {
+    holds();
+    const lookups = await Promise.all(Array.from({ length: 200 }, findKey));
+    expect(new Set(lookups.map(({ kind }) => kind))).toEqual(new Set(['key']));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks a bounded number of things at once', async () => {
+    const [all, atOnce] = [100, 16];
+    for (let index = 0; index < all; index += 1) {
+      answers.set(lookupPath.replace('key-1', `key-${index}`), {
+        status: 200,
+        body: { data: record() },
+        delayMs: 20,
+      });
+    }
+    const lookups = Array.from({ length: all }, (_, index) =>
+      registry.findKey('bpp.example.com', `key-${index}`),
+    );
+    await lookups[0];
+    expect(asked.length).toBeLessThanOrEqual(2 * atOnce);
+    await Promise.all(lookups);
+    expect(asked).toHaveLength(all);
+  });
+
+  it.each([
+    ['an error', { status: 500, body: {} }],
+    ['a refusal', { status: 403, body: {} }],
+    ['no JSON', { status: 200, body: '<html>' }],
+    [
+      'a repeated member, where two readers could see two keys',
+      { status: 200, body: '{"data":{},"data":{}}' },
+    ],
+    ['no record', { status: 200, body: { message: 'ok', data: null } }],
+    ['more than it may', { status: 200, body: { data: record({}, { url: 'x'.repeat(300_000) }) } }],
+  ])('says that it could not ask when the answer is %s, and asks again at once', async (_, answer) => {
+    answers.set(lookupPath, answer);
+    await expect(findKey()).rejects.toBeInstanceOf(RegistryUnavailable);
+    await expect(findKey()).rejects.toMatchObject({ code: 'NET_DOWNSTREAM_UNAVAILABLE', status: 503 });
+    expect(registry.state()).toMatchObject({ reachable: false, problem: expect.any(String) });
+    holds();
+    expect(await findKey()).toMatchObject({ kind: 'key' });
+    expect(registry.state()).toMatchObject({ reachable: true });
+  });
+
+  it('says that it could not ask when nobody answers, with the cause, and uses no key beyond its ttl', async () => {
+    holds({ ttl: 60 });
+    await findKey();
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+    wait(59);
+    expect(await findKey()).toMatchObject({ kind: 'key' });
+    wait(1);
+    await expect(findKey()).rejects.toMatchObject({ status: 503, cause: { kind: 'unreachable' } });
+  });
+
+  it('lists the usable records of a participant and of a network', async () => {
+    const members = [
+      record(),
+      record({ record_id: 'key-2', state: 'revoked' }),
+      record({}, { subscriber_id: 'c.example' }),
+    ];
+    answers.set(queryPath, { status: 200, body: { data: { records: members.slice(0, 2) } } });
+    answers.set('/dedi/query/example.org/retail', { status: 200, body: { data: { records: members } } });
+    expect(await registry.findSubscriber('bpp.example.com')).toMatchObject([{ recordId: 'key-1' }]);
+    const network = await registry.queryNetwork('example.org/retail');
+    expect(network.map(({ subscriberId }) => subscriberId)).toEqual(['bpp.example.com', 'c.example']);
+    expect(await registry.queryNetwork('example.org/nobody')).toEqual([]);
+  });
+
+  it('turns the pages of a long query, and stops where they repeat', async () => {
+    const page = (name: string, total_pages: number) => ({
+      status: 200,
+      body: { data: { total_pages, records: [record({}, { subscriber_id: name })] } },
+    });
+    const path = '/dedi/query/example.org/retail';
+    answers.set(path, page('a.example', 3));
+    answers.set(`${path}?page=2`, page('b.example', 3));
+    answers.set(`${path}?page=3`, page('c.example', 3));
+    const names = async () =>
+      (await registry.queryNetwork('example.org/retail')).map((found) => found.subscriberId);
+    expect(await names()).toEqual(['a.example', 'b.example', 'c.example']);
+    answers.set(`${path}?page=2`, page('a.example', 3));
+    expect(await names()).toEqual(['a.example']);
+  });
+});
+
+function record(overrides: object = {}, details: object = {}) {
+  return {
+    record_id: 'key-1',
+    details: {
+      subscriber_id: 'bpp.example.com',
+      url: 'https://bpp.example.com',
+      type: 'BPP',
+      signing_public_key: publicKey,
+      ...details,
+    },
+    meta: {},
+    network_memberships: [],
+    state: 'live',
+    ttl: 300,
+    created_at: '2025-01-01T00:00:00Z',
+    updated_at: '2025-01-01T00:00:00Z',
+    ...overrides,
+  };
+}

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import { type Database, openDatabase } from './database.ts';
+import {
+  addKey,
+  addMembership,
+  findKeyRecord,
+  listKeyRecords,
+  listParticipants,
+  type Registration,
+  registerParticipant,
+  removeMembership,
+  setCatalogIndexUrls,
+  setKeyState,
+} from './participants.ts';
+
+const bpp = { namespace: 'bpp.example.com', registryName: 'subscribers.beckn.one' };
+const firstPage = { limit: 100, offset: 0 };
+
+describe('the participants of the registry', () => {
+  let home: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+  beforeEach(async () => {
+    await database.query('delete from registry.participant');
+  });
+
+  it('are registered with a key, a network and an address', async () => {
+    await registerParticipant(database, registration({ networkIds: ['example.org/retail'] }));
+    expect(await findKeyRecord(database, bpp, 'key-1')).toMatchObject({
+      subscriberId: 'bpp.example.com',
+      url: 'https://bpp.example.com',
+      publicKey: 'public key 1',
+      state: 'live',
+      ttlSeconds: 300,
+      networkMemberships: ['example.org/retail'],
+      catalogIndexUrls: [],
+    });
+  });
+
+  it('may be registered again: what is given changes, the rest stays', async () => {
+    await registerParticipant(database, registration({ type: 'BPP', networkIds: ['example.org/a'] }));
+    await registerParticipant(
+      database,
+      registration({ url: 'https://new.example.com', networkIds: ['example.org/b'] }),
+    );
+    expect(await listParticipants(database)).toMatchObject([
+      { url: 'https://new.example.com', type: 'BPP', networkMemberships: ['example.org/a', 'example.org/b'] },
+    ]);
+  });
+
+  it('may be registered by two processes at the same moment', async () => {
+    await Promise.all([1, 2, 3, 4].map(() => registerParticipant(database, registration())));
+    expect(await listParticipants(database)).toHaveLength(1);
+  });
+
+  it('do not lose a key to another one by a slip, but may replace it', async () => {
+    await registerParticipant(database, registration());
+    const other = registration({ key: { recordId: 'key-1', publicKey: 'public key 2' } });
+    await expect(registerParticipant(database, other)).rejects.toMatchObject({ code: 'key-taken' });
+    await registerParticipant(database, { ...other, replaceKey: true });
+    expect(await findKeyRecord(database, bpp, 'key-1')).toMatchObject({
+      publicKey: 'public key 2',
+      state: 'live',
+    });
+  });
+
+  it('keep a revoked key revoked, whatever is asked for', async () => {
+    await registerParticipant(database, registration());
+    expect(await setKeyState(database, bpp, 'revoked', 'key-1')).toEqual(['key-1']);
+    await expect(setKeyState(database, bpp, 'live', 'key-1')).rejects.toMatchObject({ code: 'key-revoked' });
+    await expect(registerParticipant(database, registration())).rejects.toMatchObject({
+      code: 'key-revoked',
+    });
+    await registerParticipant(database, registration({ replaceKey: true }));
+    expect(await setKeyState(database, bpp, 'live')).toEqual([]);
+    expect(await findKeyRecord(database, bpp, 'key-1')).toMatchObject({ state: 'revoked' });
+  });
+
+  it('rotate keys: add one, revoke the other', async () => {
+    await registerParticipant(database, registration());
+    await addKey(database, bpp, { recordId: 'key-2', publicKey: 'public key 2' });
+    await setKeyState(database, bpp, 'revoked', 'key-1');
+    const states = (await listParticipants(database, bpp)).map(({ recordId, state }) => [recordId, state]);
+    expect(Object.fromEntries(states)).toEqual({ 'key-1': 'revoked', 'key-2': 'live' });
+  });
+
+  it('say of every change in their records when it happened', async () => {
+    await registerParticipant(database, registration());
+    const before = await findKeyRecord(database, bpp, 'key-1');
+    await setCatalogIndexUrls(database, bpp, ['https://bpp.example.com/index/catalogs.index.json']);
+    const after = await findKeyRecord(database, bpp, 'key-1');
+    expect(after?.catalogIndexUrls).toEqual(['https://bpp.example.com/index/catalogs.index.json']);
+    expect(after?.updatedAt.getTime()).toBeGreaterThan(before?.updatedAt.getTime() ?? 0);
+    expect(after?.createdAt).toEqual(before?.createdAt);
+  });
+
+  it('are listed under their own name and under the name of each network, page by page', async () => {
+    for (const namespace of ['a.example', 'b.example', 'c.example']) {
+      const key = { recordId: 'key-1', publicKey: namespace };
+      await registerParticipant(database, registration({ namespace, subscriberId: namespace, key }));
+      await addMembership(database, { ...bpp, namespace }, 'example.org/retail');
+    }
+    await removeMembership(database, { ...bpp, namespace: 'b.example' }, 'example.org/retail');
+    const network = { namespace: 'example.org', registryName: 'retail' };
+    expect(await names(network, firstPage)).toEqual({ subscribers: ['a.example', 'c.example'], total: 2 });
+    expect(await names(network, { limit: 1, offset: 1 })).toEqual({ subscribers: ['c.example'], total: 2 });
+    expect(await names({ ...bpp, namespace: 'b.example' }, firstPage)).toEqual({
+      subscribers: ['b.example'],
+      total: 1,
+    });
+    expect(await names({ ...bpp, namespace: 'nobody.example' }, firstPage)).toEqual({
+      subscribers: [],
+      total: 0,
+    });
+  });
+
+  it('who are not registered cannot be changed', async () => {
+    const refused = { code: 'unknown-subscriber' };
+    await expect(setKeyState(database, bpp, 'revoked')).rejects.toMatchObject(refused);
+    await expect(addKey(database, bpp, { recordId: 'k', publicKey: 'p' })).rejects.toMatchObject(refused);
+    await expect(addMembership(database, bpp, 'example.org/retail')).rejects.toMatchObject(refused);
+    await expect(setCatalogIndexUrls(database, bpp, [])).rejects.toMatchObject(refused);
+    await registerParticipant(database, registration());
+    await expect(setKeyState(database, bpp, 'revoked', 'key-9')).rejects.toMatchObject({
+      code: 'unknown-key',
+    });
+  });
+
+  async function names(subscriber: { namespace: string; registryName: string }, page: typeof firstPage) {
+    const { records, total } = await listKeyRecords(database, subscriber, page);
+    return { subscribers: records.map((record) => record.subscriberId), total };
+  }
+});
+
+function registration(overrides: Partial<Registration> = {}): Registration {
+  return {
+    ...bpp,
+    subscriberId: 'bpp.example.com',
+    url: 'https://bpp.example.com',
+    key: { recordId: 'key-1', publicKey: 'public key 1' },
+    ...overrides,
+  };
+}
