@@ -1,0 +1,98 @@
+import { sign } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readJwsKid, signJws, verifyJws } from './detached-jws.ts';
+import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
+
+const privateKey = privateKeyFromSeed(generateSeed());
+const publicKey = parsePublicKey(publicKeyOf(privateKey));
+const payload = Buffer.from('{"a":"€ . .."}');
+const invalid = expect.objectContaining({ code: 'AUT_SIGNATURE_INVALID' });
+
+/** A JWS with any header, signed as RFC 7797 says. */
+function jwsWith(header: string): string {
+  const encoded = Buffer.from(header).toString('base64url');
+  const signature = sign(null, Buffer.concat([Buffer.from(`${encoded}.`), payload]), privateKey);
+  return `${encoded}..${signature.toString('base64url')}`;
+}
+
+describe('a detached JWS', () => {
+  it('has exactly the header of RFC 7797 with the kid, or without one in a proof', () => {
+    expect(signJws(payload, { privateKey, kid: 'key-1' })).toBe(
+      jwsWith('{"alg":"EdDSA","b64":false,"crit":["b64"],"kid":"key-1"}'),
+    );
+    expect(signJws(payload, { privateKey })).toBe(jwsWith('{"alg":"EdDSA","b64":false,"crit":["b64"]}'));
+    expect(signJws(payload, { privateKey })).toMatch(
+      /^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/,
+    );
+  });
+
+  it('verifies for any payload and says whose it is', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), (bytes, kid) => {
+        fc.pre(!kid.includes('\0'));
+        const text = signJws(bytes, { privateKey, kid });
+        expect(verifyJws(text, bytes, publicKey)).toBe(kid);
+        expect(readJwsKid(text)).toBe(kid);
+        expect(() => verifyJws(text, Buffer.concat([bytes, Buffer.from([0])]), publicKey)).toThrow(invalid);
+      }),
+    );
+    expect(verifyJws(signJws(payload, { privateKey }), payload, publicKey)).toBeUndefined();
+  });
+
+  it('is refused after each single changed character', () => {
+    const text = signJws(payload, { privateKey, kid: 'key-1' });
+    for (let at = 0; at < text.length; at++) {
+      for (const character of ['A', 'B', '_', '.', '=', ' ']) {
+        if (text[at] === character) continue;
+        const changed = text.slice(0, at) + character + text.slice(at + 1);
+        expect(() => verifyJws(changed, payload, publicKey), changed).toThrow(invalid);
+      }
+    }
+  });
+
+  it('is refused under another key', () => {
+    const other = parsePublicKey(publicKeyOf(privateKeyFromSeed(generateSeed())));
+    expect(() => verifyJws(signJws(payload, { privateKey }), payload, other)).toThrow(invalid);
+  });
+
+  it('may have the members of its header in another order', () => {
+    const text = jwsWith('{ "kid": "key-1", "crit": ["b64"], "b64": false, "alg": "EdDSA" }');
+    expect(verifyJws(text, payload, publicKey)).toBe('key-1');
+  });
+
+  it.each([
+    ['another algorithm', '{"alg":"none","b64":false,"crit":["b64"]}'],
+    ['an encoded payload', '{"alg":"EdDSA","b64":true,"crit":["b64"]}'],
+    ['no b64', '{"alg":"EdDSA","crit":["b64"]}'],
+    ['no crit', '{"alg":"EdDSA","b64":false}'],
+    ['an empty crit', '{"alg":"EdDSA","b64":false,"crit":[]}'],
+    ['more in crit', '{"alg":"EdDSA","b64":false,"crit":["b64","exp"]}'],
+    ['crit as text', '{"alg":"EdDSA","b64":false,"crit":"b64"}'],
+    ['an unknown member', '{"alg":"EdDSA","b64":false,"crit":["b64"],"jku":"https://evil.example"}'],
+    ['an empty kid', '{"alg":"EdDSA","b64":false,"crit":["b64"],"kid":""}'],
+    ['a kid that is no string', '{"alg":"EdDSA","b64":false,"crit":["b64"],"kid":1}'],
+    ['a member given twice', '{"alg":"none","alg":"EdDSA","b64":false,"crit":["b64"]}'],
+    ['an array', '["EdDSA"]'],
+    ['no JSON', 'alg=EdDSA'],
+    ['nothing', ''],
+  ])('with %s in its header is refused', (_, header) => {
+    expect(() => verifyJws(jwsWith(header), payload, publicKey)).toThrow(invalid);
+    expect(() => readJwsKid(jwsWith(header))).toThrow(invalid);
+  });
+
+  const [header, , signature] = signJws(payload, { privateKey }).split('.');
+  it.each([
+    ['an attached payload', `${header}.${payload.toString('base64url')}.${signature}`],
+    ['two parts', `${header}.${signature}`],
+    ['four parts', `${header}..${signature}.`],
+    ['padding', `${header}..${signature}==`],
+    ['a padded header', `${header}=..${signature}`],
+    ['white space', `${header}..${signature}\n`],
+    ['a short signature', `${header}..${signature?.slice(4)}`],
+    ['no signature', `${header}..`],
+    ['nothing', ''],
+  ])('with %s is refused', (_, text) => {
+    expect(() => verifyJws(text, payload, publicKey)).toThrow(invalid);
+  });
+});

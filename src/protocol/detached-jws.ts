@@ -1,0 +1,85 @@
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { findBase64url } from './base64.ts';
+import { ProtocolError } from './errors.ts';
+import { isJsonObject, type Json, parseJson } from './json.ts';
+
+/**
+ * A detached JSON Web Signature with unencoded payload (RFC 7515 appendix F, RFC 7797): the text `<header>..<signature>`.
+ * The self-hosted spec leaves the encoding of its signatures open; this one is the encoding of everything that we sign,
+ * with `kid` naming the registry record of the key. In a `proof` the key is named beside it and `kid` is absent.
+ */
+export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?: string }): string {
+  const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid: key.kid };
+  const encodedHeader = Buffer.from(JSON.stringify(header)).toString('base64url');
+  const signature = sign(null, signingInput(encodedHeader, payload), key.privateKey);
+  return `${encodedHeader}..${signature.toString('base64url')}`;
+}
+
+/** Returns the `kid` under which it was signed, where the header has one. */
+export function verifyJws(text: string, payload: Uint8Array, publicKey: KeyObject): string | undefined {
+  const jws = parseJws(text);
+  if (!jwsHolds(jws, payload, publicKey)) {
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the content and the key');
+  }
+  return jws.kid;
+}
+
+export function readJwsKid(text: string): string | undefined {
+  return parseJws(text).kid;
+}
+
+export function parseJws(text: string): DetachedJws {
+  const [encodedHeader = '', payload, encodedSignature = '', ...more] = text.split('.');
+  const signature = findBase64url(encodedSignature);
+  if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes) {
+    throw new ProtocolError(
+      'AUT_SIGNATURE_INVALID',
+      'the signature is not a detached JWS, <header>..<signature>',
+    );
+  }
+  return { encodedHeader, signature, kid: parseHeader(encodedHeader) };
+}
+
+export function jwsHolds(jws: DetachedJws, payload: Uint8Array, publicKey: KeyObject): boolean {
+  return verify(null, signingInput(jws.encodedHeader, payload), publicKey, jws.signature);
+}
+
+/**
+ * The header decides how the rest is read, so only the one header passes, its members in any order. A member that we
+ * do not know could change the meaning of the signature for somebody who does.
+ */
+function parseHeader(encoded: string): string | undefined {
+  const header = findHeader(encoded);
+  const { alg, b64, crit, kid, ...unknown } = isJsonObject(header) ? header : {};
+  const known =
+    alg === 'EdDSA' && b64 === false && Array.isArray(crit) && crit.length === 1 && crit[0] === 'b64';
+  const named = kid === undefined || (typeof kid === 'string' && kid !== '');
+  if (!known || !named || Object.keys(unknown).length > 0) {
+    throw new ProtocolError(
+      'AUT_SIGNATURE_INVALID',
+      'the header of the JWS must be {"alg":"EdDSA","b64":false,"crit":["b64"]}, with or without a kid',
+    );
+  }
+  return kid;
+}
+
+function findHeader(encoded: string): Json | undefined {
+  const bytes = findBase64url(encoded);
+  try {
+    return bytes && parseJson(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function signingInput(encodedHeader: string, payload: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${encodedHeader}.`, 'ascii'), payload]);
+}
+
+const signatureBytes = 64;
+
+export interface DetachedJws {
+  encodedHeader: string;
+  signature: Buffer;
+  kid: string | undefined;
+}

@@ -1,0 +1,130 @@
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { findAnyBase64 } from './base64.ts';
+import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
+import { jwsHolds, parseJws, signJws } from './detached-jws.ts';
+import { ProtocolError } from './errors.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import type { SigningKey } from './keys.ts';
+
+/**
+ * Documents that carry their own signature (self-hosted spec: Authentication): indexes, their entries, baseline and
+ * change files in a member `signature`, manifests and Subscriber records in a member `proof`.
+ *
+ *   sign    document → signed bytes → signature → document with the member
+ *   verify  document → whose signature it claims to be → (the caller looks up the key) → signed bytes → signature
+ *
+ * The spec leaves the encoding open. We write one form per wire profile and read all that are deployed.
+ */
+export function signDocument<T extends object>(
+  document: T,
+  key: SigningKey,
+  profile: WireProfile,
+): T & Signed {
+  const { signature: _, ...unsigned } = document as T & Partial<Signed>;
+  const bytes = signedBytes(unsigned as unknown as JsonObject);
+  const kid = key.recordId;
+  const signature =
+    profile === 'spec'
+      ? signJws(bytes, { privateKey: key.privateKey, kid })
+      : { keyId: kid, canonicalization: 'JCS', value: sign(null, bytes, key.privateKey).toString('base64') };
+  return { ...(unsigned as T), signature };
+}
+
+/** The form of the DeDi layer (manifest, Subscriber record), the same in every profile. */
+export function proveDocument<T extends object>(document: T, key: SigningKey): T & Proven {
+  const { proof: _, ...unsigned } = document as T & Partial<Proven>;
+  const jws = signJws(signedBytes(unsigned as unknown as JsonObject), { privateKey: key.privateKey });
+  const proof = { verification_method: key.recordId, canonicalization: 'JCS', jws } as const;
+  return { ...(unsigned as T), proof };
+}
+
+/** The key that a document says it is signed with: a claim, until `verifyDocument` was given that key. */
+export function claimedKeyOf(document: JsonObject): string {
+  return parseDocumentSignature(document).keyId;
+}
+
+/** Checks the signature over the document as received, never over a typed copy, and returns who signed: the key's name. */
+export function verifyDocument(document: JsonObject, publicKey: KeyObject): string {
+  const { keyId, holds } = parseDocumentSignature(document);
+  const content = contentOf(document);
+  const canonical = canonicalJson(content);
+  if (holds(Buffer.from(canonical), publicKey)) return keyId;
+  const other = goCanonicalJson(content);
+  if (other !== canonical && holds(Buffer.from(other), publicKey)) return keyId;
+  throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the document and the key');
+}
+
+/** The one definition of the signed bytes: RFC 8785 of the document without the member that holds its signature. */
+export function signedBytes(document: JsonObject): Buffer {
+  return Buffer.from(canonicalJson(contentOf(document)));
+}
+
+function contentOf(document: JsonObject): JsonObject {
+  if (document.signature !== undefined) {
+    const { signature: _, ...content } = document;
+    return content;
+  }
+  const { proof: _, ...content } = document;
+  return content;
+}
+
+function parseDocumentSignature(document: JsonObject): DocumentSignature {
+  const { signature, proof } = document;
+  if (signature === undefined && proof === undefined) {
+    throw new ProtocolError('AUT_SIGNATURE_MISSING', 'the document has neither a signature nor a proof');
+  }
+  if (signature !== undefined && proof !== undefined)
+    throw malformed('is there twice, as signature and as proof');
+  if (typeof signature === 'string') return jwsSignature(signature);
+  return proof === undefined ? objectSignature(signature) : proofSignature(proof);
+}
+
+function jwsSignature(text: string): DocumentSignature {
+  const jws = parseJws(text);
+  if (jws.kid === undefined) throw malformed('does not name its key (kid)');
+  return { keyId: jws.kid, holds: (bytes, publicKey) => jwsHolds(jws, bytes, publicKey) };
+}
+
+/** `{keyId, value, canonicalization?}`: the bare Ed25519 signature of the same bytes. */
+function objectSignature(signature: Json | undefined): DocumentSignature {
+  const { keyId, value } = isJsonObject(signature) ? signature : {};
+  const bytes = typeof value === 'string' ? findAnyBase64(value) : undefined;
+  if (!isName(keyId) || bytes?.length !== signatureBytes)
+    throw malformed('is neither a JWS nor {keyId, value}');
+  return { keyId, holds: (content, publicKey) => verify(null, content, publicKey, bytes) };
+}
+
+function proofSignature(proof: Json): DocumentSignature {
+  const { verification_method: keyId, jws: text } = isJsonObject(proof) ? proof : {};
+  if (!isName(keyId) || typeof text !== 'string')
+    throw malformed('is no proof with verification_method and jws');
+  const jws = parseJws(text);
+  if (jws.kid !== undefined) throw malformed('names its key a second time in the JWS of the proof');
+  return { keyId, holds: (bytes, publicKey) => jwsHolds(jws, bytes, publicKey) };
+}
+
+function isName(value: Json | undefined): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function malformed(what: string): ProtocolError {
+  return new ProtocolError('AUT_SIGNATURE_INVALID', `the document's signature ${what}`);
+}
+
+const signatureBytes = 64;
+
+/** `spec` writes JWS strings; `nfh014` writes object signatures, for networks whose crawlers read only those. */
+export type WireProfile = 'spec' | 'nfh014';
+
+export interface Signed {
+  signature: string | { keyId: string; canonicalization: string; value: string };
+}
+
+export interface Proven {
+  proof: { verification_method: string; canonicalization: 'JCS'; jws: string };
+}
+
+interface DocumentSignature {
+  keyId: string;
+  holds(bytes: Uint8Array, publicKey: KeyObject): boolean;
+}
