@@ -1,0 +1,43 @@
+// Side by side: ours and the yardstick alternate in one run, so that a noisy machine disturbs both alike.
+
+/** Runs both `repeat` times in turn; each returns a rate. Gives the medians and the median of the ratios of neighbours. */
+export async function sideBySide({ repeat, ours, yardstick }) {
+  await ours();
+  await yardstick();
+  const rounds = [];
+  for (let round = 0; round < repeat; round += 1) {
+    const [first, second] = round % 2 === 0 ? [ours, yardstick] : [yardstick, ours];
+    const firstRate = await first();
+    const secondRate = await second();
+    rounds.push(
+      round % 2 === 0 ? { ours: firstRate, bare: secondRate } : { ours: secondRate, bare: firstRate },
+    );
+  }
+  return {
+    value: median(rounds.map((round) => round.ours)),
+    bare: median(rounds.map((round) => round.bare)),
+    ratio: median(rounds.map((round) => round.ours / round.bare)),
+  };
+}
+
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** How many times per second `work` finishes when `concurrency` of them run at once, for `seconds`. */
+export async function ratePerSecond(work, { concurrency, seconds }) {
+  const end = performance.now() + seconds * 1000;
+  const start = performance.now();
+  let done = 0;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (performance.now() < end) {
+        await work();
+        done += 1;
+      }
+    }),
+  );
+  return (done * 1000) / (performance.now() - start);
+}

@@ -1,0 +1,47 @@
+// npm run bench [-- scenario…] [--json FILE] [--repeat N]
+// Runs the scenarios (all of bench/scenarios by default), prints a table, and writes rows {scenario, value, unit, against, ratio}.
+// Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
+import { readdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'string' }, repeat: { type: 'string', default: '5' } },
+});
+
+const known = readdirSync(new URL('./scenarios/', import.meta.url))
+  .filter((file) => file.endsWith('.mjs'))
+  .map((file) => file.slice(0, -'.mjs'.length));
+const unknown = positionals.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`bench: no scenario ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+  process.exit(1);
+}
+
+const rows = [];
+for (const name of positionals.length > 0 ? positionals : known) {
+  console.error(`bench: ${name} …`);
+  const { run } = await import(`./scenarios/${name}.mjs`);
+  for (const row of await run({ repeat: Number(values.repeat) })) {
+    rows.push(row);
+    console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
+  }
+}
+console.table(
+  rows.map(({ scenario, value, unit, against, ratio }) => ({
+    scenario,
+    value: format(value),
+    unit,
+    against: against ?? '',
+    ratio: ratio === undefined ? '' : ratio.toFixed(2),
+  })),
+);
+if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
+
+function format(value) {
+  return value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 2 : 0 });
+}
+
+function ratioText({ ratio, against }) {
+  return ratio === undefined ? 'nothing to compare with' : `${ratio.toFixed(2)} of ${against}`;
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { type Config, readConfig } from '../config.ts';
+import { SettingsError } from '../settings.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { buildProgram } from './program.ts';
+
+// The command line, and the only place that is handed the environment. A .env file of the working directory counts too.
+
+if (existsSync('.env')) process.loadEnvFile('.env');
+
+const context: CommandContext = {
+  config: (overrides = {}): Config => readConfig({ ...process.env, ...overrides }),
+  isSet: (name) => (process.env[name] ?? '') !== '',
+  print: (text) => void process.stdout.write(`${text}\n`),
+  note: (text) => void process.stderr.write(`${text}\n`),
+  readStdin: () => buffer(process.stdin),
+  setExitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+
+try {
+  await buildProgram(context).parseAsync();
+} catch (error) {
+  process.exitCode = 1;
+  const isForPerson = error instanceof CommandError || error instanceof SettingsError;
+  process.stderr.write(`signpost: ${isForPerson ? error.message : unexpected(error)}\n`);
+}
+
+function unexpected(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import type { CommandContext } from './command.ts';
+import { registerKeysCommand } from './keys.ts';
+import { registerRegistryCommand } from './registry.ts';
+import { registerSchemaCommand } from './schema.ts';
+import { registerSendCommand } from './send.ts';
+import { registerServeCommand } from './serve.ts';
+import { registerUpCommand } from './up.ts';
+
+/** All commands, each of which lives in a file of its own. */
+export function buildProgram(context: CommandContext): Command {
+  const program = new Command('signpost')
+    .description('Signed catalog distribution and discovery for Beckn 2.0 networks')
+    .version(readVersion())
+    .showHelpAfterError('(signpost --help lists the commands)')
+    .configureOutput({ writeErr: (text) => context.note(text.trimEnd()) })
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signpost up                              every role and a demo network, on this machine
+  $ signpost serve --roles catalog           one role, for production
+  $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
+
+Settings are environment variables; .env.example lists them all.`,
+    );
+  registerUpCommand(program, context);
+  registerServeCommand(program, context);
+  registerKeysCommand(program, context);
+  registerRegistryCommand(program, context);
+  registerSendCommand(program, context);
+  registerSchemaCommand(program, context);
+  return program;
+}
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return String(version);
+}

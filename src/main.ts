@@ -1,0 +1,95 @@
+import { startCatalogRole } from './catalog/role.ts';
+import type { Config, Role } from './config.ts';
+import { createGuardedClient } from './http/guarded-client.ts';
+import type { Logger } from './logger.ts';
+import { createMetrics } from './metrics.ts';
+import { createRegistryClient } from './registry/client.ts';
+import { loadOrCreateSigningKey } from './registry/key-files.ts';
+import { startRegistryRole } from './registry/role.ts';
+import { type Database, openDatabase } from './storage/database.ts';
+import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+
+// The composition root: opens what the roles of this process share, starts them in the order in which they need each
+// other, and closes everything in the reverse order.
+
+export interface RunningRole {
+  role: Role;
+  url: string;
+}
+
+export interface Process {
+  roles: RunningRole[];
+  database: Database;
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  logger: Logger;
+  /** Called once the database is there, before any role starts: the demo registers its participants. */
+  prepare?: (database: Database) => Promise<void>;
+}
+
+export async function startProcess(config: Config, { logger, prepare }: StartOptions): Promise<Process> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const database = await openConfiguredDatabase(config, logger, closers);
+    await prepare?.(database);
+
+    const metrics = createMetrics();
+    const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
+    closers.push(() => client.close());
+    const registry = createRegistryClient({
+      url: config.registryUrl,
+      registryName: config.REGISTRY_NAME,
+      client,
+      logger,
+      metrics,
+    });
+
+    const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
+      registry: () =>
+        startRegistryRole({ database, logger, metrics, host: config.HOST, port: config.REGISTRY_PORT }),
+      catalog: () =>
+        startCatalogRole({
+          config,
+          database,
+          self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.catalog),
+          url: config.identities.catalog.url,
+          client,
+          registry,
+          metrics,
+          logger: logger.child({ role: 'catalog' }),
+          now: () => new Date(),
+        }),
+    };
+    const roles: RunningRole[] = [];
+    for (const role of config.roles) {
+      const running = await start[role]();
+      closers.push(running.close);
+      roles.push({ role, url: running.url });
+    }
+    return { roles, database, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openConfiguredDatabase(
+  config: Config,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): Promise<Database> {
+  let url = config.DATABASE_URL;
+  if (url === undefined) {
+    const embedded = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger });
+    closers.push(() => embedded.close());
+    url = embedded.url;
+  }
+  const database = await openDatabase({ url, logger, maxConnections: config.DATABASE_CONNECTIONS });
+  closers.push(() => database.close());
+  return database;
+}

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, readConfig } from '../../src/config.ts';
+import { createGuardedClient } from '../../src/http/guarded-client.ts';
+import { type Logger, silentLogger } from '../../src/logger.ts';
+import { type Process, startProcess } from '../../src/main.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
+import { publicKeyOf } from '../../src/protocol/keys.ts';
+import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
+import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { registerParticipant } from '../../src/storage/participants.ts';
+import { type Actor, startActor } from './actor.ts';
+import { createTestDatabase } from './database.ts';
+
+// A whole network in this process: a fresh database, the roles exactly as `signpost serve` starts them, on free ports, and
+// participants with real servers and real keys.
+
+export const defaultNetwork = 'nfh.global/beckn-nodes';
+
+export interface TestNetwork {
+  config: Config;
+  database: Database;
+  databaseUrl: string;
+  registry: RegistryClient;
+  catalogUrl: string;
+  /** A registered participant with a server of its own. */
+  actor(name: string, registration?: { networks?: string[]; url?: string | null }): Promise<Actor>;
+  /** Stops the roles, as a deployment would, and starts them again. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startNetwork(
+  options: { settings?: Record<string, string>; logger?: Logger } = {},
+): Promise<TestNetwork> {
+  const { logger = silentLogger() } = options;
+  const testDatabase = await createTestDatabase();
+  const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
+  const [registryPort, catalogPort] = await Promise.all([freePort(), freePort()]);
+  const config = readConfig({
+    DATABASE_URL: testDatabase.url,
+    DATA_DIR: dataDir,
+    REGISTRY_PORT: String(registryPort),
+    CATALOG_PORT: String(catalogPort),
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+    RETRY_BASE_MS: '50',
+    ...options.settings,
+  });
+  const actors: Actor[] = [];
+  const client = createGuardedClient({ allowPrivateAddresses: true });
+  const registry = createRegistryClient({
+    url: config.registryUrl,
+    registryName: config.REGISTRY_NAME,
+    client,
+    logger,
+    metrics: createMetrics(),
+  });
+
+  let running: Process = await startProcess(config, { logger, prepare: registerCatalogService });
+
+  async function registerCatalogService(database: Database): Promise<void> {
+    const { catalog } = config.identities;
+    const key = loadOrCreateSigningKey(dataDir, catalog);
+    await register(database, { ...catalog, publicKey: publicKeyOf(key.privateKey) }, config);
+  }
+
+  return {
+    config,
+    get database() {
+      return running.database;
+    },
+    databaseUrl: testDatabase.url,
+    registry,
+    catalogUrl: config.identities.catalog.url,
+    async actor(name, { networks = [defaultNetwork], url } = {}) {
+      const id = `${name}.signpost.test`;
+      const actor = await startActor({
+        id,
+        registry: () => registry,
+        defaultTarget: () => config.identities.catalog.url,
+      });
+      actors.push(actor);
+      const registered = url === null ? undefined : (url ?? actor.url);
+      await register(
+        running.database,
+        { id, keyId: 'key-1', url: registered, publicKey: actor.publicKey },
+        config,
+        networks,
+      );
+      return actor;
+    },
+    async restart() {
+      await running.close();
+      running = await startProcess(config, { logger });
+    },
+    async close() {
+      await Promise.all(actors.map((actor) => actor.stop()));
+      await running.close();
+      await client.close();
+      await testDatabase.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function register(
+  database: Database,
+  participant: { id: string; keyId: string; url?: string; publicKey: string },
+  { REGISTRY_NAME }: Config,
+  networkIds: string[] = [defaultNetwork],
+): Promise<void> {
+  await registerParticipant(database, {
+    ...splitIdentity(identityOf(participant.id, REGISTRY_NAME)),
+    subscriberId: participant.id,
+    url: participant.url,
+    networkIds,
+    key: { recordId: participant.keyId, publicKey: participant.publicKey },
+  });
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
