@@ -4,6 +4,7 @@ import pg from 'pg';
 
 /** A session that holds a transaction open without working on it blocks others: the server ends it. */
 const idleInTransactionMs = 60_000;
+const connectTimeoutMs = 10_000;
 
 /** Throws a plain sentence when the address is not one of PostgreSQL. */
 export function connectionSettings(url: string): pg.ClientConfig {
@@ -14,6 +15,7 @@ export function connectionSettings(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'signpost',
     keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     types: { getTypeParser },
   };

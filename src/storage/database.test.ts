@@ -66,6 +66,13 @@ describe('a transaction', () => {
     await expect(swallowing).rejects.toThrow('rolled back');
   });
 
+  it('runs statements one after the other that were issued together', async () => {
+    const results = await database.transaction((tx) =>
+      Promise.all([1, 2, 3].map((number) => tx.query('select $1::int as number', [number]))),
+    );
+    expect(results.map(({ rows }) => rows)).toEqual([[{ number: 1 }], [{ number: 2 }], [{ number: 3 }]]);
+  });
+
   it('cannot be used after its end', async () => {
     const leaked = await database.transaction(async (tx) => tx);
     await expect(leaked.query('select 1')).rejects.toThrow('over');

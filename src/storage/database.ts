@@ -130,16 +130,22 @@ async function runTransaction<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let over = false;
+  let last: Promise<unknown> = Promise.resolve();
   const tx = {
-    query: (text: string, values?: readonly unknown[]) =>
-      over ? Promise.reject(new Error('this transaction is over')) : run(client, text, values),
+    // One statement after the other, also when they are issued together.
+    query: (text: string, values?: readonly unknown[]) => {
+      if (over) return Promise.reject(new Error('this transaction is over'));
+      const statement = last.then(() => run(client, text, values));
+      last = statement.catch(() => undefined);
+      return statement;
+    },
     hint: (channel: string) => void channels.add(channel),
   } as Transaction;
 
   await client.query(`begin isolation level ${isolation}`);
   try {
     const result = await work(tx);
-    over = true;
+    await last;
     const { command } = await client.query('commit');
     // After a failed statement whose error was swallowed, PostgreSQL answers COMMIT with a silent ROLLBACK.
     if (command !== 'COMMIT')
@@ -147,6 +153,7 @@ async function runTransaction<T>(
     return result;
   } finally {
     over = true;
+    await last;
   }
 }
 

@@ -25,6 +25,7 @@ export function createHints(url: string, logger: Logger): Hints {
   const closing = new AbortController();
   let connection: Promise<pg.Client | undefined> | undefined;
   let sending: Promise<void> | undefined;
+  let lastStatement: Promise<unknown> = Promise.resolve();
 
   /** The connection, made again when the last one broke; undefined once closed. */
   function connected(): Promise<pg.Client | undefined> {
@@ -44,8 +45,8 @@ export function createHints(url: string, logger: Logger): Hints {
         await client.connect();
         // A hint is worth nothing after a crash: it does not wait for the disk.
         await client.query('set synchronous_commit = off');
-        for (const channel of listeners.keys()) await client.query(`listen ${quoted(channel)}`);
         client.on('notification', ({ channel, payload }) => wake(channel, payload ?? ''));
+        for (const channel of listeners.keys()) await client.query(`listen ${quoted(channel)}`);
         client.once('end', lost);
         return client;
       } catch (error) {
@@ -58,6 +59,15 @@ export function createHints(url: string, logger: Logger): Hints {
       }
     }
     return undefined;
+  }
+
+  /** Statements go over the connection one after the other; without one they are left out. */
+  function ask(text: string, values: unknown[] = []): Promise<unknown> {
+    const statement = lastStatement.then(async () => (await connected())?.query(text, values));
+    lastStatement = statement.catch((error: Error) =>
+      logger.debug({ reason: error.message }, 'a hint was lost'),
+    );
+    return lastStatement;
   }
 
   function lost(): void {
@@ -77,12 +87,7 @@ export function createHints(url: string, logger: Logger): Hints {
     while (outbox.size > 0) {
       const channels = [...outbox];
       outbox.clear();
-      try {
-        const client = await connected();
-        await client?.query("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels]);
-      } catch (error) {
-        logger.debug({ reason: error instanceof Error ? error.message : error }, 'a hint was lost');
-      }
+      await ask("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels]);
     }
   }
 
@@ -90,13 +95,12 @@ export function createHints(url: string, logger: Logger): Hints {
     async listen(channel, onHint) {
       const others = listeners.get(channel) ?? new Set();
       listeners.set(channel, others.add(onHint));
-      const client = await connected();
-      await client?.query(`listen ${quoted(channel)}`).catch(() => undefined);
+      await ask(`listen ${quoted(channel)}`);
       return async () => {
         others.delete(onHint);
         if (others.size > 0 || listeners.get(channel) !== others) return;
         listeners.delete(channel);
-        await connection?.then((open) => open?.query(`unlisten ${quoted(channel)}`)).catch(() => undefined);
+        await ask(`unlisten ${quoted(channel)}`);
       };
     },
 

@@ -1,0 +1,255 @@
+import pg from 'pg';
+import type { Database, Queryable, Transaction } from './database.ts';
+
+// Rows of due work and the leases on them. Every such table has
+//
+//   id bigint identity, due_at timestamptz (null: nothing to do), lease_token uuid, leased_until timestamptz, attempts int not null default 0
+//
+// and an index on due_at, led by the columns that claims select by. Whoever finds new work for a row sets due_at = least(due_at, now()), at
+// any time: a claim moves due_at to the end of its lease, so that a row whose process died is due again by itself, and a due_at that
+// is no longer there when the lease is given back was set meanwhile, and stays.
+
+/** Dead processes lose their work this soon. */
+export const leaseMs = 20_000;
+
+export interface Claim<Row = Record<string, unknown>> {
+  id: number;
+  /** Results are written only by who can show this. */
+  token: string;
+  /** How often the row was claimed, this time included, since it last had `attempts` set to 0. */
+  attempts: number;
+  row: Row;
+}
+
+export interface ClaimOptions {
+  limit: number;
+  leaseMs?: number;
+  /** Only rows that have these values. */
+  where?: Record<string, unknown>;
+  /** The columns of `row`; all when omitted. */
+  columns?: readonly string[];
+  /**
+   * At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants an index on the columns
+   * of `where`, `column` and due_at, and one on leased_until.
+   */
+  perGroup?: { column: string; limit: number };
+}
+
+export interface Settlement {
+  /** When the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
+  dueAt: Date | null;
+  set?: Record<string, unknown>;
+}
+
+/** Somebody else has the row now, because this lease ran out: nothing may be written any more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+
+  constructor(table: string, id: number) {
+    super(`the lease on ${table} ${id} was lost`);
+  }
+}
+
+/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. */
+export async function claimDue<Row extends object = Record<string, unknown>>(
+  database: Database,
+  table: string,
+  options: ClaimOptions,
+): Promise<Claim<Row>[]> {
+  if (options.perGroup === undefined) return claim(database, table, options, dueRows);
+  const { column } = options.perGroup;
+  if (!(await isAnyDue(database, table, options))) return [];
+  return database.transaction(async (tx) => {
+    // Two claims at the same moment would both find a free place in a group.
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table} by ${column}`]);
+    return claim<Row>(tx, table, options, dueRowsPerGroup);
+  });
+}
+
+async function claim<Row extends object>(
+  queryable: Queryable,
+  table: string,
+  options: ClaimOptions,
+  dueIds: (name: string, options: ClaimOptions, parameters: Parameters) => string,
+): Promise<Claim<Row>[]> {
+  const parameters = new Parameters();
+  const name = tableName(table);
+  const lease = `now() + ${parameters.add(options.leaseMs ?? leaseMs)} * interval '1 millisecond'`;
+  const { rows } = await queryable.query<Claimed>(
+    `with due as materialized (${dueIds(name, options, parameters)})
+     update ${name} as work
+     set lease_token = gen_random_uuid(), leased_until = ${lease}, due_at = ${lease}, attempts = work.attempts + 1
+     from due where work.id = due.id
+     returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", ${columnList(options.columns)}`,
+    parameters.values,
+  );
+  return rows.map(toClaim<Row>);
+}
+
+const isDue = 'due_at <= now() and (leased_until is null or leased_until <= now())';
+
+function dueRows(name: string, { limit, where }: ClaimOptions, parameters: Parameters): string {
+  return `select id from ${name} where ${isDue} ${matching(where, parameters)}
+          order by due_at limit ${parameters.add(limit)} for update skip locked`;
+}
+
+/** Walks from group to group by the index, however many rows of a busy group are waiting. */
+function dueRowsPerGroup(name: string, options: ClaimOptions, parameters: Parameters): string {
+  const { limit, where, perGroup = { column: 'id', limit: 1 } } = options;
+  const group = pg.escapeIdentifier(perGroup.column);
+  const match = matching(where, parameters);
+  return `with recursive groups (value) as (
+            (select ${group} from ${name} where due_at is not null ${match} order by ${group} limit 1)
+            union all
+            select (select ${group} from ${name} where due_at is not null ${match} and ${group} > value order by ${group} limit 1)
+            from groups where value is not null
+          ), busy as (
+            select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} group by ${group}
+          ), free as (
+            select waiting.id from groups left join busy using (value) cross join lateral (
+              select id, due_at from ${name} where ${group} = value and ${isDue} ${match}
+              order by due_at limit greatest(0, ${parameters.add(perGroup.limit)} - coalesce(busy.rows, 0))
+            ) as waiting
+            order by waiting.due_at limit ${parameters.add(limit)}
+          )
+          select id from ${name} where id in (select id from free) and ${isDue} for update skip locked`;
+}
+
+async function isAnyDue(database: Database, table: string, { where }: ClaimOptions): Promise<boolean> {
+  const parameters = new Parameters();
+  const { rowCount } = await database.query(
+    `select from ${tableName(table)} where ${isDue} ${matching(where, parameters)} limit 1`,
+    parameters.values,
+  );
+  return rowCount > 0;
+}
+
+/** Writes a result and gives the row back; throws LeaseLost, and so undoes the transaction, when the lease is not held any more. */
+export async function settle(
+  tx: Transaction,
+  table: string,
+  claim: Claim<unknown>,
+  { dueAt, set = {} }: Settlement,
+): Promise<void> {
+  const parameters = new Parameters();
+  const members = Object.entries(set).map(
+    ([column, value]) => `${pg.escapeIdentifier(column)} = ${parameters.add(value)}, `,
+  );
+  const due = parameters.add(dueAt);
+  const { rowCount } = await tx.query(
+    `update ${tableName(table)}
+     set ${members.join('')} due_at = ${dueAfter(`${due}::timestamptz`)}, lease_token = null, leased_until = null
+     where id = ${parameters.add(claim.id)} and lease_token = ${parameters.add(claim.token)}`,
+    parameters.values,
+  );
+  if (rowCount === 0) throw new LeaseLost(table, claim.id);
+  settled.add(claim);
+}
+
+const settled = new WeakSet<Claim<unknown>>();
+
+export function isSettled(claim: Claim<unknown>): boolean {
+  return settled.has(claim);
+}
+
+/** The due time that a row gets with the end of its lease: `least` passes over nulls. */
+function dueAfter(due: string): string {
+  return `case when due_at is distinct from leased_until then least(due_at, ${due}) else ${due} end`;
+}
+
+/** Gives rows back unfinished, due after the delay. Leases that are not held any more are passed over. */
+export async function release(
+  queryable: Queryable,
+  table: string,
+  claims: readonly Claim<unknown>[],
+  { delayMs, countAttempt }: { delayMs: number; countAttempt: boolean },
+): Promise<void> {
+  if (claims.length === 0) return;
+  await queryable.query(
+    `update ${tableName(table)} as work
+     set due_at = ${dueAfter("now() + $3 * interval '1 millisecond'")}, lease_token = null, leased_until = null,
+         attempts = attempts - $4
+     from unnest($1::bigint[], $2::uuid[]) as held (id, token)
+     where work.id = held.id and work.lease_token = held.token`,
+    [claims.map(({ id }) => id), claims.map(({ token }) => token), delayMs, countAttempt ? 0 : 1],
+  );
+}
+
+/** Prolongs leases; returns the tokens of those that were. A row that its own handler is just writing is left alone. */
+export async function renew(
+  queryable: Queryable,
+  table: string,
+  claims: readonly Claim<unknown>[],
+  durationMs: number,
+): Promise<Set<string>> {
+  const name = tableName(table);
+  const { rows } = await queryable.query<{ token: string }>(
+    `with kept as materialized (
+       select work.id from ${name} as work
+       join unnest($1::bigint[], $2::uuid[]) as held (id, token) on work.id = held.id and work.lease_token = held.token
+       for update of work skip locked
+     )
+     update ${name} as work
+     set leased_until = now() + $3 * interval '1 millisecond',
+         due_at = case when due_at = leased_until then now() + $3 * interval '1 millisecond' else due_at end
+     from kept where work.id = kept.id
+     returning work.lease_token as token`,
+    [claims.map(({ id }) => id), claims.map(({ token }) => token), durationMs],
+  );
+  return new Set(rows.map(({ token }) => token));
+}
+
+/** Milliseconds until the next row that is not due yet becomes due; undefined when there is none. */
+export async function msUntilNextDue(
+  queryable: Queryable,
+  table: string,
+  where: Record<string, unknown> | undefined,
+): Promise<number | undefined> {
+  const parameters = new Parameters();
+  const { rows } = await queryable.query<{ ms: number | null }>(
+    `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
+     from ${tableName(table)} where due_at > now() ${matching(where, parameters)}`,
+    parameters.values,
+  );
+  return rows[0]?.ms ?? undefined;
+}
+
+function matching(where: Record<string, unknown> | undefined, parameters: Parameters): string {
+  return Object.entries(where ?? {})
+    .map(([column, value]) => `and ${pg.escapeIdentifier(column)} = ${parameters.add(value)}`)
+    .join(' ');
+}
+
+function columnList(columns: readonly string[] | undefined): string {
+  return columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*';
+}
+
+function tableName(table: string): string {
+  return table.split('.').map(pg.escapeIdentifier).join('.');
+}
+
+/** The lease stands beside the row under names that no column has. */
+function toClaim<Row>({
+  'work id': id,
+  'work token': token,
+  'work attempts': attempts,
+  ...row
+}: Claimed): Claim<Row> {
+  return { id, token, attempts, row: row as Row };
+}
+
+interface Claimed {
+  'work id': number;
+  'work token': string;
+  'work attempts': number;
+}
+
+/** The values of a statement, each named by its place. */
+class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
