@@ -1,0 +1,74 @@
+import type { Json, JsonObject } from '../protocol/json.ts';
+
+/**
+ * The schema under which missing members are no fault, whatever else is: a MASTER resource is a template, and those
+ * who extend it complete it. `required` and `dependentRequired` fall away where a schema demands, not where it asks:
+ * below `not` and `if` the question keeps its meaning, and references from there lead to the complete form. `oneOf`
+ * becomes `anyOf`, because branches that differ only in what they require now look alike.
+ */
+export function partialSchema(schema: JsonObject, id: string): JsonObject {
+  const base = typeof schema.$id === 'string' ? resolve(schema.$id, id) : id;
+  const { required: _, dependentRequired: __, oneOf, ...kept } = schema;
+  const relaxed = mapMembers(kept, (keyword, value) => {
+    if (keyword === 'not' || keyword === 'if') return completeForm(value, base);
+    return dataKeywords.has(keyword) ? value : relax(keyword, value, base);
+  });
+  if (oneOf === undefined) return relaxed;
+  const others = Array.isArray(relaxed.allOf) ? relaxed.allOf : [];
+  return { ...relaxed, allOf: [...others, { anyOf: relax('oneOf', oneOf, base) }] };
+}
+
+/** The same schema under a second identity, to which every reference in it is turned as well. */
+export function completeSchema(schema: JsonObject, id: string): JsonObject {
+  return completeForm({ ...schema, $id: id }, id);
+}
+
+/** Keywords that hold values, not schemas. */
+const dataKeywords = new Set(['const', 'enum', 'default', 'example', 'examples']);
+
+/** Members that hold schemas under free names (`schemas` is where OpenAPI has them). */
+const schemaMaps = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+  'schemas',
+]);
+
+function relax(keyword: string, value: Json, base: string): Json {
+  if (Array.isArray(value)) return value.map((item) => relax('', item, base));
+  if (!isObject(value)) return value;
+  return schemaMaps.has(keyword)
+    ? mapMembers(value, (_, schema) => relax('', schema, base))
+    : partialSchema(value, base);
+}
+
+function completeForm<T extends Json>(value: T, base: string): T;
+function completeForm(value: Json, base: string): Json {
+  if (Array.isArray(value)) return value.map((item) => completeForm(item, base));
+  if (!isObject(value)) return value;
+  return mapMembers(value, (member, inner) =>
+    (member === '$id' || member === '$ref' || member === '$dynamicRef') && typeof inner === 'string'
+      ? completeId(resolve(inner, base))
+      : completeForm(inner, base),
+  );
+}
+
+/** `?complete` marks the second identity; a fragment stays behind it. */
+function completeId(id: string): string {
+  const [document = '', ...fragment] = id.split('#');
+  return [`${document}?complete`, ...fragment].join('#');
+}
+
+function resolve(reference: string, base: string): string {
+  return URL.canParse(reference, base) ? new URL(reference, base).href : reference;
+}
+
+function mapMembers(object: JsonObject, change: (name: string, value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(name, value)]));
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

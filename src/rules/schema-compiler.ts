@@ -1,0 +1,76 @@
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { RE2JS } from 're2js';
+import type { JsonObject } from '../protocol/json.ts';
+import { completeSchema, partialSchema } from './partial-schema.ts';
+import { registryAliases } from './schema-address.ts';
+
+/** A schema document under the address that references use. */
+export interface SchemaDocument {
+  id: string;
+  document: JsonObject;
+}
+
+export interface SchemaCompiler {
+  /** The validator of what a reference names, compiled once. Throws what is wrong with the schema, if anything is. */
+  compile(reference: string): ValidateFunction;
+}
+
+export interface CompilerOptions {
+  /** Missing members are no fault (templates). */
+  partial: boolean;
+  /** Report everything that is wrong instead of stopping at the first fault. */
+  thorough: boolean;
+}
+
+export function createSchemaCompiler(
+  documents: readonly SchemaDocument[],
+  { partial, thorough }: CompilerOptions,
+): SchemaCompiler {
+  const ajv = new Ajv2020({ ...ajvOptions, allErrors: thorough });
+  addFormats.default(ajv);
+  const refused = new Map<string, unknown>();
+  for (const { id, document } of documents) {
+    try {
+      addUnderAllNames(ajv, partial ? partialSchema(document, id) : document, id);
+      if (partial) ajv.addSchema(completeSchema(document, id));
+    } catch (error) {
+      // One bad document must not take the others along: it fails those who refer to it, when they are compiled.
+      refused.set(id, error);
+    }
+  }
+  const compiled = new Map<string, ValidateFunction>();
+  return {
+    compile(reference) {
+      const known = compiled.get(reference);
+      if (known !== undefined) return known;
+      const [id = ''] = reference.split('#');
+      if (refused.has(id)) throw refused.get(id);
+      const validate = ajv.compile({ $ref: reference });
+      compiled.set(reference, validate);
+      return validate;
+    },
+  };
+}
+
+/** Domain schemas come from many hands: unknown keywords are notes, members count only where they are the value's own. */
+const ajvOptions: Options = {
+  strict: false,
+  verbose: true,
+  ownProperties: true,
+  logger: false,
+  code: { regExp: Object.assign(linearTimeRegExp, { code: 'linearTimeRegExp' }) },
+};
+
+/** Patterns meet values from strangers, so they run in linear time; what RE2 cannot express makes a schema unusable. */
+function linearTimeRegExp(pattern: string) {
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  // Ajv tells patterns apart by their text.
+  return { test: (text: string) => compiled.test(text), toString: () => pattern };
+}
+
+/** References may name either host of the registry. */
+function addUnderAllNames(ajv: Ajv2020, document: JsonObject, id: string): void {
+  ajv.addSchema(document, id);
+  for (const alias of registryAliases(id)) ajv.addSchema(document, alias);
+}

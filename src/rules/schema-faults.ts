@@ -1,0 +1,80 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts';
+import type { Segments } from '../protocol/fault.ts';
+import { explain } from '../protocol/validate.ts';
+
+/** A person mends a handful at a time; more would only swell the answer. */
+const maxFaults = 10;
+
+/** The specification's code for attributes that do not conform to their schema (catalog spec: Errors, asynchronous). */
+export const nonconforming = 'SCH_SCHEMA_VALIDATION_FAILED';
+
+/** Ajv's findings about typed attributes, each with the path of the culprit. Whatever is wrong, there is one code for it. */
+export function schemaFaults(errors: readonly ErrorObject[], value: unknown, at: Segments): ErrorBody[] {
+  const faults = new Map<string, ErrorBody>();
+  for (const error of withoutConsequences(errors)) {
+    const { path, message } = explain(inWords(error), value, at);
+    faults.set(`${path} ${message}`, errorBody(new ProtocolError(nonconforming, message, { path })));
+    if (faults.size === maxFaults) break;
+  }
+  return [...faults.values()];
+}
+
+/**
+ * Leaves out what only follows from another finding. "then" and "else" report their own findings beside that of the
+ * "if". Of alternatives, what is wrong deeper inside one of them tells more than that none fits; where nothing is, the
+ * alternatives together are the finding.
+ */
+function withoutConsequences(errors: readonly ErrorObject[]): ErrorObject[] {
+  let kept: ErrorObject[] = [];
+  for (const error of errors) {
+    if (error.keyword === 'if') continue;
+    if (error.keyword !== 'anyOf' && error.keyword !== 'oneOf') {
+      kept.push(error);
+      continue;
+    }
+    const branches = kept.filter((earlier) => isInBranch(earlier, error));
+    const deeper = branches.filter((branch) => branch.instancePath !== error.instancePath);
+    kept = kept.filter((earlier) => !branches.includes(earlier)).concat(deeper.length > 0 ? deeper : error);
+  }
+  return kept;
+}
+
+/** A finding inside a branch of the alternatives: below their place, and not from a keyword beside them. */
+function isInBranch(error: ErrorObject, alternatives: ErrorObject): boolean {
+  const beside = alternatives.schemaPath.slice(0, -alternatives.keyword.length);
+  return (
+    `${error.instancePath}/`.startsWith(`${alternatives.instancePath}/`) &&
+    (error.schemaPath.startsWith(`${alternatives.schemaPath}/`) || !error.schemaPath.startsWith(beside))
+  );
+}
+
+/** Domain schemas use keywords that the protocol's own do not: said in words, they are explained like the others. */
+function inWords(error: ErrorObject): ErrorObject {
+  const { keyword, params, parentSchema } = error;
+  switch (keyword) {
+    case 'unevaluatedProperties':
+      return {
+        ...error,
+        keyword: 'additionalProperties',
+        params: { additionalProperty: params.unevaluatedProperty },
+      };
+    case 'anyOf':
+      return { ...error, keyword: 'forms', message: 'fits none of the permitted forms' };
+    case 'oneOf':
+      return {
+        ...error,
+        keyword: 'forms',
+        message: `fits ${params.passingSchemas ? 'more than one' : 'none'} of the permitted forms`,
+      };
+    case 'not':
+    case 'false schema':
+      return {
+        ...error,
+        keyword: 'forbidden',
+        message: `is not allowed here${parentSchema?.description ? `: ${parentSchema.description}` : ''}`,
+      };
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,194 @@
+import { type ErrorBody, errorBody } from '../protocol/errors.ts';
+import { faultAt, type Segments } from '../protocol/fault.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json.ts';
+import { bareType, schemaAddress, typeAndVersion } from './schema-address.ts';
+import { createSchemaCompiler, type SchemaCompiler, type SchemaDocument } from './schema-compiler.ts';
+import { nonconforming, schemaFaults } from './schema-faults.ts';
+
+// resourceAttributes, offerAttributes and considerationAttributes conform to the schema that their `@context` and
+// `@type` name (catalog spec: Offer). Schemas are values here; loading them is done elsewhere.
+
+/** A domain schema: JSON Schema 2020-12, or an OpenAPI 3.1 document whose components are the types. */
+export interface DomainSchema {
+  /** Where it is known to be, e.g. `https://schema.nfh.global/EnergyResource/v1.1/schema.json`. */
+  address: string;
+  document: JsonObject;
+}
+
+export interface AttributeChecker {
+  /** The faults of typed attributes: none when they conform, name no schema, or one that nobody knows. */
+  check(attributes: Readonly<Record<string, unknown>>, where?: CheckOptions): ErrorBody[];
+  /** The types that can be checked, with the address of their schema. */
+  readonly types: readonly KnownType[];
+  /** Types that cannot be checked, with the reason; their context counts as unknown. */
+  readonly problems: readonly SchemaProblem[];
+}
+
+export interface CheckOptions {
+  /** Where the attributes stand in the message, for the path of a fault. */
+  at?: Segments;
+  /** A template: missing members are no fault, those who extend it complete it. */
+  partial?: boolean;
+  /** Where nobody will read the explanation: that there is a fault, at no further cost. */
+  brief?: boolean;
+}
+
+export interface KnownType {
+  address: string;
+  type: string;
+}
+
+export interface SchemaProblem extends KnownType {
+  reason: string;
+}
+
+export interface CheckerOptions {
+  /** Of two with one address, the later counts. */
+  schemas: readonly DomainSchema[];
+  unknownContext?: 'accept' | 'reject';
+  /** Told of every context that no schema is known for. */
+  onUnknownContext?: (context: string) => void;
+}
+
+export function createAttributeChecker(options: CheckerOptions): AttributeChecker {
+  const { unknownContext = 'accept', onUnknownContext } = options;
+  const documents = latestDocuments(options.schemas);
+  const compiler = createCompilers(documents);
+  const types = documents.flatMap(typesOf);
+  const problems = findProblems(types, compiler(false, false));
+  const find = createLookup(types);
+
+  function check(
+    attributes: Readonly<Record<string, unknown>>,
+    { at = [], partial = false, brief = false }: CheckOptions = {},
+  ): ErrorBody[] {
+    const { '@context': context, '@type': type, ...value } = attributes;
+    if (typeof context !== 'string') return [];
+    const known = find(context);
+    const reference = known?.get(typeof type === 'string' ? bareType(type) : '') ?? known?.get(anyType);
+    if (known === undefined || (reference !== undefined && problems.has(reference))) {
+      onUnknownContext?.(context);
+      return unknownContext === 'accept'
+        ? []
+        : [
+            errorBody(
+              faultAt(
+                'SCH_INVALID_JSONLD_CONTEXT',
+                [...at, '@context'],
+                'names a schema that nobody here knows',
+              ),
+            ),
+          ];
+    }
+    if (reference === undefined) {
+      return [errorBody(faultAt(nonconforming, [...at, '@type'], `is no type of ${context}`))];
+    }
+    const quick = compiler(partial, false).compile(reference);
+    if (quick(value)) return [];
+    if (brief) return [{ code: nonconforming, message: 'does not conform to its schema' }];
+    // A person wants the whole list; a hostile value with a million faults gets the first.
+    const thorough = isSmall(value) ? compiler(partial, true).compile(reference) : quick;
+    thorough(value);
+    return schemaFaults(thorough.errors ?? [], value, at);
+  }
+
+  return {
+    check,
+    types: types.filter(({ reference }) => !problems.has(reference)),
+    problems: [...problems.values()],
+  };
+}
+
+function latestDocuments(schemas: readonly DomainSchema[]): SchemaDocument[] {
+  const latest = new Map(schemas.map((schema) => [schemaAddress(schema.address) ?? schema.address, schema]));
+  return [...latest.values()].map(({ address, document }) => ({ id: address, document }));
+}
+
+/** Four ways to check, each made when first asked for: complete or partial, quick or thorough. */
+function createCompilers(documents: readonly SchemaDocument[]) {
+  const made = new Map<string, SchemaCompiler>();
+  return (partial: boolean, thorough: boolean): SchemaCompiler => {
+    const way = `${partial} ${thorough}`;
+    const compiler = made.get(way) ?? createSchemaCompiler(documents, { partial, thorough });
+    made.set(way, compiler);
+    return compiler;
+  };
+}
+
+interface DefinedType extends KnownType {
+  reference: string;
+}
+
+/** Compiles every type once, so that a bad schema is known by name from the start. */
+function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): Map<string, SchemaProblem> {
+  const problems = new Map<string, SchemaProblem>();
+  for (const { address, type, reference } of types) {
+    try {
+      compiler.compile(reference);
+    } catch (error) {
+      problems.set(reference, {
+        address,
+        type,
+        reason: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+  return problems;
+}
+
+/** The name of a type whose schema tells none: it checks attributes of every `@type`. */
+const anyType = '*';
+
+/** OpenAPI names its types; a JSON Schema is the type that its address or its title names. */
+function typesOf({ id: address, document }: SchemaDocument): DefinedType[] {
+  const components = isJsonObject(document.components) ? document.components.schemas : undefined;
+  if (isJsonObject(components)) {
+    return Object.keys(components).map((type) => ({
+      address,
+      type,
+      reference: `${address}#/components/schemas/${encodeURIComponent(type)}`,
+    }));
+  }
+  const named = typeAndVersion(schemaAddress(address) ?? '')?.split('/')[0];
+  const title = typeof document.title === 'string' ? document.title : undefined;
+  const names = new Set([named, title].filter((name) => name !== undefined));
+  return [...(names.size > 0 ? names : [anyType])].map((type) => ({ address, type, reference: address }));
+}
+
+/** Finds the types of a context: by its address, else by the `<Type>/<version>` that it ends in. */
+function createLookup(types: readonly DefinedType[]) {
+  const byKey = new Map<string, Map<string, string>>();
+  for (const { address, type, reference } of types) {
+    const key = schemaAddress(address) ?? address;
+    for (const name of [key, typeAndVersion(key)]) {
+      if (name === undefined) continue;
+      byKey.set(name, (byKey.get(name) ?? new Map()).set(type, reference));
+    }
+  }
+  // Millions of attributes name a handful of contexts. Texts come from strangers, so the memory of them is bounded.
+  const remembered = new Map<string, ReadonlyMap<string, string> | undefined>();
+  return (context: string): ReadonlyMap<string, string> | undefined => {
+    if (remembered.has(context)) return remembered.get(context);
+    const key = schemaAddress(context);
+    const found = key === undefined ? undefined : (byKey.get(key) ?? byKey.get(typeAndVersion(key) ?? ''));
+    if (remembered.size >= maxRememberedContexts) remembered.clear();
+    if (context.length <= maxRememberedLength) remembered.set(context, found);
+    return found;
+  };
+}
+
+const maxRememberedContexts = 1000;
+const maxRememberedLength = 512;
+
+/** At most some thousand values inside. */
+function isSmall(value: unknown): boolean {
+  let left = maxThoroughValues;
+  const fits = (inner: unknown): boolean => {
+    left -= 1;
+    if (left < 0) return false;
+    return typeof inner !== 'object' || inner === null || Object.values(inner).every(fits);
+  };
+  return fits(value);
+}
+
+const maxThoroughValues = 2000;
