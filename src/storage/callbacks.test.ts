@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import {
+  callbackTable,
+  type DueCallback,
+  listCallbacks,
+  purgeCallbacks,
+  queueCallback,
+  recordDelivered,
+  recordParked,
+  recordRefused,
+  recordRetry,
+  replayCallback,
+} from './callbacks.ts';
+import { type Database, openDatabase } from './database.ts';
+import { type Claim, claimDue, LeaseLost } from './due-work.ts';
+import { rememberRequest } from './request-memory.ts';
+
+const now = new Date('2026-01-01T12:00:00Z');
+const tomorrow = new Date('2026-01-02T12:00:00Z');
+const body = Buffer.from('{"context":{},"message":{"results":[]}}');
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = await openDatabase({ url: home.url, logger: silentLogger() });
+});
+
+beforeEach(async () => {
+  await database.query('truncate work.request, work.callback');
+});
+
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+describe('a queued callback', () => {
+  it('is due at once, byte for byte, and its listeners are told', async () => {
+    const heard = new Promise<void>((resolve) => void database.listen('callbacks', () => resolve()));
+    await queue();
+    await heard;
+    const claim = await claimOne();
+    expect(claim.row).toMatchObject({
+      action: 'catalog/on_publish',
+      message_id: 'message-1',
+      destination: 'https://provider.example/beckn/catalog/on_publish',
+      receiver: 'https://provider.example',
+      request_signature: 'c2lnbmF0dXJl',
+      give_up_at: tomorrow,
+    });
+    expect(claim.row.body.equals(body)).toBe(true);
+  });
+
+  it('is sent by its own role only', async () => {
+    await queue();
+    expect(await claimDue(database, callbackTable, { limit: 1, where: { role: 'discovery' } })).toEqual([]);
+  });
+});
+
+describe('the result of an attempt', () => {
+  it('closes the callback and the request that it answers when it was delivered', async () => {
+    await queue();
+    const claim = await claimOne();
+    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    expect(await list()).toMatchObject([
+      { state: 'delivered', lastStatus: 200, settledAt: now, dueAt: null },
+    ]);
+    expect(await openRequests()).toBe(0);
+  });
+
+  it('closes both when it was refused', async () => {
+    await queue();
+    const claim = await claimOne();
+    await database.transaction((tx) =>
+      recordRefused(tx, claim, { at: now, status: 400, error: 'CTX_INVALID_FIELD' }),
+    );
+    expect(await list()).toMatchObject([
+      { state: 'refused', lastStatus: 400, lastError: 'CTX_INVALID_FIELD', dueAt: null },
+    ]);
+    expect(await openRequests()).toBe(0);
+  });
+
+  it('keeps both open when it is tried again', async () => {
+    await queue();
+    const claim = await claimOne();
+    await database.transaction((tx) => recordRetry(tx, claim, { dueAt: tomorrow, error: 'unreachable' }));
+    expect(await list()).toMatchObject([
+      { state: 'open', lastError: 'unreachable', attempts: 1, dueAt: tomorrow },
+    ]);
+    expect(await openRequests()).toBe(1);
+  });
+
+  it('is not written by one who lost the lease', async () => {
+    await queue();
+    const slow = await claimOne();
+    await database.query("update work.callback set leased_until = now() - interval '1 s', due_at = now()");
+    const heir = await claimOne();
+    const late = database.transaction((tx) => recordParked(tx, slow, { at: now, error: 'timeout' }));
+    await expect(late).rejects.toThrow(LeaseLost);
+    expect(await openRequests()).toBe(1);
+    await database.transaction((tx) => recordDelivered(tx, heir, { at: now, status: 200 }));
+    expect(await list()).toMatchObject([{ state: 'delivered' }]);
+  });
+});
+
+describe('an operator', () => {
+  it('replays a parked callback with the same bytes and a fresh count of attempts', async () => {
+    const id = await queue();
+    const claim = await claimOne();
+    await database.transaction((tx) =>
+      recordParked(tx, claim, { at: now, status: 503, error: 'unavailable' }),
+    );
+    expect(await claimDue(database, callbackTable, { limit: 1 })).toEqual([]);
+
+    const later = new Date('2026-02-01T00:00:00Z');
+    expect(await replayCallback(database, id, later)).toBe(true);
+    const again = await claimOne();
+    expect(again).toMatchObject({ attempts: 1, row: { give_up_at: later, message_id: 'message-1' } });
+    expect(again.row.body.equals(body)).toBe(true);
+  });
+
+  it('cannot replay what was delivered, is on its way, or does not exist', async () => {
+    const id = await queue();
+    expect(await replayCallback(database, id, tomorrow)).toBe(false);
+    const claim = await claimOne();
+    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    expect(await replayCallback(database, id, tomorrow)).toBe(false);
+    expect(await replayCallback(database, id + 1, tomorrow)).toBe(false);
+  });
+
+  it('lists callbacks by state and role, the latest first', async () => {
+    const [first, second] = [await queue('message-1'), await queue('message-2')];
+    expect((await list()).map(({ id }) => id)).toEqual([second, first]);
+    expect(await listCallbacks(database, { state: 'parked', limit: 9, offset: 0 })).toEqual([]);
+    expect(
+      await listCallbacks(database, { role: 'catalog', messageId: 'message-1', limit: 9, offset: 0 }),
+    ).toHaveLength(1);
+    expect(await listCallbacks(database, { limit: 1, offset: 1 })).toMatchObject([
+      { id: first, bodyBytes: body.length },
+    ]);
+  });
+
+  it('keeps what was not delivered when the delivered ones are purged', async () => {
+    await queue('message-1');
+    const claim = await claimOne();
+    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    await queue('message-2');
+    expect(await purgeCallbacks(database, now)).toBe(0);
+    expect(await purgeCallbacks(database, tomorrow)).toBe(1);
+    expect(await list()).toMatchObject([{ messageId: 'message-2' }]);
+  });
+});
+
+function queue(messageId = 'message-1'): Promise<number> {
+  const key = {
+    role: 'catalog',
+    identity: 'p',
+    method: 'POST',
+    url: '/',
+    action: 'catalog/publish',
+    messageId,
+  };
+  return database.transaction(async (tx) => {
+    const answer = { digest: 'd', status: 200, body: '{}', expires: tomorrow, open: true };
+    const requestId = await rememberRequest(tx, key, answer);
+    return queueCallback(tx, {
+      role: 'catalog',
+      action: 'catalog/on_publish',
+      messageId,
+      destination: 'https://provider.example/beckn/catalog/on_publish',
+      body,
+      requestSignature: 'c2lnbmF0dXJl',
+      requestId,
+      createdAt: now,
+      giveUpAt: tomorrow,
+    });
+  });
+}
+
+async function claimOne(): Promise<Claim<DueCallback>> {
+  const perGroup = { column: 'receiver', limit: 4 };
+  const [claim] = await claimDue<DueCallback>(database, callbackTable, {
+    limit: 1,
+    where: { role: 'catalog' },
+    perGroup,
+  });
+  if (!claim) throw new Error('nothing is due');
+  return claim;
+}
+
+function list() {
+  return listCallbacks(database, { limit: 100, offset: 0 });
+}
+
+async function openRequests(): Promise<number> {
+  return (await database.query('select from work.request where open')).rowCount;
+}

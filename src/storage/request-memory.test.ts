@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import { AlreadyRemembered } from '../protocol/errors.ts';
+import { type Database, openDatabase } from './database.ts';
+import {
+  closeRequest,
+  findRemembered,
+  purgeRequests,
+  type RequestKey,
+  rememberRequest,
+} from './request-memory.ts';
+
+const now = new Date('2026-01-01T12:00:00Z');
+const inFiveMinutes = new Date('2026-01-01T12:05:00Z');
+const key: RequestKey = {
+  role: 'catalog',
+  identity: 'provider.example/subscribers.beckn.one',
+  method: 'POST',
+  url: '/catalog/publish',
+  action: 'catalog/publish',
+  messageId: 'message-1',
+};
+const answer = { digest: 'BLAKE-512=abc', status: 200, body: '{"message":{"status":"ACK"}}' };
+
+let home: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = await openDatabase({ url: home.url, logger: silentLogger() });
+});
+
+beforeEach(async () => {
+  await database.query('truncate work.request cascade');
+});
+
+afterAll(async () => {
+  await database.close();
+  await home.drop();
+});
+
+describe('a remembered request', () => {
+  it('is found with its answer and the digest of its body', async () => {
+    await remember({ open: false });
+    expect(await findRemembered(database, key)).toEqual(answer);
+  });
+
+  it.each(Object.keys(key))('is another one when its %s differs', async (member) => {
+    await remember({ open: false });
+    expect(await findRemembered(database, { ...key, [member]: 'other' })).toBeUndefined();
+  });
+
+  it('may have an address longer than an index entry', async () => {
+    const long = { ...key, url: `/catalog/subscription?${'x'.repeat(20_000)}` };
+    await remember({ open: false }, long);
+    expect(await findRemembered(database, long)).toEqual(answer);
+  });
+
+  it('is gone with the transaction that was to do its work', async () => {
+    const failing = database.transaction(async (tx) => {
+      await rememberRequest(tx, key, { ...answer, expires: inFiveMinutes, open: true });
+      throw new Error('refused');
+    });
+    await expect(failing).rejects.toThrow('refused');
+    expect(await findRemembered(database, key)).toBeUndefined();
+  });
+
+  it('undoes the work of all but one of its concurrent duplicates', async () => {
+    await database.query('create table if not exists effect (number int)');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, number) =>
+        database.transaction(async (tx) => {
+          await tx.query('insert into effect values ($1)', [number]);
+          await rememberRequest(tx, key, { ...answer, expires: inFiveMinutes, open: true });
+        }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(AlreadyRemembered);
+    }
+    expect((await database.query('select from effect')).rowCount).toBe(1);
+  });
+});
+
+describe('forgetting', () => {
+  it('waits for the expiry of the signature', async () => {
+    await remember({ open: false });
+    expect(await purgeRequests(database, now)).toBe(0);
+    expect(await purgeRequests(database, new Date(inFiveMinutes.getTime() + 1))).toBe(1);
+    expect(await findRemembered(database, key)).toBeUndefined();
+  });
+
+  it('waits for the end of the work, however long ago the signature expired', async () => {
+    const id = await remember({ open: true });
+    const nextYear = new Date('2027-01-01T00:00:00Z');
+    expect(await purgeRequests(database, nextYear)).toBe(0);
+    await database.transaction((tx) => closeRequest(tx, id));
+    expect(await purgeRequests(database, nextYear)).toBe(1);
+  });
+});
+
+function remember({ open }: { open: boolean }, under = key): Promise<number> {
+  return database.transaction((tx) =>
+    rememberRequest(tx, under, { ...answer, expires: inFiveMinutes, open }),
+  );
+}
