@@ -1,8 +1,9 @@
 /**
  * How a request is read and how it is acknowledged (catalog spec: Ack, Errors).
  *
- * A body is checked in one order, and the first fault answers: JSON, the envelope, missing context fields, bad context values, action,
- * version, ttl, the message's schema, and at last what the parts of the message must have in common.
+ * A body is checked in one order, and the first fault answers: JSON, the envelope, missing context fields,
+ * bad context values, action, version, ttl, the message's schema, and at last what the parts of the message
+ * must have in common.
  */
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Action } from './actions.ts';
@@ -26,7 +27,9 @@ export const Acknowledgement = Type.Object(
 );
 export type Acknowledgement = Static<typeof Acknowledgement>;
 
-/** With an error it is the acknowledgement of something received and not processed (202), which is no failure. */
+/**
+ * With an error it is the acknowledgement of something received and not processed (202), which is no failure.
+ */
 export function ack(messageId: string, error?: ProtocolError): Acknowledgement {
   return { message: { status: 'ACK', messageId, ...(error && { error: errorBody(error) }) } };
 }
@@ -68,7 +71,10 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   return { context, message } as EnvelopeOf<A>;
 }
 
-/** Query parameters are texts: numbers are read where the schema asks for one. Parameters that nobody knows are ignored. */
+/**
+ * Query parameters are texts: numbers are read where the schema asks for one. Parameters that nobody knows
+ * are ignored.
+ */
 export function parseQuery<S extends TObject>(schema: S, query: Record<string, unknown>): Static<S> {
   const entries = Object.entries(query).map(([name, value]) => [
     name,
@@ -100,7 +106,8 @@ function checkRouting(context: Context, action: Action, now: Date): void {
   if (context.version !== protocolVersion) {
     throw faultAt('CTX_VERSION_UNSUPPORTED', ['context', 'version'], `must be ${protocolVersion}`);
   }
-  // A callback repeats the ttl of the request that it answers, and its bytes are kept for retries: it is never too late for it.
+  // A callback repeats the ttl of the request that it answers, and its bytes are kept for retries: it is
+  // never too late for it.
   if (action.kind === 'request' && hasElapsed(context, now)) {
     throw faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], `has elapsed since ${context.timestamp}`);
   }

@@ -1,5 +1,6 @@
 /**
- * Every action of the protocol in one table (catalog spec: Endpoints), read by server, client, command line and documentation.
+ * Every action of the protocol in one table (catalog spec: Endpoints), read by server, client, command line
+ * and documentation.
  */
 import type { TObject, TSchema } from 'typebox';
 import { Acknowledgement } from './acknowledgement.ts';

@@ -1,6 +1,7 @@
 /**
- * Ajv as we use it: JSON Schema 2020-12, formats asserted, and three keywords of our own. The `x-` keywords are annotations to any
- * other reader of the schemas, so that they may stand in an OpenAPI document as they are.
+ * Ajv as we use it: JSON Schema 2020-12, formats asserted, and three keywords of our own. The `x-` keywords
+ * are annotations to any other reader of the schemas, so that they may stand in an OpenAPI document as they
+ * are.
  *
  * - `x-geojson`: the positions of a GeoJSON geometry.
  * - `x-enum-any-case`: an enumeration in upper or lower case.

@@ -1,14 +1,15 @@
 /**
- * The catalog and what it is made of (catalog spec: Resources and their fields). Everything is open except the Catalog itself, which
- * refuses unknown members in requests; `ReceivedCatalog` is the same catalog as callbacks and files bring it, open as well.
+ * The catalog and what it is made of (catalog spec: Resources and their fields). Everything is open except
+ * the Catalog itself, which refuses unknown members in requests; `ReceivedCatalog` is the same catalog as
+ * callbacks and files bring it, open as well.
  */
 import { type Static, type TObjectOptions, Type } from 'typebox';
 import { Geometry } from './geojson.ts';
 import { closed, Id, Uri } from './shapes.ts';
 
 /**
- * Domain-specific attributes: an open object that names its schema. resourceAttributes, offerAttributes and considerationAttributes must
- * carry both names.
+ * Domain-specific attributes: an open object that names its schema. resourceAttributes, offerAttributes and
+ * considerationAttributes must carry both names.
  */
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(

@@ -1,8 +1,8 @@
 /**
  * The `context` of every request and callback (catalog spec: Context), and the contexts that answer it.
  *
- * Open: members that we do not know are kept and ignored. A known member with a bad value is CTX_INVALID_FIELD, whatever is wrong with
- * it.
+ * Open: members that we do not know are kept and ignored. A known member with a bad value is
+ * CTX_INVALID_FIELD, whatever is wrong with it.
  */
 import { type Static, type TObject, Type } from 'typebox';
 import { DateTime, NetworkId, oneOfTexts } from './shapes.ts';
@@ -68,7 +68,10 @@ export const ApplicationContext = Type.Object(
 );
 export type ApplicationContext = Static<typeof ApplicationContext>;
 
-/** Synchronous answers echo version, messageId, transactionId and timestamp of the request under an action of their own. */
+/**
+ * Synchronous answers echo version, messageId, transactionId and timestamp of the request under an action of
+ * their own.
+ */
 export const AnswerContext = Type.Object(
   {
     version: oneOfTexts([protocolVersion]),
@@ -90,8 +93,9 @@ export function answerContext(
 }
 
 /**
- * The context of a callback: that of the request with the callback's action, a new timestamp and the digest of the request's raw body.
- * `sender` is for on_discover, where bppId and bppUri become those of the Discovery Service.
+ * The context of a callback: that of the request with the callback's action, a new timestamp and the digest
+ * of the request's raw body. `sender` is for on_discover, where bppId and bppUri become those of the
+ * Discovery Service.
  */
 export function callbackContext(
   action: string,
@@ -107,7 +111,10 @@ export function callbackContext(
   };
 }
 
-/** A request or callback body: exactly `context` and `message` in what we accept as a request, both open in callbacks. */
+/**
+ * A request or callback body: exactly `context` and `message` in what we accept as a request, both open in
+ * callbacks.
+ */
 export function envelope<C extends TObject, M extends TObject>(title: string, context: C, message: M) {
   return Type.Object({ context, message }, { title, additionalProperties: false });
 }

@@ -1,6 +1,6 @@
 /**
- * discover and on_discover (catalog spec: POST /discover, POST /on_discover). The schema, and what the parts of an intent must have in
- * common; what an intent selects is the discovery service's matter.
+ * discover and on_discover (catalog spec: POST /discover, POST /on_discover). The schema, and what the parts
+ * of an intent must have in common; what an intent selects is the discovery service's matter.
  */
 import { type Static, Type } from 'typebox';
 import { ReceivedCatalog } from './catalog.ts';

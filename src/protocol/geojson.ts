@@ -1,8 +1,10 @@
 /**
- * GeoJSON geometries (RFC 7946), wherever they stand: locations of providers and the query geometry of discover.
+ * GeoJSON geometries (RFC 7946), wherever they stand: locations of providers and the query geometry of
+ * discover.
  *
- * The schema shows the outline; the keyword `x-geojson` checks what a schema cannot say (positions by type, closed rings, nested
- * collections) by the functions below, so that a fault is one sentence about one position instead of seven failed alternatives.
+ * The schema shows the outline; the keyword `x-geojson` checks what a schema cannot say (positions by type,
+ * closed rings, nested collections) by the functions below, so that a fault is one sentence about one
+ * position instead of seven failed alternatives.
  */
 import { Type } from 'typebox';
 import type { ErrorCode } from './errors.ts';
@@ -58,7 +60,10 @@ export interface GeometryFault {
   message: string;
 }
 
-/** The first thing that is wrong with the positions of a geometry, or undefined. The outline has been checked by the schema. */
+/**
+ * The first thing that is wrong with the positions of a geometry, or undefined. The outline has been checked
+ * by the schema.
+ */
 export function findGeometryFault(geometry: unknown): GeometryFault | undefined {
   if (!isObject(geometry)) return invalid([], 'must be a GeoJSON geometry');
   if (geometry.type === 'GeometryCollection') return findCollectionFault(geometry.geometries);

@@ -1,8 +1,9 @@
 /**
- * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push, on_publish; publishDirectives).
+ * catalog/publish, catalog/push and catalog/on_publish (catalog spec: POST /catalog/publish, push,
+ * on_publish; publishDirectives).
  *
- * The schema sees one object at a time; `checkPublishMessage` looks at what must agree between them. What both let pass is accepted, and
- * everything else is reported on on_publish.
+ * The schema sees one object at a time; `checkPublishMessage` looks at what must agree between them. What
+ * both let pass is accepted, and everything else is reported on on_publish.
  */
 import { type Static, Type } from 'typebox';
 import { Catalog, CatalogType } from './catalog.ts';
@@ -78,7 +79,10 @@ export type PublishMessage = Static<typeof PublishMessage>;
 export const PublishRequest = envelope('PublishRequest', ProviderContext, PublishMessage);
 export type PublishRequest = Static<typeof PublishRequest>;
 
-/** The same shape as a publish; on a push, bppId and bppUri of the context name the catalog service that sends it. */
+/**
+ * The same shape as a publish; on a push, bppId and bppUri of the context name the catalog service that sends
+ * it.
+ */
 export const PushRequest = envelope('PushRequest', ProviderContext, PublishMessage);
 export type PushRequest = Static<typeof PushRequest>;
 

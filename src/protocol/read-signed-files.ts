@@ -1,7 +1,9 @@
 /**
- * Reading signed files that others wrote: known shapes become the one that we write, and then the schema decides.
+ * Reading signed files that others wrote: known shapes become the one that we write, and then the schema
+ * decides.
  *
- * What is returned is for working with. Signatures are checked over the document as received, never over these copies.
+ * What is returned is for working with. Signatures are checked over the document as received, never over
+ * these copies.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { faultAt, type Segments } from './fault.ts';
@@ -21,7 +23,10 @@ export function parseManifest(document: unknown): Manifest {
   return validator(Manifest)(settled(Manifest, document));
 }
 
-/** What a subscriber record file, or a bare record in its place, says about participants. Its keys are not the registry's word. */
+/**
+ * What a subscriber record file, or a bare record in its place, says about participants. Its keys are not the
+ * registry's word.
+ */
 export type HostedRecord = Pick<
   ParticipantRecord,
   'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
@@ -89,8 +94,8 @@ export function parseChangeFile(document: unknown): ChangeFile {
 }
 
 /**
- * A null counts as missing, and a missing list as empty: encoders of some languages write them so. Only members that the schema knows
- * are touched, never what stands inside domain attributes.
+ * A null counts as missing, and a missing list as empty: encoders of some languages write them so. Only
+ * members that the schema knows are touched, never what stands inside domain attributes.
  */
 function settled(schema: TSchema, value: unknown): unknown {
   if (Type.IsArray(schema) && Array.isArray(value)) return value.map((item) => settled(schema.items, item));

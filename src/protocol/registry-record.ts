@@ -1,8 +1,9 @@
 /**
  * Who is who, as the identity registry tells it.
  *
- * The wire shapes of a DeDi registry (what our registry role writes), and how a foreign registry's answer is read: every known
- * spelling is accepted, a member that cannot be read counts as absent, and a record in no known state is not usable.
+ * The wire shapes of a DeDi registry (what our registry role writes), and how a foreign registry's answer is
+ * read: every known spelling is accepted, a member that cannot be read counts as absent, and a record in no
+ * known state is not usable.
  */
 import type { KeyObject } from 'node:crypto';
 import { type Static, Type } from 'typebox';
@@ -73,7 +74,9 @@ export type QueryAnswer = Static<typeof QueryAnswer>;
 /** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {
   recordId: string;
-  /** `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves. */
+  /**
+   * `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves.
+   */
   subscriberId: string;
   url?: string;
   type?: string;
@@ -98,14 +101,20 @@ export type KeyLookup =
   | { kind: 'unknown-key' }
   | { kind: 'unknown-subscriber' };
 
-/** Reads the answer of a lookup. An answer that holds no record is no answer: the registry counts as unavailable. */
+/**
+ * Reads the answer of a lookup. An answer that holds no record is no answer: the registry counts as
+ * unavailable.
+ */
 export function parseLookupAnswer(answer: unknown): ParticipantRecord {
   const record = findParticipantRecord(member(answer, 'data'));
   if (!record) throw unreadable('the lookup answer holds no record');
   return record;
 }
 
-/** Reads the answer of a query. Records that cannot be read are left out, so that one of them does not hide the others. */
+/**
+ * Reads the answer of a query. Records that cannot be read are left out, so that one of them does not hide
+ * the others.
+ */
 export function parseQueryAnswer(answer: unknown): ParticipantRecord[] {
   const data = member(answer, 'data');
   const records = Array.isArray(data) ? data : member(data, 'records');
@@ -113,7 +122,10 @@ export function parseQueryAnswer(answer: unknown): ParticipantRecord[] {
   return records.map(findParticipantRecord).filter((record) => record !== undefined);
 }
 
-/** One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself nor a participant. */
+/**
+ * One record of a lookup, of a query or of a subscriber record file; undefined where it names neither itself
+ * nor a participant.
+ */
 export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
   const details = member(value, 'details');
   const recordId = text(member(value, 'record_id')) ?? text(member(value, 'record_name'));
@@ -147,7 +159,10 @@ export function unusableReason(record: ParticipantRecord, now: Date): string | u
   return undefined;
 }
 
-/** Met as an array of `{url}` (the specification's form), as bare strings, as JSON text, and under details instead of meta. */
+/**
+ * Met as an array of `{url}` (the specification's form), as bare strings, as JSON text, and under details
+ * instead of meta.
+ */
 function catalogIndexUrls(record: unknown): string[] {
   const listed =
     member(readIfJson(member(record, 'meta')), 'catalog_index_urls') ??

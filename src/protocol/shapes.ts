@@ -1,6 +1,7 @@
 /**
- * The small shapes that many messages share (catalog spec: Other shapes, Limits), and the three ways in which we write schemas:
- * `closed` objects refuse unknown members, `Type.Object` is open, `oneOfTexts` is an enumeration of strings.
+ * The small shapes that many messages share (catalog spec: Other shapes, Limits), and the three ways in which
+ * we write schemas: `closed` objects refuse unknown members, `Type.Object` is open, `oneOfTexts` is an
+ * enumeration of strings.
  */
 import {
   type Static,
@@ -21,12 +22,18 @@ export function oneOfTexts<const V extends string[]>(values: readonly [...V], op
   return Type.Enum<V>(values, { type: 'string', ...options });
 }
 
-/** One of some texts in upper or lower case; the keyword stands beside `type` because JSON Schema has none for it. */
+/**
+ * One of some texts in upper or lower case; the keyword stands beside `type` because JSON Schema has none for
+ * it.
+ */
 export function oneOfTextsAnyCase(values: readonly string[], options: TSchemaOptions = {}) {
   return Type.String({ ...options, 'x-enum-any-case': values });
 }
 
-/** Ids of catalogs, resources, offers and providers have 1 to 512 characters; that is our limit, the specification names none. */
+/**
+ * Ids of catalogs, resources, offers and providers have 1 to 512 characters; that is our limit, the
+ * specification names none.
+ */
 export const Id = Type.String({ minLength: 1, maxLength: 512 });
 
 export const Uri = Type.String({ format: 'uri' });
@@ -45,7 +52,10 @@ export const SchemaType = Type.String({
   examples: ['https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld'],
 });
 
-/** An id that is no UUID is a bad routing field wherever it stands, in a body or in a query string: CTX_INVALID_FIELD. */
+/**
+ * An id that is no UUID is a bad routing field wherever it stands, in a body or in a query string:
+ * CTX_INVALID_FIELD.
+ */
 export const SubscriptionId = Type.String({
   format: 'uuid',
   description: 'Assigned by the service.',
@@ -66,7 +76,10 @@ export const Pagination = Type.Object(
 );
 export type Pagination = Static<typeof Pagination>;
 
-/** The code is any text on reading: a peer may know codes that we do not. What we write is an ErrorBody of errors.ts. */
+/**
+ * The code is any text on reading: a peer may know codes that we do not. What we write is an ErrorBody of
+ * errors.ts.
+ */
 export const ErrorReport = Type.Object(
   {
     code: Type.String({

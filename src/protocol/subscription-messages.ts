@@ -1,4 +1,7 @@
-/** The three operations on /catalog/subscription and their one answer (catalog spec: Subscription; POST, GET, DELETE). */
+/**
+ * The three operations on /catalog/subscription and their one answer (catalog spec: Subscription; POST, GET,
+ * DELETE).
+ */
 import { type Static, Type } from 'typebox';
 import { AnswerContext, Context, envelope } from './context.ts';
 import {

@@ -1,15 +1,20 @@
 /**
- * The date, time and duration texts of the protocol, read in one place: what a schema accepts is exactly what can be computed with.
+ * The date, time and duration texts of the protocol, read in one place: what a schema accepts is exactly what
+ * can be computed with.
  */
 
-/** The instant that an RFC 3339 date-time names, or undefined when the text is none. A leap second is the second after it. */
+/**
+ * The instant that an RFC 3339 date-time names, or undefined when the text is none. A leap second is the
+ * second after it.
+ */
 export function parseInstant(text: string): Date | undefined {
   const match = dateTime.exec(text);
   if (!match) return undefined;
   const [, date = '', hour = '', minute = '', second = '', fraction = '', offset = ''] = match;
   if (!isDate(date) || !isClockTime(hour, minute, second) || !isOffset(offset)) return undefined;
   const whole = Date.parse(`${date}T${hour}:${minute}:00${normalOffset(offset)}`);
-  return new Date(whole + Number(second) * 1000 + Math.floor(Number(`0${fraction}`) * 1000));
+  const milliseconds = Number(fraction.slice(1, 4).padEnd(3, '0'));
+  return new Date(whole + Number(second) * 1000 + milliseconds);
 }
 
 export function isDateTime(text: string): boolean {
@@ -41,8 +46,9 @@ export function isDuration(text: string): boolean {
 }
 
 /**
- * Milliseconds since the epoch at which an ISO 8601 duration that starts at an instant ends. Years and months are those of the
- * calendar (UTC); a day that the month reached does not have becomes its last one. Infinity beyond the range of dates.
+ * Milliseconds since the epoch at which an ISO 8601 duration that starts at an instant ends. Years and months
+ * are those of the calendar (UTC); a day that the month reached does not have becomes its last one. Infinity
+ * beyond the range of dates.
  */
 export function endOfDuration(start: Date, text: string): number {
   const match = duration.exec(text);

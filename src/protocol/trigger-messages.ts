@@ -1,6 +1,7 @@
 /**
- * The publisher's local trigger: `POST /catalog/publish` of the same operator, unsigned and synchronous (self-hosted spec: Endpoints).
- * Beside or instead of catalogs to publish it takes catalogs to retire, pause and resume, and forceBaseline.
+ * The publisher's local trigger: `POST /catalog/publish` of the same operator, unsigned and synchronous
+ * (self-hosted spec: Endpoints). Beside or instead of catalogs to publish it takes catalogs to retire, pause
+ * and resume, and forceBaseline.
  */
 import { type Static, Type } from 'typebox';
 import { PublishMessage } from './publish-messages.ts';

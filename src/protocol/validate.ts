@@ -1,9 +1,9 @@
 /**
  * From a schema to a typed value, or to the first fault with its code and its JSONPath.
  *
- * Which fault is first: in an object, a missing member comes before an unknown one, and both before what is wrong inside; members are
- * looked at in the order of the schema, items in their own. Validation stops there, so that a hostile body costs no more than a good
- * one.
+ * Which fault is first: in an object, a missing member comes before an unknown one, and both before what is
+ * wrong inside; members are looked at in the order of the schema, items in their own. Validation stops there,
+ * so that a hostile body costs no more than a good one.
  */
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
@@ -11,7 +11,10 @@ import { createAjv } from './ajv.ts';
 import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 
-/** Checks a value against a schema; `at` is where the value stands in the document that a path has to point into. */
+/**
+ * Checks a value against a schema; `at` is where the value stands in the document that a path has to point
+ * into.
+ */
 export function validator<S extends TSchema>(schema: S): (value: unknown, at?: Segments) => Static<S> {
   return (value, at = []) => {
     const validate = compiled(schema, 'firstFault');
@@ -21,7 +24,10 @@ export function validator<S extends TSchema>(schema: S): (value: unknown, at?: S
   };
 }
 
-/** Every fault of a value, for documents whose author wants them all at once. Not for bodies of strangers: it has no bound. */
+/**
+ * Every fault of a value, for documents whose author wants them all at once. Not for bodies of strangers: it
+ * has no bound.
+ */
 export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => ErrorBody[] {
   return (value, at = []) => {
     const validate = compiled(schema, 'everyFault');
@@ -32,7 +38,10 @@ export function findFaults(schema: TSchema): (value: unknown, at?: Segments) => 
   };
 }
 
-/** The protocol error that an error of Ajv stands for; also for validators of domain schemas made by `createAjv`. */
+/**
+ * The protocol error that an error of Ajv stands for; also for validators of domain schemas made by
+ * `createAjv`.
+ */
 export function explain(error: ErrorObject | undefined, value: unknown, at: Segments): ProtocolError {
   if (!error) return faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'does not match the schema');
   const holder = [...at, ...segmentsOf(error.instancePath, value)];
@@ -73,7 +82,10 @@ function missing(member: string): Fault {
   return { code: 'SCH_REQUIRED_FIELD_MISSING', member, problem: 'is missing' };
 }
 
-/** We write alternatives only as "at least one of these members". Ajv looks at them before it looks at the required members. */
+/**
+ * We write alternatives only as "at least one of these members". Ajv looks at them before it looks at the
+ * required members.
+ */
 function faultOfAlternatives({ data, parentSchema = {} }: ErrorObject): Fault {
   const present = new Set(Object.keys(data as object));
   const absent = (parentSchema.required as string[] | undefined)?.find((member) => !present.has(member));

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import {
+  findParticipantRecord,
+  LookupAnswer,
+  parseLookupAnswer,
+  parseQueryAnswer,
+  unusableReason,
+} from './registry-record.ts';
+import { validator } from './validate.ts';
+
+const record = {
+  record_id: 'key-1',
+  details: {
+    subscriber_id: 'bpp.example.org',
+    url: 'https://bpp.example.org/beckn',
+    type: 'BPP',
+    domain: 'energy',
+    signing_public_key: 'awGPjRK6i/Vg/lWr+0xObclVxlwZXvTjWYtlu6NeOHk=',
+    encr_public_key: '',
+    valid_from: '2026-01-01T00:00:00Z',
+    valid_until: '2027-01-01T00:00:00Z',
+  },
+  meta: { catalog_index_urls: [{ url: 'https://bpp.example.org/index/catalogs.index.json' }] },
+  network_memberships: ['nfh.global/beckn-nodes'],
+  state: 'live' as const,
+  ttl: 300,
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+};
+
+describe('a lookup answer', () => {
+  const answer = { message: 'found', data: record };
+
+  it('is read into a participant record', () => {
+    expect(validator(LookupAnswer)(answer)).toBe(answer);
+    expect(parseLookupAnswer(answer)).toEqual({
+      recordId: 'key-1',
+      subscriberId: 'bpp.example.org',
+      url: 'https://bpp.example.org/beckn',
+      type: 'BPP',
+      domain: 'energy',
+      networkMemberships: ['nfh.global/beckn-nodes'],
+      catalogIndexUrls: ['https://bpp.example.org/index/catalogs.index.json'],
+      state: 'live',
+      ttlSeconds: 300,
+      signingPublicKey: 'awGPjRK6i/Vg/lWr+0xObclVxlwZXvTjWYtlu6NeOHk=',
+      validFrom: '2026-01-01T00:00:00Z',
+      validUntil: '2027-01-01T00:00:00Z',
+    });
+  });
+
+  it.each([undefined, null, 'not found', [], {}, { data: null }, { data: { record_id: 'key-1' } }])(
+    'without a record is no answer: %j',
+    (garbage) => {
+      expect(() => parseLookupAnswer(garbage)).toThrow(
+        expect.objectContaining({ code: 'NET_DOWNSTREAM_UNAVAILABLE' }),
+      );
+    },
+  );
+});
+
+describe('a query answer', () => {
+  it('leaves out records that cannot be read', () => {
+    const answer = { message: 'found', data: { records: [null, { details: 7 }, record] } };
+    expect(parseQueryAnswer(answer).map(({ recordId }) => recordId)).toEqual(['key-1']);
+  });
+
+  it('may be empty', () => {
+    expect(parseQueryAnswer({ data: { records: [] } })).toEqual([]);
+  });
+
+  it('without a list is no answer', () => {
+    expect(() => parseQueryAnswer({ data: {} })).toThrow(
+      expect.objectContaining({ code: 'NET_DOWNSTREAM_UNAVAILABLE' }),
+    );
+  });
+});
+
+describe('catalog index addresses', () => {
+  const url = 'https://bpp.example.org/a.json';
+
+  it.each([
+    ['as objects', { meta: { catalog_index_urls: [{ url }] } }],
+    ['as texts', { meta: { catalog_index_urls: [url] } }],
+    ['as JSON text', { meta: { catalog_index_urls: JSON.stringify([{ url }]) } }],
+    ['in meta as JSON text', { meta: JSON.stringify({ catalog_index_urls: [{ url }] }) }],
+    ['under details', { meta: {}, details: { ...record.details, catalog_index_urls: [{ url }] } }],
+    [
+      'under details as JSON text',
+      { meta: null, details: { ...record.details, catalog_index_urls: `[{"url":"${url}"}]` } },
+    ],
+    ['twice', { meta: { catalog_index_urls: [{ url }, { url }] } }],
+  ])('are read %s', (_how, shape) => {
+    expect(findParticipantRecord({ ...record, ...shape })?.catalogIndexUrls).toEqual([url]);
+  });
+
+  it.each([undefined, null, 'no JSON', '"text"', 7, {}, [null, {}, { url: 7 }]])(
+    'are none in %j',
+    (listed) => {
+      expect(
+        findParticipantRecord({ ...record, meta: { catalog_index_urls: listed } })?.catalogIndexUrls,
+      ).toEqual([]);
+    },
+  );
+});
+
+describe('a key', () => {
+  const now = new Date('2026-06-01T00:00:00Z');
+  const reason = (changes: object, details: object = {}) => {
+    const read = findParticipantRecord({ ...record, details: { ...record.details, ...details }, ...changes });
+    return read && unusableReason(read, now);
+  };
+
+  it('in state live and within its dates is usable', () => {
+    expect(reason({})).toBeUndefined();
+    expect(reason({ state: 'LIVE' })).toBeUndefined();
+    expect(reason({}, { valid_from: undefined, valid_until: undefined })).toBeUndefined();
+  });
+
+  it.each(['draft', 'suspended', 'revoked', 'expired', 'unheard-of', undefined, 7])(
+    'in state %s is not',
+    (state) => {
+      expect(reason({ state })).toMatch(/^the key is in state /);
+    },
+  );
+
+  it('outside its dates, or with dates that cannot be read, is not', () => {
+    expect(reason({}, { valid_from: '2026-06-01T00:00:01Z' })).toMatch(/not valid before/);
+    expect(reason({}, { valid_until: '2026-05-31T23:59:59Z' })).toMatch(/not valid after/);
+    expect(reason({}, { valid_until: 'soon' })).toMatch(/not valid after/);
+  });
+
+  it('is kept no longer than a readable ttl says', () => {
+    expect(findParticipantRecord({ ...record, ttl: '60' })?.ttlSeconds).toBe(60);
+    expect(findParticipantRecord({ ...record, ttl: -1 })?.ttlSeconds).toBeUndefined();
+    expect(findParticipantRecord({ ...record, ttl: 'long' })?.ttlSeconds).toBeUndefined();
+  });
+});
