@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from './logger.ts';
+import { createThreadPool, DeadlineExceeded, type ThreadPool } from './thread-pool.ts';
+
+// Tasks whose only job is to succeed, fail, hang or die.
+const tasks = `
+  import { threadId } from 'node:worker_threads';
+  export const double = (number) => number * 2;
+  export const whoAmI = async () => threadId;
+  export const spin = () => { for (;;); };
+  export const busy = (ms) => { const end = Date.now() + ms; while (Date.now() < end); return threadId; };
+  export const fail = () => { throw Object.assign(new RangeError('too large'), { code: 'SCH_INVALID_JSONPATH', position: 7 }); };
+  export const die = () => process.exit(1);
+  export const unsendable = () => () => {};
+`;
+let directory: string;
+let module: string;
+let pool: ThreadPool;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signpost-threads-'));
+  await writeFile(join(directory, 'tasks.mjs'), tasks);
+  module = pathToFileURL(join(directory, 'tasks.mjs')).href;
+});
+
+afterEach(() => pool.close());
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('a thread pool', () => {
+  it('runs exported functions and returns their results, reusing its threads', async () => {
+    pool = createThreadPool({ size: 2, logger: silentLogger() });
+    expect(await Promise.all([1, 2, 3, 4, 5].map((input) => run('double', input)))).toEqual([2, 4, 6, 8, 10]);
+    const threads = await Promise.all(Array.from({ length: 6 }, () => run('whoAmI')));
+    expect(new Set(threads).size).toBeLessThanOrEqual(2);
+  });
+
+  it('runs modules of ours from what was built', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const own = {
+      module: new URL('./protocol/digest.ts', import.meta.url).href,
+      name: 'sha256Digest',
+      deadlineMs: 5000,
+    };
+    expect(await pool.run({ ...own, input: Buffer.from('') })).toMatch(/^sha256:e3b0c442/);
+  });
+
+  it('passes on errors with their members', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const error = { name: 'RangeError', message: 'too large', code: 'SCH_INVALID_JSONPATH', position: 7 };
+    await expect(run('fail')).rejects.toMatchObject(error);
+    expect(await run('double', 4)).toBe(8);
+  });
+
+  it('ends a task that takes too long, and only that one', async () => {
+    pool = createThreadPool({ size: 2, logger: silentLogger() });
+    const [stuck, other] = [run('spin', undefined, 200), run('busy', 300)];
+    await expect(stuck).rejects.toThrow(DeadlineExceeded);
+    expect(await other).toBeGreaterThan(0);
+    expect(await Promise.all([run('double', 1), run('double', 2), run('double', 3)])).toEqual([2, 4, 6]);
+  });
+
+  it('counts the wait for a free thread, without ending the thread of another task', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const thread = await run('whoAmI');
+    const long = run('busy', 400);
+    await expect(run('double', 1, 100)).rejects.toThrow(DeadlineExceeded);
+    expect(await long).toBe(thread);
+  });
+
+  it.each(['die', 'unsendable'])('survives a task that takes its thread down (%s)', async (name) => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    await expect(run(name)).rejects.toThrow();
+    expect(await run('double', 5)).toBe(10);
+  });
+
+  it('refuses input that cannot be copied, and unknown functions', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    await expect(run('double', () => 1)).rejects.toThrow('could not be cloned');
+    await expect(run('triple', 1)).rejects.toThrow('exports no function "triple"');
+    expect(await run('double', 5)).toBe(10);
+  });
+
+  it('rejects what is under way or waiting when it is closed', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const outcomes = Promise.allSettled([run('spin'), run('double', 1)]);
+    await pool.close();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(run('double', 1)).rejects.toThrow('closed');
+  });
+});
+
+function run(name: string, input?: unknown, deadlineMs = 5000): Promise<unknown> {
+  return pool.run({ module, name, input, deadlineMs });
+}
