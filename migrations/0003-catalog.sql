@@ -157,7 +157,7 @@ create table catalog.pull (
   owner text not null,
   subscription_id uuid not null,
   page_limit integer not null,
-  page_offset integer not null,
+  page_offset bigint not null,
   context json not null,
   digest text not null,
   request_signature text not null,
