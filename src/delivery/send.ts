@@ -30,7 +30,10 @@ export interface Message {
 
 /** Throws a FetchFailure when no answer came. */
 export async function sendSigned(sender: Sender, message: Message): Promise<ReceivedAnswer> {
-  const authorization = signRequest(sender.key, message.body, { now: sender.now(), answering: message.answering });
+  const authorization = signRequest(sender.key, message.body, {
+    now: sender.now(),
+    answering: message.answering,
+  });
   const response = await sender.client.request(message.url, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
@@ -60,10 +63,14 @@ async function checkAnswerSignature(
   try {
     const header = parseSignatureHeader(value);
     const lookup = await findKey(header.subscriberId, header.recordId);
-    if (lookup.kind !== 'key') return logger.warn({ url }, `the answer is signed with a key that is ${lookup.kind}`);
+    if (lookup.kind !== 'key')
+      return logger.warn({ url }, `the answer is signed with a key that is ${lookup.kind}`);
     verifySignature(header, lookup.publicKey, response.body, parseSignatureHeader(authorization).signature);
   } catch (error) {
-    logger.warn({ url, reason: error instanceof Error ? error.message : error }, 'the answer has a wrong signature');
+    logger.warn(
+      { url, reason: error instanceof Error ? error.message : error },
+      'the answer has a wrong signature',
+    );
   }
 }
 

@@ -1,0 +1,101 @@
+import { FetchFailure } from '../http/fetch-failure.ts';
+import type { Metrics } from '../metrics.ts';
+import {
+  callbacksChannel,
+  callbackTable,
+  type DueCallback,
+  recordDelivered,
+  recordParked,
+  recordRefused,
+  recordRetry,
+} from '../storage/callbacks.ts';
+import type { Database } from '../storage/database.ts';
+import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
+import { type Sender, sendSigned } from './send.ts';
+
+// Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
+// them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again.
+
+/** Only sockets wait here; a slow receiver must not take the places of the others. */
+const callbacksAtOnce = 128;
+const callbacksPerReceiver = 8;
+
+export interface CallbackLoopOptions {
+  role: string;
+  database: Database;
+  sender: Sender;
+  policy: RetryPolicy;
+  metrics: Metrics;
+}
+
+export function startCallbackLoop(options: CallbackLoopOptions): WorkLoop {
+  const { role, database, sender } = options;
+  return startWorkLoop<DueCallback>({
+    database,
+    table: callbackTable,
+    channel: callbacksChannel,
+    where: { role },
+    perGroup: { column: 'receiver', limit: callbacksPerReceiver },
+    concurrency: callbacksAtOnce,
+    logger: sender.logger,
+    handle: (claim, signal) => deliver(options, claim, signal),
+  });
+}
+
+async function deliver(
+  options: CallbackLoopOptions,
+  claim: Claim<DueCallback>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, sender, metrics } = options;
+  const { row } = claim;
+  const outcome = await attempt(sender, row, signal);
+  metrics
+    .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
+    .inc({ action: row.action, outcome: outcome.kind });
+  await database.transaction((tx) => record(tx, options, claim, outcome));
+}
+
+async function attempt(sender: Sender, row: DueCallback, signal: AbortSignal): Promise<Outcome> {
+  const { destination: url, body, request_signature: answering } = row;
+  try {
+    return judgeAnswer(await sendSigned(sender, { url, body, answering, signal }));
+  } catch (error) {
+    // An aborted attempt says nothing about the receiver: the loop gives the callback back uncounted.
+    if (!(error instanceof FetchFailure) || error.kind === 'aborted') throw error;
+    return { kind: 'retry', reason: error.message };
+  }
+}
+
+async function record(
+  tx: Parameters<typeof recordDelivered>[0],
+  { sender, policy }: CallbackLoopOptions,
+  claim: Claim<DueCallback>,
+  outcome: Outcome,
+): Promise<void> {
+  const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
+  const told = { action, messageId, destination };
+  const now = sender.now();
+  if (outcome.kind === 'delivered') {
+    sender.logger.debug(told, 'callback delivered');
+    return recordDelivered(tx, claim, { at: now, status: outcome.status });
+  }
+  const { status, reason: error } = outcome;
+  if (outcome.kind === 'refused') {
+    sender.logger.warn({ ...told, error }, 'callback refused; it is parked until an operator replays it');
+    return recordRefused(tx, claim, { at: now, status: outcome.status, error });
+  }
+  const { attempts } = claim;
+  const { retryAfterMs } = outcome;
+  const dueAt = nextAttempt(policy, { attempts, now, giveUpAt, retryAfterMs, random: Math.random() });
+  if (dueAt === undefined) {
+    sender.logger.warn(
+      { ...told, attempts, error },
+      'callback not delivered in time; it is parked until an operator replays it',
+    );
+    return recordParked(tx, claim, { at: now, status, error });
+  }
+  sender.logger.info({ ...told, attempts, error, dueAt }, 'callback not delivered; it will be tried again');
+  return recordRetry(tx, claim, { dueAt, status, error });
+}
