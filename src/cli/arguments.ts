@@ -1,0 +1,72 @@
+import { InvalidArgumentError } from 'commander';
+import type { Action } from '../protocol/actions.ts';
+import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
+import { parsePublicKey } from '../protocol/keys.ts';
+import { RecordState } from '../protocol/registry-record.ts';
+
+// What people type, checked. The messages follow commander's "argument '…' is invalid."
+
+export function parseSubscriber(text: string): string {
+  if (isSubscriberId(text)) return text;
+  throw new InvalidArgumentError('It is a domain such as bpp.example.com, or namespace/registry.');
+}
+
+export function parseNetwork(text: string): string {
+  if (isSubscriberId(text) && text.includes('/')) return text;
+  throw new InvalidArgumentError('A network id has the form namespace/registry, such as example.org/retail.');
+}
+
+export function collectNetworks(text: string, earlier: string[]): string[] {
+  return [...earlier, parseNetwork(text)];
+}
+
+export function parseKeyId(text: string): string {
+  if (isIdPart(text)) return text;
+  throw new InvalidArgumentError('A key id has 1 to 255 letters, digits or . _ : ~ -');
+}
+
+export function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError(`"${text}" is no http or https address.`);
+}
+
+export function parseKey(text: string): string {
+  try {
+    parsePublicKey(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is no Ed25519 public key.');
+  }
+}
+
+export function parseState(text: string): RecordState {
+  const state = RecordState.enum.find((name) => name === text);
+  if (state) return state;
+  throw new InvalidArgumentError(`It is one of ${RecordState.enum.join(', ')}.`);
+}
+
+export function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new InvalidArgumentError('It is an ISO 8601 time, such as 2026-01-31T00:00:00Z.');
+}
+
+export function parseSeconds(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a whole number of seconds.');
+}
+
+export function parseMethod(text: string): Action['method'] {
+  const method = (['POST', 'GET', 'DELETE'] as const).find((name) => name === text.toUpperCase());
+  if (method) return method;
+  throw new InvalidArgumentError('It is POST, GET or DELETE.');
+}
+
+/** `host:port`, `[::1]:port`, `:port` or `port`. */
+export function parseListen(text: string): { host: string; port: number } {
+  const [, host, port = ''] =
+    /^(?:http:\/\/)?(?:(\[[0-9a-fA-F:.]+\]|[^:/\s]*):)?(\d{1,5})\/?$/.exec(text) ?? [];
+  if (port !== '' && Number(port) <= 65_535)
+    return { host: host?.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
+  throw new InvalidArgumentError('It is host:port, such as 127.0.0.1:5001.');
+}

@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
+import { seedFile } from '../registry/key-files.ts';
+import { parseKeyId, parseSubscriber } from './arguments.ts';
+import { type CommandContext, CommandError } from './command.ts';
+
+interface NewKeyOptions {
+  id?: string;
+  keyId: string;
+  out?: string;
+  save?: boolean;
+  json?: boolean;
+}
+
+export function registerKeysCommand(program: Command, context: CommandContext): void {
+  const keys = program.command('keys').description('make signing keys');
+  keys
+    .command('new')
+    .description('make an Ed25519 key pair and say how to register it')
+    .option('--id <subscriber>', 'who the key is for: a domain, or namespace/registry', parseSubscriber)
+    .option('--key-id <id>', 'name of the key in the registry', parseKeyId, 'key-1')
+    .option('--out <file>', 'write the seed to a new file that only you can read, instead of printing it')
+    .option('--save', 'write the seed into DATA_DIR/keys, where send and the roles find it (needs --id)')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ signpost keys new --id bpp.example.com
+  $ signpost keys new --id bpp.example.com --key-id key-2 --out bpp-key-2.seed
+  $ signpost keys new --id bpp.example.com --save && signpost send publish.json --as bpp.example.com --to …`,
+    )
+    .action((options: NewKeyOptions) => newKey(options, context));
+}
+
+function newKey(options: NewKeyOptions, context: CommandContext): void {
+  const seed = generateSeed();
+  const publicKey = publicKeyOf(privateKeyFromSeed(seed));
+  const file = destination(options, context);
+  if (file !== undefined) writeSeed(file, seed);
+
+  const register = `signpost registry register ${options.id ?? 'SUBSCRIBER'} --key-id ${options.keyId} --public-key ${publicKey} --url https://…`;
+  if (options.json) {
+    context.print(
+      JSON.stringify({ keyId: options.keyId, publicKey, ...(file ? { file } : { seed }), register }, null, 2),
+    );
+    return;
+  }
+  context.print(
+    [
+      file === undefined ? `seed (keep it secret)  ${seed}` : `seed                   written to ${file}`,
+      `public key             ${publicKey}`,
+      '',
+      'Register it:',
+      `  ${register}`,
+    ].join('\n'),
+  );
+}
+
+function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandContext): string | undefined {
+  if (!save) return out;
+  if (out !== undefined) throw new CommandError('Give either --out or --save, not both.');
+  if (id === undefined) throw new CommandError('--save needs --id: the file is named after its owner.');
+  return seedFile(context.config().DATA_DIR, { id, keyId });
+}
+
+/** Never over another file: a lost private key cannot be had back. */
+function writeSeed(file: string, seed: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${seed}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      exists
+        ? `${file} exists already and is not overwritten; choose another name, or move it away.`
+        : `The seed could not be written: ${reason}.`,
+      error,
+    );
+  }
+}

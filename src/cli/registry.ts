@@ -1,0 +1,262 @@
+import type { Command } from 'commander';
+import { identityOf, splitIdentity } from '../protocol/identity.ts';
+import { RecordState } from '../protocol/registry-record.ts';
+import type { Database } from '../storage/database.ts';
+import {
+  addKey,
+  addMembership,
+  defaultTtlSeconds,
+  type KeyRegistration,
+  listParticipants,
+  RegistrationRefused,
+  registerParticipant,
+  removeMembership,
+  type Subscriber,
+  setCatalogIndexUrls,
+  setKeyState,
+} from '../storage/participants.ts';
+import {
+  collectNetworks,
+  parseKey,
+  parseKeyId,
+  parseNetwork,
+  parseSeconds,
+  parseState,
+  parseSubscriber,
+  parseTime,
+  parseUrl,
+} from './arguments.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { withDatabase } from './database.ts';
+import { renderParticipant, renderRecords } from './registry-report.ts';
+
+// The operator's side of the registry role: writing happens here, on the database; over HTTP it is only read.
+
+export function registerRegistryCommand(program: Command, context: CommandContext): void {
+  const registry = program
+    .command('registry')
+    .description('participants of the own registry')
+    .addHelpText('after', examples);
+
+  /** Opens the database, names the participant by its identity, and turns a refusal into a sentence. */
+  const onRegistry = <T>(name: string, work: (database: Database, who: Named) => Promise<T>): Promise<T> =>
+    withDatabase(context, async (database, config) => {
+      try {
+        return await work(database, nameParticipant(name, config.REGISTRY_NAME));
+      } catch (error) {
+        throw error instanceof RegistrationRefused ? explain(error, name) : error;
+      }
+    });
+
+  keyOptions(registry.command('register'))
+    .description('register a participant with one key, or bring its record up to date')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .option('--url <url>', 'base address: callbacks and pushes go there', parseUrl)
+    .option('--type <type>', 'role in the network, for example BPP or BAP')
+    .option('--domain <domain>', 'business domain that it serves')
+    .option(
+      '--network <id>',
+      'network that it is a member of; may be given several times',
+      collectNetworks,
+      [],
+    )
+    .option('--replace', 'put this public key in the place of the one registered under the same key id')
+    .action((name: string, options: RegisterOptions) =>
+      onRegistry(name, async (database, who) => {
+        const { url, type, domain, network: networkIds, replace: replaceKey } = options;
+        await registerParticipant(database, {
+          ...who,
+          url,
+          type,
+          domain,
+          networkIds,
+          replaceKey,
+          key: keyOf(options),
+        });
+        context.print(`Registered ${who.identity} with key ${options.keyId}.`);
+      }),
+    );
+
+  registry
+    .command('list')
+    .description('list the participants with their keys')
+    .option('--network <id>', 'only members of this network', parseNetwork)
+    .option('--json', 'print JSON')
+    .action(({ network, json }: { network?: string; json?: boolean }) =>
+      withDatabase(context, async (database) => {
+        const all = await listParticipants(database);
+        const records = all.filter((record) => !network || record.networkMemberships.includes(network));
+        if (json) context.print(JSON.stringify(records, null, 2));
+        else context.print(records.length > 0 ? renderRecords(records) : 'Nobody is registered.');
+      }),
+    );
+
+  registry
+    .command('show')
+    .description('show one participant')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .option('--json', 'print JSON')
+    .action((name: string, { json }: { json?: boolean }) =>
+      onRegistry(name, async (database, who) => {
+        const records = await listParticipants(database, who);
+        if (records.length === 0)
+          throw new RegistrationRefused('unknown-subscriber', `${who.identity} is not registered.`);
+        context.print(json ? JSON.stringify(records, null, 2) : renderParticipant(records));
+      }),
+    );
+
+  const changeState = (name: string, state: RecordState, keyId?: string) =>
+    onRegistry(name, async (database, who) => {
+      const changed = await setKeyState(database, who, state, keyId);
+      const which =
+        changed.length > 0 ? `${changed.join(', ')} of ${who.identity}: now ${state}.` : 'Nothing to change.';
+      context.print(`${which}${changed.length > 0 ? cacheHint : ''}`);
+    });
+
+  registry
+    .command('revoke')
+    .description('revoke one key, or all keys of a participant; this is for ever')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .option('--key-id <id>', 'only this key')
+    .action((name: string, { keyId }: { keyId?: string }) => changeState(name, 'revoked', keyId));
+
+  registry
+    .command('state')
+    .description(`set the state of keys: ${RecordState.enum.join(', ')}; only live keys are usable`)
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .argument('<state>', 'the new state', parseState)
+    .option('--key-id <id>', 'only this key')
+    .action((name: string, state: RecordState, { keyId }: { keyId?: string }) =>
+      changeState(name, state, keyId),
+    );
+
+  const membership = registry.command('membership').description('networks that a participant is a member of');
+  membership
+    .command('add')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .argument('<network>', 'network id: namespace/registry', parseNetwork)
+    .action((name: string, network: string) =>
+      onRegistry(name, async (database, who) => {
+        await addMembership(database, who, network);
+        context.print(`${who.identity} is a member of ${network}.`);
+      }),
+    );
+  membership
+    .command('remove')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .argument('<network>', 'network id: namespace/registry', parseNetwork)
+    .action((name: string, network: string) =>
+      onRegistry(name, async (database, who) => {
+        const removed = await removeMembership(database, who, network);
+        context.print(`${who.identity} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`);
+      }),
+    );
+
+  const key = registry.command('key').description('keys of a participant');
+  keyOptions(key.command('add'))
+    .description('add a key: register the new one, sign with it, revoke the old one')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .action((name: string, options: KeyOptions) =>
+      onRegistry(name, async (database, who) => {
+        await addKey(database, who, keyOf(options));
+        context.print(`Added key ${options.keyId} to ${who.identity}.`);
+      }),
+    );
+  key
+    .command('revoke')
+    .description('revoke one key; this is for ever')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .argument('<key-id>', 'the key')
+    .action((name: string, keyId: string) => changeState(name, 'revoked', keyId));
+
+  registry
+    .command('catalog-index')
+    .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
+    .argument('<subscriber>', subscriberHelp, parseSubscriber)
+    .argument('[urls...]', 'all addresses; none clears the list')
+    .action((name: string, urls: string[]) =>
+      onRegistry(name, async (database, who) => {
+        await setCatalogIndexUrls(database, who, urls.map(parseUrl));
+        context.print(
+          `${who.identity} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`,
+        );
+      }),
+    );
+}
+
+const subscriberHelp = 'a domain, or namespace/registry';
+const cacheHint = `\nReaders may keep a record for its ttl (${defaultTtlSeconds} s unless set otherwise): until then the change may not be seen everywhere.`;
+const examples = `
+Examples:
+  $ signpost registry register bpp.example.com --url https://bpp.example.com --public-key awGPjRK6… --type BPP --network example.org/retail
+  $ signpost registry list
+  $ signpost registry key add bpp.example.com --key-id key-2 --public-key LjQ0…
+  $ signpost registry revoke bpp.example.com --key-id key-1
+  $ signpost registry catalog-index bpp.example.com https://bpp.example.com/index/catalogs.index.json
+
+They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+
+interface KeyOptions {
+  keyId: string;
+  publicKey: string;
+  validFrom?: Date;
+  validUntil?: Date;
+  ttl?: number;
+}
+
+interface RegisterOptions extends KeyOptions {
+  url?: string;
+  type?: string;
+  domain?: string;
+  network: string[];
+  replace?: boolean;
+}
+
+interface Named extends Subscriber {
+  identity: string;
+  subscriberId: string;
+}
+
+/** A participant of the default registry is known by its bare domain, any other by both halves. */
+function nameParticipant(name: string, defaultRegistry: string): Named {
+  const identity = identityOf(name, defaultRegistry);
+  const { namespace, registryName } = splitIdentity(identity);
+  return {
+    identity,
+    namespace,
+    registryName,
+    subscriberId: registryName === defaultRegistry ? namespace : identity,
+  };
+}
+
+function explain(refusal: RegistrationRefused, name: string): CommandError {
+  const advice = {
+    'unknown-subscriber': `Register it: signpost registry register ${name} --url … --public-key …`,
+    'unknown-key': `See its keys: signpost registry show ${name}`,
+    'key-taken':
+      'Give the new key another --key-id, or use "registry register --replace" to drop the old one.',
+    'key-revoked': `For example: signpost registry key add ${name} --key-id key-2 --public-key …`,
+  }[refusal.code];
+  return new CommandError(`${refusal.message} ${advice}`, refusal);
+}
+
+function keyOptions(command: Command): Command {
+  return command
+    .requiredOption(
+      '--public-key <key>',
+      'Ed25519 public key: Base64 of 32 bytes or of SPKI DER, or PEM',
+      parseKey,
+    )
+    .option('--key-id <id>', 'name of the key: the second part of keyIds', parseKeyId, 'key-1')
+    .option('--valid-from <time>', 'ISO 8601; not usable before', parseTime)
+    .option('--valid-until <time>', 'ISO 8601; not usable after', parseTime)
+    .option(
+      '--ttl <seconds>',
+      `how long readers may keep the record (default: ${defaultTtlSeconds})`,
+      parseSeconds,
+    );
+}
+
+function keyOf({ keyId, publicKey, validFrom, validUntil, ttl }: KeyOptions): KeyRegistration {
+  return { recordId: keyId, publicKey, validFrom, validUntil, ttlSeconds: ttl };
+}

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { type CommandContext, CommandError } from '../../src/cli/command.ts';
+import { readConfig } from '../../src/config.ts';
+
+// Runs a command of the command line in this process, as if it had been typed.
+
+export interface CommandRun {
+  exitCode: number;
+  /** What was printed as the result. */
+  out: string;
+  /** What was told meanwhile, and the error. */
+  notes: string;
+}
+
+export async function runCommand(
+  register: (program: Command, context: CommandContext) => void,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stdin = '',
+): Promise<CommandRun> {
+  const run: CommandRun = { exitCode: 0, out: '', notes: '' };
+  const context: CommandContext = {
+    config: (overrides = {}) => readConfig({ ...env, ...overrides }),
+    isSet: (name) => (env[name] ?? '') !== '',
+    print: (text) => {
+      run.out += `${text}\n`;
+    },
+    note: (text) => {
+      run.notes += `${text}\n`;
+    },
+    readStdin: async () => Buffer.from(stdin),
+    setExitCode: (code) => {
+      run.exitCode = code;
+    },
+  };
+  const program = new Command('signpost')
+    .exitOverride()
+    .configureOutput({ writeOut: context.print, writeErr: context.note });
+  register(program, context);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    run.exitCode = 1;
+    // Commander has told its own already.
+    if (error instanceof CommandError) context.note(error.message);
+    else if (!(error instanceof Error && 'exitCode' in error)) throw error;
+  }
+  return run;
+}
