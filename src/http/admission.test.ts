@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { createAdmission, overload } from './admission.ts';
+
+const limits = { waitingConnections: 10, eventLoopDelayMs: 50, backlog: 100 };
+
+describe('overload', () => {
+  it('is none while every measure is within its limit', () => {
+    expect(overload({ waitingConnections: 10, eventLoopDelayMs: 50, backlog: 100 }, limits)).toBeUndefined();
+  });
+
+  it.each([
+    [{ waitingConnections: 11, eventLoopDelayMs: 0, backlog: 0 }, 'too many requests wait for the database'],
+    [{ waitingConnections: 0, eventLoopDelayMs: 51, backlog: 0 }, 'it is too busy to answer in time'],
+    [{ waitingConnections: 0, eventLoopDelayMs: 0, backlog: 101 }, 'too much accepted work is waiting'],
+  ])('names the limit that is passed: %o', (load, reason) => {
+    expect(overload(load, limits)).toBe(reason);
+  });
+});
+
+describe('admission', () => {
+  it('refuses with NET_OVERLOADED and says when to try again', () => {
+    let waiting = 0;
+    const admission = createAdmission({ limits, waitingConnections: () => waiting });
+    admission.admit();
+    waiting = 11;
+    expect(() => admission.admit()).toThrow(
+      expect.objectContaining({ code: 'NET_OVERLOADED', status: 503, retryAfterSeconds: 2 }),
+    );
+    admission.close();
+  });
+
+  it('notices an event loop that does not come round, and recovers', async () => {
+    const admission = createAdmission({ limits });
+    for (let round = 0; round < 8; round += 1) {
+      const until = performance.now() + 150;
+      while (performance.now() < until);
+      await sleep(0);
+    }
+    expect(() => admission.admit()).toThrow('too busy');
+    await vi.waitFor(() => admission.admit(), { timeout: 20_000, interval: 200 });
+    admission.close();
+  });
+});

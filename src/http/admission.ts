@@ -1,0 +1,71 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { ProtocolError } from '../protocol/errors.ts';
+
+/**
+ * Turns requests away while there is more work than we can do, before their bodies are read: whoever waits anyway had better
+ * wait at the caller's side, where waiting costs us nothing.
+ */
+export interface Admission {
+  /** Throws NET_OVERLOADED. */
+  admit(): void;
+  close(): void;
+}
+
+export interface AdmissionOptions {
+  limits: AdmissionLimits;
+  /** Requests that wait for a database connection. */
+  waitingConnections?: () => number;
+  /** Accepted work that is not done yet, as far as known. */
+  backlog?: () => number;
+}
+
+export interface AdmissionLimits {
+  waitingConnections: number;
+  eventLoopDelayMs: number;
+  backlog: number;
+}
+
+export interface Load {
+  waitingConnections: number;
+  eventLoopDelayMs: number;
+  backlog: number;
+}
+
+const retryAfterSeconds = 2;
+const resolutionMs = 20;
+const sampleEveryMs = 500;
+
+export function createAdmission({ limits, waitingConnections, backlog }: AdmissionOptions): Admission {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  let eventLoopDelayMs = 0;
+  const sampler = setInterval(() => {
+    // What is recorded is the time between two ticks of a timer; the delay is what exceeds its interval.
+    eventLoopDelayMs = delay.count === 0 ? 0 : Math.max(0, delay.mean / 1e6 - resolutionMs);
+    delay.reset();
+  }, sampleEveryMs).unref();
+  return {
+    admit() {
+      const reason = overload(
+        { waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs, backlog: backlog?.() ?? 0 },
+        limits,
+      );
+      if (reason === undefined) return;
+      throw new ProtocolError('NET_OVERLOADED', `The service is overloaded: ${reason}. Try again later.`, {
+        retryAfterSeconds,
+      });
+    },
+    close() {
+      clearInterval(sampler);
+      delay.disable();
+    },
+  };
+}
+
+/** Which limit is passed, in words; undefined when none is. */
+export function overload(load: Load, limits: AdmissionLimits): string | undefined {
+  if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
+  if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';
+  if (load.backlog > limits.backlog) return 'too much accepted work is waiting';
+  return undefined;
+}

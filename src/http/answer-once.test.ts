@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { bodyOf, closeAll, consumer, provider, publish, start } from '../../tests/support/signed-actions.ts';
+import { sendSigned } from '../../tests/support/signed-service.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import { AlreadyRemembered } from '../protocol/errors.ts';
+import type { RememberedAnswer, RequestKey } from './answer-once.ts';
+
+afterEach(closeAll);
+
+describe('a repeated request', () => {
+  it('gets the same answer, and nothing is done twice', async () => {
+    const { url, memory, calls } = await startRemembering();
+    const body = bodyOf(actions.publish);
+    const first = await publish(url, { body });
+    const second = await publish(url, { body });
+    expect(calls()).toBe(1);
+    expect(memory.size).toBe(1);
+    expect(second.text).toBe(first.text);
+    expect([first.status, second.status]).toEqual([200, 200]);
+  });
+
+  it('at another address or of another caller is another request', async () => {
+    const { url, calls } = await startRemembering();
+    const body = bodyOf(actions.publish);
+    await publish(url, { body });
+    await sendSigned(`${url}/catalog/publish?again=1`, { from: provider, body });
+    expect(calls()).toBe(2);
+  });
+
+  it('that loses a race gets the answer of the winner', async () => {
+    const memory = new Map<string, RememberedAnswer>();
+    const recall = async (key: RequestKey) => memory.get(JSON.stringify(key));
+    const { url } = await start(actions.publish, { recall }, async ({ key, digest }) => {
+      memory.set(JSON.stringify(key), {
+        digest,
+        status: 200,
+        body: '{"message":{"status":"ACK","messageId":"winner"}}',
+      });
+      throw new AlreadyRemembered();
+    });
+    expect((await publish(url)).json.message?.messageId).toBe('winner');
+  });
+
+  it('that loses a race against an answer that cannot be found is told to try again', async () => {
+    const { url } = await start(actions.publish, { recall: async () => undefined }, async () => {
+      throw new AlreadyRemembered();
+    });
+    const answer = await publish(url);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+  });
+
+  it('of a read is evaluated again', async () => {
+    let calls = 0;
+    const recall = async () => ({ digest: '', status: 200, body: '{}' });
+    const { url } = await start(actions.search, { recall }, async () => {
+      calls += 1;
+      return { status: 200, body: {} };
+    });
+    const body = bodyOf(actions.search);
+    await sendSigned(`${url}/catalog/search`, { from: consumer, body });
+    await sendSigned(`${url}/catalog/search`, { from: consumer, body });
+    expect(calls).toBe(2);
+  });
+});
+
+async function startRemembering() {
+  const memory = new Map<string, RememberedAnswer>();
+  let calls = 0;
+  const recall = async (key: RequestKey) => memory.get(JSON.stringify(key));
+  const running = await start(actions.publish, { recall }, async ({ context, key, digest }) => {
+    calls += 1;
+    const body = JSON.stringify({ ...ack(context.messageId), call: calls });
+    memory.set(JSON.stringify(key), { digest, status: 200, body });
+    return { status: 200, body };
+  });
+  return { ...running, memory, calls: () => calls };
+}

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  bodyOf,
+  closeAll,
+  limitsWith,
+  provider,
+  service,
+  start,
+} from '../../tests/support/signed-actions.ts';
+import { sendSigned } from '../../tests/support/signed-service.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
+
+afterEach(closeAll);
+
+describe('a callback', () => {
+  const original = parseSignatureHeader(
+    signRequest(service, Buffer.from('{}'), { now: new Date() }),
+  ).signature;
+  const repeated = parseSignatureHeader(
+    signRequest(service, Buffer.from('{ }'), { now: new Date() }),
+  ).signature;
+  const body = bodyOf(actions.onPublish, { messageId: 'm-1' }, { results: [] });
+  const findSentRequest = async (messageId: string) => (messageId === 'm-1' ? [original, repeated] : []);
+  const chainedTo = async (url: string, answering: string | undefined, text = body) =>
+    await sendSigned(`${url}/catalog/on_publish`, { from: provider, body: text, answering });
+
+  it('verifies against any attempt at the request that it answers', async () => {
+    let chained: boolean | undefined;
+    const { url } = await start(actions.onPublish, { findSentRequest }, async (request) => {
+      chained = request.chained;
+      return { status: 200, body: ack(request.context.messageId) };
+    });
+    expect((await chainedTo(url, original)).status).toBe(200);
+    expect((await chainedTo(url, repeated)).status).toBe(200);
+    expect(chained).toBe(true);
+  });
+
+  it('that answers another request, one that is not known, or an unreadable one fails', async () => {
+    const { url } = await start(actions.onPublish, { findSentRequest });
+    const foreign = parseSignatureHeader(
+      signRequest(provider, Buffer.from('x'), { now: new Date() }),
+    ).signature;
+    expect((await chainedTo(url, foreign)).status).toBe(401);
+    const unknown = bodyOf(actions.onPublish, { messageId: 'm-2' }, { results: [] });
+    expect((await chainedTo(url, original, unknown)).json.message?.error?.code).toBe('AUT_SIGNATURE_INVALID');
+    expect((await chainedTo(url, original, 'not json')).json.message?.error?.code).toBe(
+      'AUT_SIGNATURE_INVALID',
+    );
+  });
+
+  it('without the chain is accepted, unless the operator requires it', async () => {
+    const lenient = await start(actions.onPublish, { findSentRequest });
+    expect((await chainedTo(lenient.url, undefined)).status).toBe(200);
+    const strict = await start(actions.onPublish, {
+      findSentRequest,
+      limits: limitsWith({ requireCallbackChain: true }),
+    });
+    expect((await chainedTo(strict.url, undefined)).json.message?.error?.code).toBe('AUT_SIGNATURE_INVALID');
+    expect((await chainedTo(strict.url, original)).status).toBe(200);
+  });
+
+  it('need not be from whom its context names: the request echoes there', async () => {
+    const { url } = await start(actions.onPublish, { findSentRequest });
+    const echoed = bodyOf(actions.onPublish, { messageId: 'm-1', bppId: 'x.example.org' }, { results: [] });
+    expect((await chainedTo(url, original, echoed)).status).toBe(200);
+  });
+
+  it('form of signature is not for requests, push included', async () => {
+    for (const action of [actions.publish, actions.push]) {
+      const { url } = await start(action, { findSentRequest });
+      const answer = await sendSigned(`${url}${action.path}`, {
+        from: provider,
+        body: bodyOf(action),
+        answering: original,
+      });
+      expect(answer.json.message?.error?.code).toBe('AUT_SIGNATURE_INVALID');
+    }
+  });
+});

@@ -1,0 +1,21 @@
+/** HTML that is safe to put into a page. Made by `html` alone, which escapes everything that is not one. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
+
+export function html(texts: TemplateStringsArray, ...values: HtmlValue[]): Html {
+  return new Html(texts.reduce((page, text, index) => page + render(values[index - 1]) + text));
+}
+
+function render(value: HtmlValue): string {
+  if (value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(render).join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

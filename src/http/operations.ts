@@ -1,0 +1,99 @@
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
+import { Registry } from 'prom-client';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import { docsPage } from './docs-page.ts';
+import type { OpenApiDocument } from './openapi.ts';
+
+/** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
+export function addOperations(server: FastifyInstance, roles: readonly OperatedRole[]): void {
+  const config = { always: true };
+  const started = Date.now();
+
+  server.get('/health', { config }, async () => ({
+    status: 'up',
+    roles: roles.map(({ role }) => role),
+    uptimeSeconds: Math.round((Date.now() - started) / 1000),
+  }));
+
+  server.get('/ready', { config }, async (_request, reply) => {
+    const reports = await Promise.all(roles.map(async (one) => [one.role, await readiness(one)] as const));
+    const ready = reports.every(([, report]) => report.ready);
+    return reply.code(ready ? 200 : 503).send({ ready, roles: Object.fromEntries(reports) });
+  });
+
+  server.get('/metrics', { config }, async (_request, reply) => {
+    const registries = [...new Set(roles.map(({ metrics }) => metrics.registry))];
+    const [only] = registries;
+    const registry = registries.length === 1 && only ? only : Registry.merge(registries);
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
+
+  server.get<{ Querystring: RoleQuery }>('/docs', { config }, async ({ query }, reply) => {
+    const { role, document } = chosen(roles, query);
+    const page = docsPage(
+      document(),
+      roles.map((one) => one.role),
+      role,
+    );
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page);
+  });
+}
+
+/** The operator's pages of several roles at one address of their own (OPERATIONS_PORT). */
+export function createOperationsServer({ logger, servers }: OperationsServerOptions): FastifyInstance {
+  const server = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+  });
+  const roles = servers.map(({ operated }) => operated);
+  addOperations(server, roles);
+  server.get<{ Querystring: RoleQuery }>('/openapi.json', async ({ query }) =>
+    chosen(roles, query).document(),
+  );
+  return server;
+}
+
+export interface OperationsServerOptions {
+  logger: Logger;
+  /** Servers of roles that were made with `operations: 'elsewhere'`. */
+  servers: readonly FastifyInstance[];
+}
+
+/** A role as its operator sees it. */
+export interface OperatedRole {
+  role: string;
+  ready: () => Promise<unknown>;
+  metrics: Metrics;
+  document: () => OpenApiDocument;
+}
+
+interface RoleQuery {
+  role?: string;
+}
+
+function chosen(roles: readonly OperatedRole[], query: RoleQuery): OperatedRole {
+  const role = roles.find((one) => one.role === query.role) ?? roles[0];
+  if (!role) throw new Error('an operations server needs at least one role');
+  return role;
+}
+
+const readyTimeoutMs = 5_000;
+/** The page brings its own style and nothing else. */
+const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async function readiness({ ready }: OperatedRole): Promise<{ ready: boolean; problem?: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), readyTimeoutMs);
+  });
+  try {
+    const report = await Promise.race([ready(), late]);
+    return { ready: true, ...(typeof report === 'object' && report) };
+  } catch (error) {
+    return { ready: false, problem: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Token buckets, one per key (an identity, or a source address). The time is an argument in milliseconds of any steady
+ * clock. Memory is bounded: a bucket that has filled up again says nothing and is forgotten first.
+ */
+export interface RateLimit {
+  /** Takes one token. Returns 0 when there was one, otherwise how many seconds until there is one. */
+  take(key: string, nowMs: number): number;
+  /** Whether `take` would succeed now, without taking. */
+  allows(key: string, nowMs: number): boolean;
+  /** Returns a token that turned out not to be owed. */
+  giveBack(key: string): void;
+}
+
+export interface RateLimitOptions {
+  /** Tokens that come back per second; 0 lifts the limit. */
+  perSecond: number;
+  /** Tokens of a full bucket. */
+  burst: number;
+  /** Buckets that are remembered. */
+  maxKeys?: number;
+}
+
+const defaultMaxKeys = 20_000;
+
+export function createRateLimit({ perSecond, burst, maxKeys = defaultMaxKeys }: RateLimitOptions): RateLimit {
+  if (perSecond === 0) return unlimited;
+  const buckets = new Map<string, Bucket>();
+  const refill = (bucket: Bucket, nowMs: number) => {
+    const gained = (Math.max(0, nowMs - bucket.atMs) / 1000) * perSecond;
+    bucket.tokens = Math.min(burst, bucket.tokens + gained);
+    bucket.atMs = nowMs;
+    return bucket;
+  };
+  const bucketOf = (key: string, nowMs: number): Bucket => {
+    const known = buckets.get(key);
+    if (known) return refill(known, nowMs);
+    if (buckets.size >= maxKeys) makeRoom(nowMs);
+    const fresh = { tokens: burst, atMs: nowMs };
+    buckets.set(key, fresh);
+    return fresh;
+  };
+  /** Forgets full buckets, and the oldest quarter where that is not enough: rarely, so that the sweep is paid for by many. */
+  const makeRoom = (nowMs: number) => {
+    for (const [key, bucket] of buckets) if (refill(bucket, nowMs).tokens >= burst) buckets.delete(key);
+    const surplus = buckets.size - Math.floor(maxKeys * 0.75);
+    for (const key of [...buckets.keys()].slice(0, Math.max(0, surplus))) buckets.delete(key);
+  };
+  return {
+    take(key, nowMs) {
+      const bucket = bucketOf(key, nowMs);
+      if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
+      bucket.tokens -= 1;
+      return 0;
+    },
+    allows: (key, nowMs) => {
+      const bucket = buckets.get(key);
+      return bucket === undefined || refill(bucket, nowMs).tokens >= 1;
+    },
+    giveBack(key) {
+      const bucket = buckets.get(key);
+      if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
+    },
+  };
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+const unlimited: RateLimit = { take: () => 0, allows: () => true, giveBack: () => {} };

@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+  type RouteOptions,
+} from 'fastify';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Action } from '../protocol/actions.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { parseJson } from '../protocol/json.ts';
+import type { Admission } from './admission.ts';
+import { asProtocolError, errorAnswer } from './error-answer.ts';
+import { buildOpenApi, type PlainOperation } from './openapi.ts';
+import { addOperations, type OperatedRole } from './operations.ts';
+
+/**
+ * The HTTP server of one role: request ids, admission, one answer to every error, one line per request that is worth it,
+ * measurements, and `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`.
+ */
+export interface ServerOptions {
+  role: string;
+  logger: Logger;
+  metrics: Metrics;
+  /** Throws, or resolves with `ready: false`, while the role cannot do its work. What it resolves with is shown at /ready. */
+  ready: () => Promise<unknown>;
+  admission?: Admission;
+  /** `elsewhere`: /health, /ready, /metrics and /docs are served by `createOperationsServer` at another address. */
+  operations?: 'here' | 'elsewhere';
+  /** Proxies whose X-Forwarded-For is believed; none unless given. */
+  trustProxy?: boolean | string | string[];
+  /** For the whole request, so that nobody holds a connection by sending slowly. */
+  requestTimeoutMs?: number;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    admission: Admission | undefined;
+    operated: OperatedRole;
+  }
+  interface FastifyRequest {
+    /** Who signed it, once that is known. */
+    identity: string;
+    /** The code of the error that it was answered with. */
+    refusal: string;
+  }
+  interface FastifyContextConfig {
+    /** Of a signed route. */
+    action?: Action;
+    /** Describes a route that is not signed in the OpenAPI document. */
+    operation?: PlainOperation;
+    /** Answered whatever the load. */
+    always?: boolean;
+  }
+}
+
+const defaultRequestTimeoutMs = 60_000;
+const headersTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 65_000;
+const maxHeaderBytes = 16 * 1024;
+const maxHeadersCount = 100;
+/** Of unsigned routes with a JSON body; a route may say otherwise. */
+const plainBodyBytes = 1024 * 1024;
+const maxParameterLength = 1_024;
+const slowMs = 1_000;
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { role, logger, metrics, ready, admission } = options;
+  const server = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: requestId,
+    trustProxy: options.trustProxy ?? false,
+    bodyLimit: plainBodyBytes,
+    requestTimeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    routerOptions: { maxParamLength: maxParameterLength },
+    http: {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerUnreadable,
+  });
+  server.server.maxHeadersCount = maxHeadersCount;
+
+  const actions: Action[] = [];
+  const plain: { method: string; path: string; operation: PlainOperation }[] = [];
+  const known: KnownRoute[] = [];
+  const document = () => buildOpenApi({ role, actions, plain });
+  server.decorate('admission', admission);
+  server.decorate('operated', { role, ready, metrics, document });
+  server.decorateRequest('identity', '');
+  server.decorateRequest('refusal', '');
+
+  server.addHook('onRoute', (route) => {
+    const { action, operation } = route.config ?? {};
+    known.push(knownRoute(route));
+    if (action) actions.push(action);
+    if (operation) {
+      for (const method of [route.method].flat()) {
+        if (method !== 'HEAD') plain.push({ method, path: route.url, operation });
+      }
+    }
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    const { action, always } = request.routeOptions.config;
+    if (admission && !action && !always) admission.admit(); // a signed route does it itself, and signs its answer
+    done();
+  });
+  server.addHook('onResponse', observe(role, metrics, logger));
+
+  server.removeContentTypeParser('application/json');
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(Buffer.from(body)));
+    } catch (error) {
+      done(asProtocolError(error));
+    }
+  });
+  server.setErrorHandler(answerError);
+  server.setNotFoundHandler((request, reply) => answerError(unknownRoute(known, request), request, reply));
+
+  server.get('/openapi.json', { config: { always: true } }, async () => document());
+  if (options.operations !== 'elsewhere') addOperations(server, [server.operated]);
+  return server;
+}
+
+/** A caller's own id is taken over where it is one, so that one request can be followed through several services. */
+function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : randomUUID();
+}
+
+function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = asProtocolError(thrown);
+  request.refusal = error.code;
+  if (error.code === 'NET_INTERNAL_ERROR') {
+    request.log.error({ url: request.url, err: thrown }, 'a request failed');
+  }
+  const { status, body, headers = {} } = errorAnswer(error);
+  if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
+  reply.code(status).headers(headers).send(body);
+}
+
+/** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, refusal } = unreadable[error.code ?? ''] ?? notHttp;
+  const body = JSON.stringify(errorAnswer(refusal).body);
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+}
+
+interface Unreadable {
+  status: string;
+  refusal: ProtocolError;
+}
+
+const notHttp: Unreadable = {
+  status: '400 Bad Request',
+  refusal: new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'This is not HTTP/1.1.'),
+};
+
+const unreadable: Record<string, Unreadable> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    refusal: new ProtocolError('NET_TIMEOUT', 'The request did not arrive in time.'),
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    refusal: new ProtocolError(
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      `The headers have more than ${maxHeaderBytes} bytes.`,
+    ),
+  },
+};
+
+interface KnownRoute {
+  path: RegExp;
+  methods: string[];
+}
+
+function knownRoute({ url, method }: RouteOptions): KnownRoute {
+  const pattern = url
+    .split('/')
+    .map((part) =>
+      part.startsWith(':') || part === '*' ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    )
+    .join('/');
+  return { path: new RegExp(`^${pattern}$`), methods: [method].flat() };
+}
+
+class RouteMissing extends ProtocolError {
+  readonly allow: string;
+
+  constructor(message: string, allow: string) {
+    super('NET_NOT_IMPLEMENTED', message, { status: allow === '' ? 404 : 405 });
+    this.allow = allow;
+  }
+}
+
+function unknownRoute(known: readonly KnownRoute[], request: FastifyRequest): RouteMissing {
+  const path = request.url.replace(/\?.*$/, '');
+  const allow = known.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods);
+  if (allow.length === 0)
+    return new RouteMissing(`There is no ${path} here; /openapi.json lists what there is.`, '');
+  const methods = [...new Set(allow)].join(', ');
+  return new RouteMissing(`${path} takes ${methods}, not ${request.method}.`, methods);
+}
+
+/** One measurement per request; one line only for those that failed or were slow. */
+function observe(role: string, metrics: Metrics, logger: Logger) {
+  const seconds = metrics.histogram(
+    'signpost_http_request_seconds',
+    'Requests answered, by route and status',
+    ['role', 'method', 'route', 'status'],
+  );
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const { method, url, id: requestId, identity, refusal } = request;
+    const { statusCode: status, elapsedTime: ms } = reply;
+    seconds.observe({ role, method, route: request.routeOptions.url ?? 'none', status }, ms / 1000);
+    const level = status >= 500 ? 'warn' : status >= 400 || ms > slowMs ? 'info' : 'debug';
+    if (logger.isLevelEnabled(level)) {
+      const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
+      logger[level](refusal ? { ...told, code: refusal } : told, 'request');
+    }
+    done();
+  };
+}

@@ -1,0 +1,134 @@
+import type { FastifyRequest } from 'fastify';
+import type { Static, TSchema } from 'typebox';
+import { type Envelope, parseEnvelope, parseQuery } from '../protocol/acknowledgement.ts';
+import type { Action } from '../protocol/actions.ts';
+import type { Context } from '../protocol/context.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { namesIdentity } from '../protocol/identity.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+import type { ParticipantRecord } from '../protocol/registry-record.ts';
+import type { RequestKey } from './answer-once.ts';
+import type { AuthenticatedCaller } from './authenticate.ts';
+
+/** Made by `readRequest` alone: the caller is who it says, and the message is what the action asks for. */
+export interface VerifiedRequest<A extends Action = Action> {
+  requestId: string;
+  action: A;
+  /** The caller, under which ownership and limits are kept. */
+  identity: string;
+  /** The caller as its keyId spells it. */
+  subscriberId: string;
+  recordId: string;
+  record: ParticipantRecord;
+  /** The text of the signature attribute, verbatim: a callback signs it. */
+  signature: string;
+  /** Whether a callback named the request that it answers, and was found to. */
+  chained: boolean;
+  /** Of the raw body. */
+  digest: string;
+  /** When the signature expires; until then the same bytes may come again. */
+  expires: Date;
+  context: PartOf<A, 'context'>;
+  message: PartOf<A, 'message'>;
+  query: A['query'] extends TSchema ? Static<A['query']> : undefined;
+  rawBody: Buffer;
+  receivedAt: Date;
+  /** Path and query as they came. */
+  url: string;
+  /** Under which an accepted request is remembered; undefined for actions that are not. */
+  key: RequestKey | undefined;
+}
+
+type PartOf<A extends Action, Part extends 'context' | 'message'> = A['body'] extends TSchema
+  ? Static<A['body']>[Part]
+  : undefined;
+
+export interface ReceivedRequest {
+  raw: FastifyRequest;
+  receivedAt: Date;
+  body: Buffer;
+  /** The body, where it was read before. */
+  json?: Json;
+}
+
+export interface Receiver {
+  role: string;
+  registryName: string;
+}
+
+/** JSON → context → schema → named caller. What it parsed stays in `received`, for the NACK. */
+export function readRequest<A extends Action>(
+  { role, registryName }: Receiver,
+  action: A,
+  received: ReceivedRequest,
+  { header, identity, record, digest }: AuthenticatedCaller,
+): VerifiedRequest<A> {
+  const { raw, body, receivedAt } = received;
+  const url = raw.url;
+  const envelope = action.body && readEnvelope(action, received);
+  const query = action.query && parseQuery(action.query, raw.query as Record<string, unknown>);
+  if (envelope && action.kind === 'request')
+    checkCaller(action, envelope.context, identity, record, registryName);
+  const { name, method, remembered } = action;
+  return {
+    requestId: raw.id,
+    action,
+    identity,
+    subscriberId: header.subscriberId,
+    recordId: header.recordId,
+    record,
+    signature: header.signature,
+    chained: header.chained,
+    digest,
+    expires: new Date(header.expires * 1000),
+    // Checked just now against the schemas of the action, from which these types are inferred.
+    context: envelope?.context as VerifiedRequest<A>['context'],
+    message: envelope?.message as VerifiedRequest<A>['message'],
+    query: query as VerifiedRequest<A>['query'],
+    rawBody: body,
+    receivedAt,
+    url,
+    key:
+      envelope && remembered
+        ? { role, identity, method, url, action: name, messageId: envelope.context.messageId }
+        : undefined,
+  };
+}
+
+/** The bytes decide, not Content-Type. They are never decompressed: what was signed is what is read. */
+function readEnvelope(action: Action, received: ReceivedRequest): Envelope {
+  const encoding = received.raw.headers['content-encoding'];
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw new ProtocolError(
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`,
+    );
+  }
+  received.json ??= parseJson(received.body);
+  return parseEnvelope(received.json, action, received.receivedAt);
+}
+
+/**
+ * The caller that the context names must be the one that signed: bppId or bapId where the action says which, otherwise one of
+ * those that are there.
+ */
+function checkCaller(
+  action: Action,
+  { bppId, bapId }: Context,
+  identity: string,
+  record: ParticipantRecord,
+  registryName: string,
+): void {
+  const sides = { bap: bapId, bpp: bppId };
+  const asked = action.caller ? [action.caller] : (['bap', 'bpp'] as const);
+  const present = asked.filter((side) => sides[side] !== undefined);
+  const [first] = present;
+  if (first === undefined) return;
+  if (present.some((side) => namesIdentity(sides[side] ?? '', identity, record.subscriberId, registryName)))
+    return;
+  throw new ProtocolError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `The request is signed by ${identity}, which is not ${present.map((side) => sides[side]).join(' or ')}.`,
+    { path: `$.context.${first}Id` },
+  );
+}
