@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { findBase64 } from './base64.ts';
 
 const bodyDigestLabel = 'BLAKE-512=';
@@ -8,6 +8,15 @@ const otherBodyDigestLabel = 'BLAKE2b-512=';
 /** The `digest` of a request signature and of `context.requestDigest` (catalog spec: Authentication, Context). */
 export function bodyDigest(body: Uint8Array): string {
   return bodyDigestLabel + hash('blake2b512', body, 'base64');
+}
+
+/** The same for a body that is seen piece by piece. */
+export function createBodyDigest(): { update(bytes: Uint8Array): void; digest(): string } {
+  const hashing = createHash('blake2b512');
+  return {
+    update: (bytes) => void hashing.update(bytes),
+    digest: () => bodyDigestLabel + hashing.digest('base64'),
+  };
 }
 
 /** A digest that somebody else wrote, in the spelling of `bodyDigest`; undefined where it is none. */

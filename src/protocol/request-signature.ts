@@ -15,9 +15,14 @@ import type { SigningKey } from './keys.ts';
  * answers another: callbacks and, as response header `Signature`, every synchronous answer.
  */
 export function signRequest(key: SigningKey, body: Uint8Array, options: SignOptions): string {
+  return signDigest(key, bodyDigest(body), options);
+}
+
+/** For a body that is not in memory; the digest is the one of `bodyDigest`. */
+export function signDigest(key: SigningKey, digest: string, options: SignOptions): string {
   const created = Math.floor(options.now.getTime() / 1000);
   const expires = created + (options.lifetimeSeconds ?? signatureLifetimeSeconds);
-  const text = signingString({ created, expires, digest: bodyDigest(body), answering: options.answering });
+  const text = signingString({ created, expires, digest, answering: options.answering });
   const signature = sign(null, text, key.privateKey).toString('base64');
   return [
     `Signature keyId="${key.subscriberId}|${key.recordId}|ed25519"`,

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createBodyDigest } from '../protocol/digest.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+
+// The signature of an answer stands in a header, before the answer, and covers all of it: an answer of any length must be rendered before
+// its first byte is sent. A small one is kept in memory, a large one in a temporary file that has no name any more when the first byte is
+// written to it, so that it is gone with the answer or with the process.
+
+const defaultMemoryBytes = 1024 * 1024;
+/** Of all answers in files, for the process: an answer costs its caller nothing. */
+const maxSpooledBytes = 4 * 1024 ** 3;
+let spooledBytes = 0;
+
+/** An answer that is rendered and waits to be sent, once. */
+export class SpooledBody {
+  readonly size: number;
+  /** As `bodyDigest` gives it. */
+  readonly digest: string;
+  readonly #read: () => Readable;
+
+  constructor(size: number, digest: string, read: () => Readable) {
+    this.size = size;
+    this.digest = digest;
+    this.#read = read;
+  }
+
+  /** Read to its end or destroyed, it frees what it holds. */
+  stream(): Readable {
+    return this.#read();
+  }
+}
+
+export async function spoolBody(
+  pieces: AsyncIterable<string>,
+  { memoryBytes = defaultMemoryBytes }: { memoryBytes?: number } = {},
+): Promise<SpooledBody> {
+  const digest = createBodyDigest();
+  const memory: Buffer[] = [];
+  let size = 0;
+  let file: SpoolFile | undefined;
+  try {
+    for await (const piece of pieces) {
+      const bytes = Buffer.from(piece);
+      digest.update(bytes);
+      size += bytes.length;
+      memory.push(bytes);
+      if (size <= memoryBytes) continue;
+      file ??= await openSpoolFile();
+      for (const part of memory.splice(0)) await file.write(part);
+    }
+  } catch (error) {
+    await file?.close();
+    throw error;
+  }
+  return new SpooledBody(size, digest.digest(), () => file?.read() ?? Readable.from(memory));
+}
+
+interface SpoolFile {
+  write(bytes: Buffer): Promise<void>;
+  read(): Readable;
+  close(): Promise<void>;
+}
+
+async function openSpoolFile(): Promise<SpoolFile> {
+  const path = join(tmpdir(), `signpost-${randomUUID()}`);
+  const handle: FileHandle = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  let held = 0;
+  const release = () => {
+    spooledBytes -= held;
+    held = 0;
+  };
+  return {
+    async write(bytes) {
+      if (spooledBytes + bytes.length > maxSpooledBytes) {
+        throw new ProtocolError('NET_OVERLOADED', 'Too many large answers are being sent. Try again later.', {
+          retryAfterSeconds: 5,
+        });
+      }
+      spooledBytes += bytes.length;
+      held += bytes.length;
+      await handle.writeFile(bytes);
+    },
+    read: () => handle.createReadStream({ start: 0, highWaterMark: 256 * 1024 }).once('close', release),
+    async close() {
+      release();
+      await handle.close();
+    },
+  };
+}
