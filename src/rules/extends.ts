@@ -1,0 +1,93 @@
+import type { Resource } from '../protocol/catalog.ts';
+import type { ResourceDirective } from '../protocol/publish-messages.ts';
+
+// Which template a resource inherits from, and which variant of it it is (catalog spec: resourceDirectives).
+
+/** What a resource extends, and as which variant: its directive without the resource's id. */
+export type Extension = Omit<ResourceDirective, 'resourceId'>;
+
+/** A resource of a MASTER catalog. */
+export interface MasterResource {
+  /** Names the MASTER catalog in storage. */
+  catalogKey: number;
+  /** Version of that catalog. */
+  version: number;
+  owner: string;
+  networkIds: readonly string[];
+  resource: Resource;
+}
+
+/** The template that a resource was assembled with; kept with it, because the master may drop the resource. */
+export type Template = Pick<MasterResource, 'catalogKey' | 'version' | 'resource'>;
+
+/** What is stored of a resource beside its content. */
+export interface StoredExtension {
+  extension: Extension;
+  template: Template;
+}
+
+export interface TemplateQuestion {
+  masterResourceId: string;
+  /** Whether this request says so, or the resource keeps what an earlier one said. */
+  isGiven: boolean;
+  /** Networks of the publishing catalog. */
+  networkIds: readonly string[];
+  /** The MASTER resources of that id, in the order in which they were first published. */
+  candidates: readonly MasterResource[];
+  /** What the resource extended before this publish. */
+  stored: StoredExtension | undefined;
+}
+
+/**
+ * The template: a master resource of a MASTER catalog that shares a network with the publishing one; of several, the one
+ * that the resource has already, else the first published. A resource whose master has dropped it, or that says nothing
+ * of a master that went to other networks, keeps what it inherited last. Nobody can newly extend what is not there.
+ */
+export function findTemplate(question: TemplateQuestion): Template | undefined {
+  const { masterResourceId, isGiven, networkIds, candidates, stored } = question;
+  const last = stored?.extension.extends.masterResourceId === masterResourceId ? stored.template : undefined;
+  const isLast = ({ catalogKey }: Template) => catalogKey === last?.catalogKey;
+  const near = candidates.filter((candidate) => sharesNetwork(candidate.networkIds, networkIds));
+  return near.find(isLast) ?? near[0] ?? (isGiven && candidates.some(isLast) ? undefined : last);
+}
+
+export function sharesNetwork(one: readonly string[], other: readonly string[]): boolean {
+  return one.some((networkId) => other.includes(networkId));
+}
+
+/** What must be unique in a catalog: the master resource with the variant's type and id. Undefined without a variant. */
+export function variantKey({ extends: { masterResourceId }, variant }: Extension): string | undefined {
+  return variant && JSON.stringify([masterResourceId, variant.type, variant.id]);
+}
+
+/** An accepted resource, as far as its variant is concerned. */
+export interface Claim {
+  id: string;
+  extension: Extension | undefined;
+  isGiven: boolean;
+}
+
+/**
+ * The resources of a MERGE whose variant another resource of the catalog holds. Who is refused keeps the variant that is
+ * stored for it, so that somebody else's claim to that one fails as well: hence again, until no claim fails.
+ *
+ * @param holders for each variant that is claimed, the resource that is stored with it
+ */
+export function findTakenVariants(
+  claims: readonly Claim[],
+  holders: ReadonlyMap<string, string>,
+): Set<string> {
+  const refused = new Set<string>();
+  const moving = new Set(claims.filter(({ isGiven }) => isGiven).map(({ id }) => id));
+  for (let before = -1; before !== refused.size; ) {
+    before = refused.size;
+    for (const { id, extension } of claims) {
+      if (extension === undefined || !moving.has(id)) continue;
+      const holder = holders.get(variantKey(extension) ?? '');
+      if (holder === undefined || holder === id || moving.has(holder)) continue;
+      refused.add(id);
+      moving.delete(id);
+    }
+  }
+  return refused;
+}

@@ -1,0 +1,113 @@
+import type { CatalogType } from '../protocol/catalog.ts';
+import { type ErrorBody, errorBody } from '../protocol/errors.ts';
+import { faultAt } from '../protocol/fault.ts';
+import { namesIdentity } from '../protocol/identity.ts';
+import type { PublishResult } from '../protocol/publish-messages.ts';
+import { type Check, checkOffer, checkProvider } from './check-attributes.ts';
+import { createFaultList } from './fault-list.ts';
+import { applyPublish, type CatalogChange, type CatalogMembers } from './merge.ts';
+import { acceptResources } from './publish-resources.ts';
+import type { Known, Publisher, ResourceUpsert, StoredCatalog, Submission } from './submission.ts';
+
+// One catalog of a publish: from what was submitted and what is stored to its result on on_publish and the change to write
+// (catalog spec: POST /catalog/on_publish). What a request is refused for at once has been looked at before.
+
+export interface PublishOutcome {
+  result: PublishResult;
+  /** Absent when the catalog is REJECTED: then nothing changes. */
+  change?: PublishChange;
+}
+
+export interface PublishChange extends CatalogChange<ResourceUpsert> {
+  catalogType: CatalogType;
+  networkIds: string[];
+  /** The catalog-level members as they leave the service: with bppId and bppUri where the catalog gives none. */
+  head: CatalogMembers;
+}
+
+export function processCatalog(
+  submission: Submission,
+  publisher: Publisher,
+  known: Known,
+  checker: Check,
+): PublishOutcome {
+  const { catalog, at, catalogType, updateMode, networkIds } = submission;
+  const current = known.stored?.owner === undefined ? startAnew(known) : known;
+  const refusal = findRefusal(submission, publisher, current.stored, checker);
+  if (refusal.length > 0) return rejected(catalog.id, refusal);
+
+  const faults = createFaultList();
+  const resources = acceptResources({ submission, publisher, known: current, checker, faults });
+  const offers = (catalog.offers ?? []).flatMap((offer, index) => {
+    const wrong = checkOffer(offer, checker, { at: [...at, 'offers', index], brief: faults.isFull() });
+    return wrong.length > 0 ? faults.refuse(wrong) : offer;
+  });
+
+  const change = applyPublish(current.stored?.members, { catalog, resources, offers }, updateMode);
+  if (change === undefined) {
+    const empty = faultAt('BIZ_GENERIC_ERROR', at, 'would hold neither a resource nor an offer');
+    return rejected(catalog.id, faults.isEmpty() ? [errorBody(empty)] : faults.list());
+  }
+  const stats = statsOf(change);
+  return {
+    result: faults.isEmpty()
+      ? { catalogId: catalog.id, status: 'ACCEPTED', stats }
+      : { catalogId: catalog.id, status: 'PARTIAL', stats, errors: faults.list() },
+    change: { ...change, catalogType, networkIds, head: headOf(change.members, publisher) },
+  };
+}
+
+/** A released id has no past: neither content nor type of the former owner's catalog counts. */
+function startAnew(known: Known): Known {
+  return { ...known, stored: undefined, extensions: new Map(), variantHolders: new Map() };
+}
+
+/** What refuses a catalog as a whole: it is somebody else's, of another type, or its own members are wrong. */
+function findRefusal(
+  { catalog, at, directiveAt, catalogType }: Submission,
+  { identity, recordSubscriberId, registryName }: Publisher,
+  stored: StoredCatalog | undefined,
+  checker: Check,
+): ErrorBody[] {
+  if (stored !== undefined && stored.owner !== identity) {
+    return [errorBody(faultAt('AUT_UNAUTHORIZED_ACTION', [...at, 'id'], 'belongs to another publisher'))];
+  }
+  if (
+    catalog.bppId !== undefined &&
+    !namesIdentity(catalog.bppId, identity, recordSubscriberId, registryName)
+  ) {
+    return [
+      errorBody(
+        faultAt('AUT_UNAUTHORIZED_ACTION', [...at, 'bppId'], 'names somebody else than the publisher'),
+      ),
+    ];
+  }
+  if (stored !== undefined && stored.catalogType !== catalogType) {
+    const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
+    const problem = `makes a ${catalogType} of a ${stored.catalogType} catalog, but a catalog never changes its type`;
+    return [errorBody(faultAt('BIZ_GENERIC_ERROR', where, problem))];
+  }
+  if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
+    return [errorBody(faultAt('BIZ_GENERIC_ERROR', [...at, 'offers'], 'cannot stand in a MASTER catalog'))];
+  }
+  return checkProvider(catalog.provider, checker, { at: [...at, 'provider'] });
+}
+
+function rejected(catalogId: string, errors: ErrorBody[]): PublishOutcome {
+  return { result: { catalogId, status: 'REJECTED', errors } };
+}
+
+/** Counts what was accepted: resources, the providers of the catalog and its offers, the types of its resources. */
+function statsOf({ members, resources, offers }: CatalogChange<ResourceUpsert>): PublishResult['stats'] {
+  const providers = offers.flatMap(({ provider }) => provider?.id ?? []);
+  const types = resources.flatMap(({ assembled }) => assembled.resourceAttributes?.['@type'] ?? []);
+  return {
+    itemCount: resources.length,
+    providerCount: new Set([members.provider.id, ...providers]).size,
+    categoryCount: new Set(types).size,
+  };
+}
+
+function headOf(members: CatalogMembers, { bppId, bppUri }: Publisher): CatalogMembers {
+  return { bppId, bppUri, ...members };
+}

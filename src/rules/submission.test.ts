@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Catalog } from '../protocol/catalog.ts';
+import { masterResourceIdsOf, resourceIdsOf, submissionsOf, variantKeysOf } from './submission.ts';
+
+function catalog(id: string, resourceIds: string[] = []): Catalog {
+  const resources = resourceIds.map((resourceId) => ({ id: resourceId }));
+  return { id, descriptor: {}, provider: { id: 'p', descriptor: { name: 'P' } }, resources };
+}
+
+describe('submissionsOf', () => {
+  it('takes MASTERs first, so that others of the same request can extend them, and remembers where each stands', () => {
+    const submissions = submissionsOf(
+      {
+        catalogs: [catalog('regular'), catalog('master')],
+        publishDirectives: [{ catalogId: 'master', catalogType: 'MASTER', updateMode: 'FULL' }],
+      },
+      'default/network',
+    );
+    expect(
+      submissions.map(({ catalog: { id }, position, at, directiveAt }) => [id, position, at, directiveAt]),
+    ).toEqual([
+      ['master', 1, ['message', 'catalogs', 1], ['message', 'publishDirectives', 0]],
+      ['regular', 0, ['message', 'catalogs', 0], undefined],
+    ]);
+  });
+});
+
+describe('what storage must know', () => {
+  const extendsM = { extends: { masterResourceId: 'm' } };
+  const [submission] = submissionsOf(
+    {
+      catalogs: [catalog('c', ['r1', 'r2', 'r3'])],
+      publishDirectives: [
+        {
+          catalogId: 'c',
+          catalogType: 'REGULAR',
+          resourceDirectives: [
+            { resourceId: 'r1', ...extendsM, variant: { type: 'geo', id: 'delhi' } },
+            { resourceId: 'r2', ...extendsM },
+          ],
+        },
+      ],
+    },
+    'default/network',
+  );
+  if (submission === undefined) throw new Error('there is one catalog');
+
+  it('is about the resources, the variants claimed, and the masters given or kept', () => {
+    const template = { catalogKey: 1, version: 1, resource: { id: 'n' } };
+    const kept = new Map([['r3', { extension: { extends: { masterResourceId: 'n' } }, template }]]);
+    expect(resourceIdsOf(submission)).toEqual(['r1', 'r2', 'r3']);
+    expect(variantKeysOf(submission)).toEqual(['["m","geo","delhi"]']);
+    expect(masterResourceIdsOf(submission, kept)).toEqual(['m', 'n']);
+  });
+
+  it('is about the own resources of a MASTER', () => {
+    expect(masterResourceIdsOf({ ...submission, catalogType: 'MASTER' }, new Map())).toEqual([
+      'r1',
+      'r2',
+      'r3',
+    ]);
+  });
+});

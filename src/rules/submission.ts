@@ -1,0 +1,141 @@
+import type { Catalog, CatalogType, Resource } from '../protocol/catalog.ts';
+import type { Segments } from '../protocol/fault.ts';
+import type { PublishMessage, ResourceDirective } from '../protocol/publish-messages.ts';
+import {
+  type Extension,
+  type MasterResource,
+  type StoredExtension,
+  type Template,
+  variantKey,
+} from './extends.ts';
+import type { CatalogMembers, UpdateMode } from './merge.ts';
+
+// What a publish is about, as values: what was submitted, who did, and what storage has to say about it.
+
+/** One catalog of a publish message, with what its directive says of it, or the defaults where it has none. */
+export interface Submission {
+  catalog: Catalog;
+  /** In `message.catalogs`. */
+  position: number;
+  /** Where the catalog and its directive stand in the message. */
+  at: Segments;
+  directiveAt: Segments | undefined;
+  catalogType: CatalogType;
+  updateMode: UpdateMode;
+  /** Networks that it is to be visible to. */
+  networkIds: string[];
+  /** What the request says of its resources, by their id. */
+  extensions: ReadonlyMap<string, GivenExtension>;
+}
+
+export interface GivenExtension {
+  extension: Extension;
+  /** Where the resource's directive stands in the message. */
+  at: Segments;
+  /** Where a second directive for the same resource stands, which contradicts the first. */
+  repeatedAt?: Segments;
+}
+
+export interface Publisher {
+  /** Who signed the request. */
+  identity: string;
+  /** `subscriber_id` of the registry record. */
+  recordSubscriberId?: string;
+  registryName: string;
+  /** As the request's context names them. */
+  bppId: string;
+  bppUri: string;
+}
+
+/** What storage knows of the catalog, as far as this submission is concerned. */
+export interface Known {
+  stored?: StoredCatalog;
+  /** What the submitted resources extend so far, by their id. */
+  extensions: ReadonlyMap<string, StoredExtension>;
+  /** The master resources in question by their id, each list in the order of first publication. */
+  masters: ReadonlyMap<string, readonly MasterResource[]>;
+  /** Which stored resource of the catalog holds a claimed variant. */
+  variantHolders: ReadonlyMap<string, string>;
+}
+
+export interface StoredCatalog {
+  /** Undefined once an operator has released the id: whoever publishes it next starts anew. */
+  owner: string | undefined;
+  catalogType: CatalogType;
+  /** As published. */
+  members: CatalogMembers;
+}
+
+export interface ResourceUpsert {
+  id: string;
+  own: Resource;
+  /** As it leaves the service; the same object as `own` when nothing is inherited. */
+  assembled: Resource;
+  extension?: Extension;
+  template?: Template;
+}
+
+/**
+ * The catalogs of a message in the order in which they are processed: MASTERs first, so that the others of the same
+ * request can extend them. Without a directive a catalog is REGULAR and merged; without visibleTo it goes to the default
+ * network, on every publish (catalog spec: publishDirectives).
+ */
+export function submissionsOf(message: PublishMessage, defaultNetworkId: string): Submission[] {
+  const directives = new Map(
+    message.publishDirectives?.map((directive, index) => [directive.catalogId, { directive, index }]),
+  );
+  const submissions = message.catalogs.map((catalog, position): Submission => {
+    const { directive, index } = directives.get(catalog.id) ?? {};
+    const directiveAt = index === undefined ? undefined : ['message', 'publishDirectives', index];
+    return {
+      catalog,
+      position,
+      at: ['message', 'catalogs', position],
+      directiveAt,
+      catalogType: directive?.catalogType ?? 'REGULAR',
+      updateMode: directive?.updateMode ?? 'MERGE',
+      networkIds: [...new Set(directive?.visibleTo ?? [defaultNetworkId])],
+      extensions: extensionsOf(directive?.resourceDirectives, directiveAt),
+    };
+  });
+  const isMaster = ({ catalogType }: Submission) => catalogType === 'MASTER';
+  return [...submissions.filter(isMaster), ...submissions.filter((one) => !isMaster(one))];
+}
+
+/** The resources of which storage must say what they extend so far. */
+export function resourceIdsOf({ catalog }: Submission): string[] {
+  return catalog.resources?.map(({ id }) => id) ?? [];
+}
+
+/** The variants of which storage must say which resource of the catalog holds them. */
+export function variantKeysOf({ extensions }: Submission): string[] {
+  return [...extensions.values()]
+    .map(({ extension }) => variantKey(extension))
+    .filter((key) => key !== undefined);
+}
+
+/**
+ * The master resources that must be known: those that the request extends, those that its resources keep extending, and
+ * for a MASTER its own, because somebody else may have published them first.
+ */
+export function masterResourceIdsOf(
+  { catalog, catalogType, extensions }: Submission,
+  stored: ReadonlyMap<string, StoredExtension>,
+): string[] {
+  if (catalogType === 'MASTER') return catalog.resources?.map(({ id }) => id) ?? [];
+  const all = [...extensions.values(), ...stored.values()];
+  return [...new Set(all.map(({ extension }) => extension.extends.masterResourceId))];
+}
+
+function extensionsOf(
+  directives: readonly ResourceDirective[] = [],
+  directiveAt: Segments = [],
+): Map<string, GivenExtension> {
+  const given = new Map<string, GivenExtension>();
+  for (const [index, { resourceId, ...extension }] of directives.entries()) {
+    const at = [...directiveAt, 'resourceDirectives', index];
+    const first = given.get(resourceId);
+    given.set(resourceId, first ? { ...first, repeatedAt: at } : { extension, at });
+  }
+  return given;
+}
