@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
@@ -19,9 +19,9 @@ import {
   stopPostmaster,
   urlOf,
 } from './embedded/postmaster.ts';
-import { identifyProcess } from './embedded/process-identity.ts';
 import { findServerUser } from './embedded/server-user.ts';
 import { withFileLock } from './file-lock.ts';
+import { identifyProcess } from './process-identity.ts';
 
 // A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
 // that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock.
@@ -48,7 +48,7 @@ export interface EmbeddedOptions {
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = join(resolve(options.dataDir), 'postgres');
-  await mkdir(home, { recursive: true });
+  await makeHome(home);
   return withFileLock(join(home, 'lock'), lockWaitMs, async () => {
     const leave = await registerUser(home);
     try {
@@ -62,6 +62,21 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   });
 }
 
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+    await access(home, constants.W_OK);
+  } catch (error) {
+    const strange = (await stat(home).catch(() => undefined))?.uid !== process.getuid?.();
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(
+      strange
+        ? `${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`
+        : `Cannot write to ${home}: ${reason}`,
+    );
+  }
+}
+
 /** Joins the server that runs, or makes what is missing and starts it. */
 async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
   const { logger, settings = {}, openDirectories = usualOpenDirectories } = options;
@@ -72,7 +87,7 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
   const user = await findServerUser(known?.dataDirectory);
   const binaries = await findBinaries({ user, copyTo: user ? openDirectories : [home], logger });
   const cluster = known ?? (await planCluster({ home, user, openDirectories, logger }));
-  await makeCluster(cluster, binaries, user);
+  await makeCluster(cluster, binaries, user, { durable: settings.fsync !== 'off' });
   const logFile = join(home, 'server.log');
   const started = await startPostmaster({ cluster, binaries, user, settings, logFile, logger });
   const current = { ...cluster, port: started.port };

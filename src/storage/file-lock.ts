@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { identifyProcess } from './embedded/process-identity.ts';
+import { identifyProcess } from './process-identity.ts';
 
 // A lock between processes of one machine that is taken over when its owner has died.
 //

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { silentLogger } from '../../src/logger.ts';
-import { identifyProcess } from '../../src/storage/embedded/process-identity.ts';
 import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
 import { migrate } from '../../src/storage/migrate.ts';
+import { identifyProcess } from '../../src/storage/process-identity.ts';
 
 // One PostgreSQL for the whole run, with a migrated database that test files get copies of (see database.ts). DATABASE_URL names a
 // server to use instead; its user must be allowed to create databases.

@@ -87,6 +87,7 @@ export async function makeCluster(
   { dataDirectory, password }: Cluster,
   { initdb }: Binaries,
   user: ServerUser | undefined,
+  { durable }: { durable: boolean },
 ): Promise<void> {
   if (await stat(join(dataDirectory, 'PG_VERSION')).catch(() => undefined)) return;
   await removeUnfinished(dataDirectory);
@@ -96,7 +97,10 @@ export async function makeCluster(
     await mkdir(unfinished, { mode: 0o700 });
     await writeFile(passwordFile, password, { mode: 0o600 });
     if (user) for (const path of [unfinished, passwordFile]) await chown(path, user.uid, user.gid);
-    await runInitdb(initdb, user, unfinished, passwordFile);
+    await runInitdb(initdb, user, [
+      ...initialSettings(unfinished, passwordFile),
+      ...(durable ? [] : ['--no-sync']),
+    ]);
     await rename(unfinished, dataDirectory);
   } finally {
     await rm(passwordFile, { force: true });
@@ -110,19 +114,17 @@ async function removeUnfinished(dataDirectory: string): Promise<void> {
   for (const name of leftovers) await rm(join(parent, name), { recursive: true, force: true });
 }
 
-async function runInitdb(
-  initdb: string,
-  user: ServerUser | undefined,
-  directory: string,
-  passwordFile: string,
-): Promise<void> {
+function initialSettings(directory: string, passwordFile: string): string[] {
   // Letters are told from other characters as Unicode says, and sorting is by code point, on every machine the same.
   const letters = { linux: 'C.UTF-8', darwin: 'en_US.UTF-8' }[process.platform as string] ?? 'C';
-  const args = [
+  return [
     ...['--pgdata', directory, '--username', serverRole, '--pwfile', passwordFile],
     ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C', '--lc-ctype', letters],
     ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--text-search-config', 'simple'],
   ];
+}
+
+async function runInitdb(initdb: string, user: ServerUser | undefined, args: string[]): Promise<void> {
   const output = await new Promise<string | undefined>((resolve, reject) => {
     const child = spawn(initdb, args, { ...runAs(user), stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
@@ -131,7 +133,7 @@ async function runInitdb(
     child.once('error', reject);
     child.once('close', (code) => resolve(code === 0 ? undefined : text));
   });
-  if (output !== undefined) throw new Error(explainFailure(`Cannot make a database in ${directory}`, output));
+  if (output !== undefined) throw new Error(explainFailure(`Cannot make a database in ${args[1]}`, output));
 }
 
 /** The reason in the output of a PostgreSQL program, with what to do about it where that is known. */

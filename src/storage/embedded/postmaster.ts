@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../../logger.ts';
+import { commandOf, identifyProcess } from '../process-identity.ts';
 import type { Binaries } from './binaries.ts';
 import { type Cluster, explainFailure, serverRole } from './cluster.ts';
-import { commandOf, identifyProcess } from './process-identity.ts';
 import { runAs, type ServerUser } from './server-user.ts';
 
 // The running server of a cluster: found, started, stopped. It runs detached, so that it outlives a killed process of ours.

@@ -1,0 +1,174 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readCluster, startEmbeddedProcess } from '../../tests/support/embedded-process.ts';
+import { silentLogger } from '../logger.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { identifyProcess } from './process-identity.ts';
+
+const logger = silentLogger();
+/** Making a cluster takes a second: the tests that need no fresh one share this. */
+let shared: string;
+let fresh: string | undefined;
+const open: { close(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  shared = await makeDirectory();
+});
+
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close();
+  if (fresh) await rm(fresh, { recursive: true });
+  fresh = undefined;
+});
+
+afterAll(() => rm(shared, { recursive: true }));
+
+describe('the embedded PostgreSQL', () => {
+  it('is durable, closed to strangers, and has what we need', async () => {
+    const { url } = await start(shared);
+    const { rows } = await query(
+      url,
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+         current_setting('listen_addresses') as address, current_setting('max_connections')::int as connections,
+         current_setting('server_encoding') as encoding, 'Ärger' ilike 'äRGER' as letters`,
+    );
+    expect(rows).toEqual([
+      { fsync: 'on', commit: 'on', address: '127.0.0.1', connections: 200, encoding: 'UTF8', letters: true },
+    ]);
+    for (const name of ['cube', 'pg_trgm', 'fuzzystrmatch'])
+      await query(url, `create extension if not exists ${name}`);
+    await expect(query(Object.assign(new URL(url), { password: 'guess' }).href, 'select 1')).rejects.toThrow(
+      'password',
+    );
+    const { dataDirectory } = await readCluster(shared);
+    expect((await stat(join(shared, 'postgres', 'cluster.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(dataDirectory)).mode & 0o777).toBe(0o700);
+  });
+
+  it('keeps its data and its port from one start to the next', async () => {
+    const first = await startEmbeddedPostgres({ dataDir: shared, logger });
+    await query(first.url, 'create table if not exists kept as select 42 as answer');
+    await first.close();
+    expect((await readCluster(shared)).pid).toBeUndefined();
+    const second = await start(shared);
+    expect(second.url).toBe(first.url);
+    expect((await query(second.url, 'select * from kept')).rows).toEqual([{ answer: 42 }]);
+  });
+
+  it('takes another port when somebody else has taken its own', async () => {
+    const first = await startEmbeddedPostgres({ dataDir: shared, logger });
+    await first.close();
+    const { port } = await readCluster(shared);
+    const squatter = createServer().listen(port, '127.0.0.1');
+    const second = await start(shared);
+    expect(second.url).not.toBe(first.url);
+    await query(second.url, 'select 1');
+    squatter.close();
+  });
+
+  it('comes up for two processes that start at the same moment, and is stopped by the last one', async () => {
+    const dataDir = await makeFresh();
+    const [one, two] = await Promise.all([
+      startEmbeddedProcess({ dataDir }),
+      startEmbeddedProcess({ dataDir }),
+    ]);
+    expect(one.url).toBe(two.url);
+    const { pid } = await readCluster(dataDir);
+    await one.close();
+    await query(two.url, 'select 1');
+    expect((await readCluster(dataDir)).pid).toBe(pid);
+    await two.close();
+    expect(identifyProcess(pid ?? 0)).toBeUndefined();
+  });
+
+  it('outlives a process that was killed: the next one joins it, and stops it when it is the last one', async () => {
+    const victim = await startEmbeddedProcess({ dataDir: shared });
+    await query(victim.url, 'create table if not exists kept as select 42 as answer');
+    const { pid } = await readCluster(shared);
+    await victim.kill();
+    const heir = await startEmbeddedPostgres({ dataDir: shared, logger });
+    expect(heir.url).toBe(victim.url);
+    expect((await readCluster(shared)).pid).toBe(pid);
+    expect((await query(heir.url, 'select * from kept')).rows).toEqual([{ answer: 42 }]);
+    await heir.close();
+    expect(identifyProcess(pid ?? 0)).toBeUndefined();
+  });
+
+  it('comes up when a process was killed while it made the database', async () => {
+    const dataDir = await makeFresh();
+    const victim = startEmbeddedProcess({ dataDir }).catch((error: Error) => error);
+    // Somewhere in the middle of initdb, which goes on by itself.
+    const child = await untilMaking(dataDir);
+    process.kill(child, 'SIGKILL');
+    expect(await victim).toBeInstanceOf(Error);
+    const { url } = await start(dataDir);
+    await query(url, 'select 1');
+  });
+});
+
+describe('a postmaster.pid that was left behind', () => {
+  it('does not hinder a start when its process is gone', async () => {
+    const first = await start(shared);
+    await query(first.url, 'create table if not exists kept as select 42 as answer');
+    const { pid = 0 } = await readCluster(shared);
+    process.kill(pid, 'SIGKILL');
+    while (identifyProcess(pid) !== undefined) await delay(10);
+    expect((await readCluster(shared)).pid).toBe(pid);
+    const second = await start(shared);
+    expect((await query(second.url, 'select * from kept')).rows).toEqual([{ answer: 42 }]);
+  });
+
+  it('does not hinder a start when its process id is that of another program by now', async () => {
+    const first = await startEmbeddedPostgres({ dataDir: shared, logger });
+    await first.close();
+    const { dataDirectory, port } = await readCluster(shared);
+    const stale = [process.pid, dataDirectory, 1_700_000_000, port, '', '127.0.0.1', '', 'ready', ''].join(
+      '\n',
+    );
+    await writeFile(join(dataDirectory, 'postmaster.pid'), stale);
+    const second = await start(shared);
+    await query(second.url, 'select 1');
+  });
+});
+
+/** The process that holds the lock, as soon as it makes the files of the cluster. */
+async function untilMaking(dataDir: string): Promise<number> {
+  const home = join(dataDir, 'postgres');
+  for (;;) {
+    const names = await readdir(home).catch(() => []);
+    if (names.some((name) => name.startsWith('data.'))) {
+      return Number.parseInt(await readFile(join(home, 'lock', '1'), 'utf8'), 10);
+    }
+    await delay(5);
+  }
+}
+
+async function makeFresh(): Promise<string> {
+  fresh = await makeDirectory();
+  return fresh;
+}
+
+async function makeDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'signpost-embedded-'));
+  // Started by root, the server runs as another user, who must be able to get there.
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+async function start(dataDir: string) {
+  const server = await startEmbeddedPostgres({ dataDir, logger });
+  open.push(server);
+  return server;
+}
+
+async function query(url: string, text: string) {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client.query(text).finally(() => client.end());
+}

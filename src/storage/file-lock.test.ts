@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acquireFileLock, withFileLock } from './file-lock.ts';
+import { identifyProcess } from './process-identity.ts';
+
+let directory: string;
+let lock: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signpost-lock-'));
+  lock = join(directory, 'lock');
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+describe('a file lock', () => {
+  it('lets one in at a time', async () => {
+    let [inside, most] = [0, 0];
+    const visit = () =>
+      withFileLock(lock, 10_000, async () => {
+        most = Math.max(most, ++inside);
+        await delay(3);
+        inside--;
+      });
+    await Promise.all(Array.from({ length: 12 }, visit));
+    expect(most).toBe(1);
+    expect(await readdir(lock)).toHaveLength(1);
+  });
+
+  it('is given back when the work throws', async () => {
+    await expect(withFileLock(lock, 100, () => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
+    expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+
+  it('says who holds it when it is not free in time', async () => {
+    const release = await acquireFileLock(lock, 100);
+    await expect(acquireFileLock(lock, 100)).rejects.toThrow(`Process ${process.pid} has held the lock`);
+    await release();
+  });
+
+  it('is taken over from a process that was killed, by one of all who want it', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', holder(lock)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    let [inside, most, visits] = [0, 0, 0];
+    const visit = () =>
+      withFileLock(lock, 10_000, async () => {
+        most = Math.max(most, ++inside);
+        await delay(2);
+        inside--;
+        visits++;
+      });
+    await Promise.all(Array.from({ length: 8 }, visit));
+    expect({ most, visits }).toEqual({ most: 1, visits: 8 });
+  });
+
+  it('is not mistaken for held when another process has got the id of its dead owner', async () => {
+    await mkdir(lock);
+    const before = identifyProcess(process.pid)?.replace(/@\d+@/, '@1@') ?? '';
+    await writeFile(join(lock, '7'), before);
+    expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+});
+
+const holder = (path: string) => `
+  import { acquireFileLock } from '${new URL('../../dist/storage/file-lock.js', import.meta.url)}';
+  await acquireFileLock(${JSON.stringify(path)}, 1000);
+  console.log('held');
+  setInterval(() => {}, 1000);
+`;
