@@ -105,14 +105,14 @@ function settled(schema: TSchema, value: unknown): unknown {
     const member = Object.hasOwn(value, name) ? value[name] : undefined;
     if (member !== undefined && member !== null) result[name] = settled(known, member);
     else if (Type.IsArray(known) && !Type.IsOptional(known)) result[name] = [];
-    else delete result[name];
+    else if (member === null) delete result[name];
   }
   return result;
 }
 
 function withRanges(entry: unknown): unknown {
   if (!isJsonObject(entry) || !Array.isArray(entry.changes)) return entry;
-  return { ...entry, changes: entry.changes.map(withRange) };
+  return { ...entry, changes: entry.changes.map((change) => withVersion(withRange(change))) };
 }
 
 /** A change that names only its version leads there from the one before. */
@@ -122,7 +122,13 @@ function withRange(value: unknown): unknown {
   if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined) {
     return { ...value, fromVersion: version - 1, toVersion: version };
   }
-  return version === undefined && toVersion !== undefined ? { ...value, version: toVersion } : value;
+  return value;
+}
+
+/** The version of a change in an index is the one that it leads to. */
+function withVersion(value: unknown): unknown {
+  if (!isJsonObject(value) || value.toVersion === undefined) return value;
+  return { version: value.toVersion, ...value };
 }
 
 function checkRange(

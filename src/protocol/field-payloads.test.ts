@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { changed } from '../../tests/support/changed.ts';
+import { parseEnvelope } from './acknowledgement.ts';
+import { type Action, actions } from './actions.ts';
+import { findFaults } from './validate.ts';
+
+/**
+ * Payloads as nodes in the field send them, read at the moment that they name. Several are older than the
+ * rules: what is wrong with them is known, and must be what we say.
+ */
+const folder = '../shared/data/catalogs';
+const accepted = 'accepted';
+const verdicts: [file: string, verdict: string][] = [
+  ['deg__p2p-trading-ies-wave2-uc1__publish-catalog.json', accepted],
+  ['ev-chargers-london-60.publish.json', accepted],
+  ['ev_charging_catalog_example.json', 'SCH_REQUIRED_FIELD_MISSING $.message.catalogs[0].provider'],
+  ['ev_charging_patch_example.json', 'SCH_REQUIRED_FIELD_MISSING $.message.catalogs[0].provider'],
+  ['requests__discover_geo_s_dwithin.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['requests__ev_charging_jsonpath_connector_match.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['retail-devkit__publish-request.json', accepted],
+  ['retail-ion__discover-jsonpath.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['retail-ion__discover-spatial-query-catalog.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['retail-ion__discover-text-search.json', 'CTX_MISSING_FIELD $.context.bapId'],
+  ['retail-ion__publish-master-catalog-coffee.json', 'CTX_MISSING_FIELD $.context.bppId'],
+  ['retail-ion__publish-regular-tea-coffee.json', 'CTX_MISSING_FIELD $.context.bppId'],
+  ['retail-ion__search-master-resources.json', accepted],
+  ['retail-ion__subscription-api.json', accepted],
+];
+
+describe('payloads of the field', () => {
+  for (const [file, verdict] of verdicts) {
+    it.skipIf(!existsSync(`${folder}/${file}`))(`${file}: ${verdict}`, () => {
+      const body = read(file);
+      expect(judge(body, sentAt(body))).toBe(verdict);
+    });
+  }
+
+  it.skipIf(!existsSync(folder))('that carry a ttl are too old by now', () => {
+    expect(judge(read('retail-devkit__publish-request.json'), new Date('2026-03-01T00:00:00Z'))).toBe(
+      'CTX_TTL_EXPIRED $.context.ttl',
+    );
+  });
+
+  it.skipIf(!existsSync(folder))(
+    'lack nothing but the addresses of their sender, where those are missing',
+    () => {
+      const short = verdicts.filter(([, verdict]) => verdict.startsWith('CTX_MISSING_FIELD'));
+      const sender = {
+        bapId: 'a.example',
+        bapUri: 'https://a.example',
+        bppId: 'b.example',
+        bppUri: 'https://b.example',
+      };
+      for (const [file] of short) {
+        const body = read(file);
+        const complete = changed(body, ['context'], { ...body.context, ...sender });
+        expect([file, judge(complete, sentAt(body))]).toEqual([file, accepted]);
+      }
+    },
+  );
+
+  it.skipIf(!existsSync(folder))('of an older protocol break several rules at once', () => {
+    const body = read('ev_charging_catalog_example.json');
+    const faults = findFaults(actions.publish.body)(body);
+    expect(faults.map(({ code, details }) => `${code} ${details?.path}`)).toEqual(
+      expect.arrayContaining([
+        'SCH_REQUIRED_FIELD_MISSING $.message.catalogs[0].provider',
+        "SCH_FIELD_NOT_ALLOWED $.message.catalogs[0]['@context']",
+        "SCH_FIELD_NOT_ALLOWED $.message.catalogs[0]['@type']",
+        'SCH_SCHEMA_VALIDATION_FAILED $.message.catalogs[0].offers[0].provider',
+      ]),
+    );
+  });
+});
+
+interface FieldPayload {
+  context: { action: string; timestamp: string };
+}
+
+function read(file: string): FieldPayload {
+  return JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'));
+}
+
+function sentAt(body: FieldPayload): Date {
+  return new Date(body.context.timestamp);
+}
+
+function judge(body: unknown, now: Date): string {
+  const { action: name } = (body as FieldPayload).context;
+  const action = Object.values<Action>(actions).find(
+    (known) => known.name === name && known.method === 'POST',
+  );
+  if (!action) throw new Error(`no action ${name}`);
+  try {
+    parseEnvelope(Buffer.from(JSON.stringify(body)), action, now);
+    return accepted;
+  } catch (error) {
+    const { code, path } = error as { code?: string; path?: string };
+    return `${code} ${path}`;
+  }
+}

@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import { sampleContext, sampleNow, samplePublishMessage } from '../../tests/support/sample-messages.ts';
+import { parseEnvelope } from './acknowledgement.ts';
+import { actions } from './actions.ts';
+import { Catalog } from './catalog.ts';
+import { closed, oneOfTexts } from './shapes.ts';
+import { findFaults, validator } from './validate.ts';
+
+describe('a validator', () => {
+  const parse = validator(closed({ 'a/b~c': Type.Array(closed({ kind: oneOfTexts(['X', 'Y']) })) }));
+
+  it('returns the value itself', () => {
+    const value = { 'a/b~c': [{ kind: 'X' }] };
+    expect(parse(value)).toBe(value);
+  });
+
+  it('points at the culprit from where the value stands', () => {
+    expect(() => parse({ 'a/b~c': [{ kind: 'X' }, { kind: 'Z' }] }, ['message', 7])).toThrow(
+      expect.objectContaining({
+        code: 'SCH_INVALID_ENUM',
+        path: "$.message[7]['a/b~c'][1].kind",
+        message: "message[7]['a/b~c'][1].kind must be one of X, Y",
+      }),
+    );
+  });
+
+  it('calls a value without a name the body', () => {
+    expect(() => parse(null)).toThrow('the body must be an object, not null');
+  });
+
+  it('does not mistake what objects inherit for members', () => {
+    const strict = validator(closed({ id: Type.String() }));
+    expect(() => strict(JSON.parse('{"id":"a","__proto__":{}}'))).toThrow(
+      expect.objectContaining({ code: 'SCH_FIELD_NOT_ALLOWED', path: '$.__proto__' }),
+    );
+  });
+});
+
+describe('all faults of a value', () => {
+  const faults = findFaults(Catalog);
+
+  it('are none for a good one', () => {
+    expect(samplePublishMessage().catalogs.flatMap((catalog) => faults(catalog))).toEqual([]);
+  });
+
+  it('are found at once, each of them once', () => {
+    const found = faults({ descriptor: 7, provider: { id: '' }, surprise: 1 }, ['catalog']);
+    expect(found.map(({ code, details }) => `${code} ${details?.path}`).sort()).toEqual([
+      'SCH_FIELD_NOT_ALLOWED $.catalog.surprise',
+      'SCH_INVALID_FORMAT $.catalog.provider.id',
+      'SCH_REQUIRED_FIELD_MISSING $.catalog.id',
+      'SCH_REQUIRED_FIELD_MISSING $.catalog.provider.descriptor',
+      'SCH_SCHEMA_VALIDATION_FAILED $.catalog.descriptor',
+    ]);
+  });
+});
+
+describe('a large publish', () => {
+  const [resource] = samplePublishMessage().catalogs[0]?.resources ?? [];
+  const many = (count: number) => {
+    const [catalog] = samplePublishMessage().catalogs;
+    const resources = Array.from({ length: count }, (_, index) => ({ ...resource, id: `resource-${index}` }));
+    return { context: sampleContext(actions.publish), message: { catalogs: [{ ...catalog, resources }] } };
+  };
+  const milliseconds = (work: () => void) => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  };
+
+  it('of 10,000 resources is checked in well under 100 ms', () => {
+    const body = many(10_000);
+    const check = () => parseEnvelope(body, actions.publish, sampleNow);
+    // The best of five: other work on the machine must not decide.
+    expect(Math.min(...Array.from({ length: 5 }, () => milliseconds(check)))).toBeLessThan(100);
+  });
+
+  it('full of faults costs no more: the first one ends it', () => {
+    const body = many(1);
+    const junk = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`junk${index}`, index]));
+    const check = () =>
+      expect(() => parseEnvelope({ ...body, message: junk }, actions.publish, sampleNow)).toThrow();
+    expect(Math.min(...Array.from({ length: 5 }, () => milliseconds(check)))).toBeLessThan(100);
+  });
+});
