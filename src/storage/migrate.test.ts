@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import { migrate } from './migrate.ts';
+
+let home: TestDatabase;
+let directory: string;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+});
+
+beforeEach(async () => {
+  await query('drop schema if exists work cascade; drop schema public cascade; create schema public');
+  directory = await mkdtemp(join(tmpdir(), 'signpost-migrations-'));
+  await write('0001-first.sql', 'create table fruit (name text); insert into fruit values ($$apple$$)');
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+afterAll(() => home.drop());
+
+describe('migrations', () => {
+  it('run in order, once, however many processes start at the same moment', async () => {
+    await write('0002-second.sql', "insert into fruit values ('pear')");
+    await Promise.all([run(), run(), run()]);
+    await write('0003-third.sql', "update fruit set name = name || '!'");
+    await run();
+    expect(await query('select name from fruit')).toEqual([{ name: 'apple!' }, { name: 'pear!' }]);
+    expect(await query('select number from work.migration')).toEqual([
+      { number: 1 },
+      { number: 2 },
+      { number: 3 },
+    ]);
+  });
+
+  it('leave nothing of one that fails, and say which it was', async () => {
+    await write('0002-second.sql', 'create table half (id int); select 1 / 0');
+    await expect(run()).rejects.toThrow('Migration 0002-second.sql failed: division by zero');
+    expect(await query("select to_regclass('half') as half")).toEqual([{ half: null }]);
+    await write('0002-second.sql', 'create table half (id int)');
+    await run();
+  });
+
+  it('never change once they were applied', async () => {
+    await run();
+    await write('0001-first.sql', 'create table vegetable (name text)');
+    await expect(run()).rejects.toThrow(/0001-first.sql is not what was applied/);
+  });
+
+  it('are refused by an older version than the one that applied them', async () => {
+    await write('0002-second.sql', 'select 1');
+    await run();
+    await rm(join(directory, '0002-second.sql'));
+    await expect(run()).rejects.toThrow(/was migrated to 0002-second.sql by a later version/);
+  });
+
+  it.each(['1-short.sql', '0001-twice.sql', 'unnumbered.sql'])(
+    'need a name like the others: %s',
+    async (name) => {
+      await write(name, 'select 1');
+      await expect(run()).rejects.toThrow('NNNN-name.sql');
+    },
+  );
+});
+
+function write(name: string, text: string): Promise<void> {
+  return writeFile(join(directory, name), text);
+}
+
+function run(): Promise<void> {
+  return migrate({ url: home.url, logger: silentLogger(), directory: pathToFileURL(`${directory}/`) });
+}
+
+async function query(text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: home.url });
+  await client.connect();
+  return (await client.query(text).finally(() => client.end())).rows;
+}
