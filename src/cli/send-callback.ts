@@ -1,0 +1,167 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../config.ts';
+import { createServer } from '../http/server.ts';
+import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { silentLogger } from '../logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import type { Context } from '../protocol/context.ts';
+import { findBodyDigest } from '../protocol/digest.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { CommandError } from './command.ts';
+import type { Draft, SendableRequest } from './send-request.ts';
+
+// Waits for the answer to one request, as the node that sent it would: a real server with a real signed route.
+
+export interface ListenAddress {
+  host: string;
+  port: number;
+  /** The base address under which it is reached, when that is not host and port. */
+  url?: string;
+}
+
+export interface Callback {
+  signer: string;
+  recordId: string;
+  /** Whether the signature names the request that it answers. */
+  chained: boolean;
+  /** Whether the context carries the digest of the request; one that differs is refused. */
+  bound: boolean;
+  context: Context;
+  message: object;
+}
+
+export interface CallbackListener {
+  /** What is waited for. */
+  action: string;
+  /** The base address to give as bapUri or bppUri. */
+  url: string;
+  /** Says what was sent; until then nothing is expected. */
+  expect(sent: SendableRequest): void;
+  /** The callback, or undefined when it did not come in time. */
+  wait(seconds: number): Promise<Callback | undefined>;
+  close(): Promise<void>;
+}
+
+export interface ListenerOptions {
+  address: ListenAddress;
+  draft: Draft;
+  self: SigningKey;
+  registry: RegistryClient;
+  config: Config;
+  /** Told of messages that were refused. */
+  onRefused: (what: string) => void;
+}
+
+export async function listenForCallback(options: ListenerOptions): Promise<CallbackListener> {
+  const { draft, address } = options;
+  const action = callbacks.find(({ name }) => name === draft.action?.callback);
+  if (!action) {
+    throw new CommandError(`${draft.action?.name ?? draft.url} has no callback that --wait could wait for.`);
+  }
+  let sent: SendableRequest | undefined;
+  let arrive: (callback: Callback) => void = () => {};
+  const arrived = new Promise<Callback>((resolve) => {
+    arrive = resolve;
+  });
+  const server = createServer({
+    role: 'send',
+    logger: silentLogger(),
+    metrics: createMetrics({ process: false }),
+    ready: async () => ({}),
+  });
+  server.addHook('onResponse', async (request) => {
+    if (request.refusal) options.onRefused(`Refused ${request.method} ${request.url}: ${request.refusal}.`);
+  });
+  const service = describeService(options, () => sent);
+  const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
+  signedRoute(server, service, { ...action, path }, async (request) => {
+    const callback = readCallback(request, sent);
+    arrive(callback);
+    return { status: 200, body: ack(callback.context.messageId) };
+  });
+
+  const { host, port } = address;
+  await server.listen({ host, port }).catch((error: Error) => explain(error, address));
+  const bound = server.server.address() as AddressInfo;
+  return {
+    action: action.name,
+    url: address.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    expect: (request) => {
+      sent = request;
+    },
+    wait: (seconds) => withinSeconds(arrived, seconds),
+    close: () => server.close(),
+  };
+}
+
+const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as const;
+
+type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'recordId' | 'chained'> & {
+  context: Context;
+  message: object;
+};
+
+function describeService(
+  { self, registry, config }: ListenerOptions,
+  sent: () => SendableRequest | undefined,
+): SignedService {
+  return {
+    role: 'send',
+    self,
+    registryName: config.REGISTRY_NAME,
+    findKey: registry.findKey,
+    findSentRequest: async (messageId) => {
+      const request = sent();
+      return request?.messageId === messageId ? [request.signature] : [];
+    },
+    limits: {
+      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
+      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
+      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
+      bodyBytes: config.BULK_BODY_SIZE_LIMIT,
+      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
+    },
+    logger: silentLogger(),
+  };
+}
+
+function readCallback(
+  { identity, recordId, chained, context, message }: ReceivedCallback,
+  sent: SendableRequest | undefined,
+): Callback {
+  if (!sent || context.messageId !== sent.messageId) {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
+      path: '$.context.messageId',
+    });
+  }
+  const digest = context.requestDigest?.digest;
+  if (digest !== undefined && findBodyDigest(digest) !== sent.digest) {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
+      path: '$.context.requestDigest.digest',
+    });
+  }
+  return { signer: identity, recordId, chained, bound: digest !== undefined, context, message };
+}
+
+async function withinSeconds<T>(promise: Promise<T>, seconds: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), seconds * 1_000);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function explain(error: Error, { host, port }: ListenAddress): never {
+  const inUse = 'code' in error && error.code === 'EADDRINUSE';
+  throw new CommandError(
+    inUse
+      ? `Cannot wait for the callback at ${host}:${port}: another program listens there. Stop it, give another address with ` +
+          '--listen, or sign as an identity without a registered address.'
+      : `Cannot wait for the callback at ${host}:${port}: ${error.message}.`,
+    error,
+  );
+}
