@@ -113,8 +113,7 @@ const bodilessSignatureSeconds = 60;
 /** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
 function sideOf(action: Action, given: JsonObject): 'bap' | 'bpp' | undefined {
   if (action.caller || action.kind === 'callback') return action.caller;
-  if (given.bapId !== undefined) return 'bap';
-  return given.bppId !== undefined ? 'bpp' : undefined;
+  return (['bap', 'bpp'] as const).find((side) => `${side}Id` in given || `${side}Uri` in given);
 }
 
 /** Named by, in this order: the person, the path of the address, the file. */
