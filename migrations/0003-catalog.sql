@@ -37,7 +37,8 @@ create table catalog.submission (
   request_signature text not null,
   request_id bigint,
   callback_url text not null,
-  network_memberships text[] not null default '{}',
+  -- `subscriber_id` of the registry record that the request was verified with.
+  record_subscriber_id text not null,
   done_at timestamptz
 );
 create index submission_open on catalog.submission (publisher, id) where done_at is null;
@@ -62,7 +63,9 @@ create table catalog.catalog (
   version integer not null,
   -- The last version that removed something: whoever acknowledged an older one needs the whole catalog.
   full_version integer not null,
-  -- The catalog-level members: id, descriptor, provider, bppId, bppUri, isActive, validity.
+  -- The catalog-level members (id, descriptor, provider, bppId, bppUri, isActive, validity) as published, and as they leave the
+  -- service: with bppId and bppUri where the publisher gave none.
+  members json not null,
   head json not null,
   is_active boolean not null,
   resource_count integer not null,
@@ -88,7 +91,6 @@ create table catalog.resource (
   master_version integer,
   inherited json,
   is_template boolean not null default false,
-  schema_types text[] not null default '{}',
   changed_version integer not null,
   primary key (catalog_key, id)
 );
@@ -100,7 +102,6 @@ create table catalog.offer (
   catalog_key bigint not null references catalog.catalog on delete cascade,
   id text not null,
   own json not null,
-  schema_types text[] not null default '{}',
   changed_version integer not null,
   primary key (catalog_key, id)
 );
@@ -123,14 +124,17 @@ create table catalog.push (
   subscriber text not null,
   catalog_key bigint not null references catalog.catalog on delete cascade,
   acknowledged_version integer,
-  -- The next push must carry the whole catalog (first one, refused, 202, or outcome unknown).
+  -- The next push must carry the whole catalog: it is the first one, or the last was refused, answered with 202 or not answered.
   needs_full boolean not null default true,
-  -- Set before a push leaves and cleared with its outcome: found set, the outcome is unknown.
+  -- Set before a push leaves, cleared when one is acknowledged: found set, nobody knows whether it arrived.
   in_flight boolean not null default false,
   -- The deactivating push was acknowledged: nothing more is said until the catalog matches again.
   withdrawn boolean not null default false,
+  -- The networks that the last acknowledged push named: a withdrawal names them again when none is left.
+  told_networks text[] not null default '{}',
   -- context.timestamp of the last push: the next one is later.
   sent_timestamp timestamptz,
+  -- How large a body may be, learned from 413 answers; null: the usual limit.
   part_bytes integer,
   state text not null default 'pending' check (state in ('pending', 'acknowledged', 'withdrawn', 'parked', 'no endpoint')),
   last_status integer,
@@ -143,6 +147,8 @@ create table catalog.push (
   unique (subscriber, catalog_key)
 );
 create index push_due on catalog.push (due_at) where due_at is not null;
+create index push_due_by_subscriber on catalog.push (subscriber, due_at) where due_at is not null;
+create index push_in_work on catalog.push (leased_until) where leased_until is not null;
 create index push_of_catalog on catalog.push (catalog_key);
 
 -- How far the change log has been turned into due pushes. One row.

@@ -1,0 +1,54 @@
+import { variantKey } from '../rules/extends.ts';
+import {
+  type Known,
+  masterResourceIdsOf,
+  resourceIdsOf,
+  type Submission,
+  variantKeysOf,
+} from '../rules/submission.ts';
+import { type CatalogRow, lockCatalogId } from '../storage/catalogs.ts';
+import type { Transaction } from '../storage/database.ts';
+import { findExtensions, findVariants, holdMasters, lockMasterIds } from '../storage/masters.ts';
+
+/** What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, and the templates that it extends. */
+export async function loadKnown(
+  tx: Transaction,
+  submission: Submission,
+): Promise<{ stored: CatalogRow | undefined; known: Known }> {
+  if (submission.catalogType === 'MASTER') await lockMasterIds(tx);
+  const stored = await lockCatalogId(tx, submission.catalog.id);
+  const extensions =
+    stored && submission.catalogType === 'REGULAR'
+      ? await findExtensions(tx, stored.key, resourceIdsOf(submission))
+      : new Map();
+  const masterResourceIds = masterResourceIdsOf(submission, extensions);
+  const known: Known = {
+    stored: stored && {
+      owner: stored.owner ?? undefined,
+      catalogType: stored.type,
+      members: JSON.parse(stored.members),
+    },
+    extensions,
+    masters: masterResourceIds.length > 0 ? await holdMasters(tx, masterResourceIds) : new Map(),
+    variantHolders: stored ? await findVariantHolders(tx, stored.key, submission) : new Map(),
+  };
+  return { stored, known };
+}
+
+async function findVariantHolders(
+  tx: Transaction,
+  catalogKey: number,
+  submission: Submission,
+): Promise<Map<string, string>> {
+  const claimed = new Set(variantKeysOf(submission));
+  if (claimed.size === 0) return new Map();
+  const masterResourceIds = [...submission.extensions.values()].map(
+    ({ extension }) => extension.extends.masterResourceId,
+  );
+  const variants = await findVariants(tx, catalogKey, [...new Set(masterResourceIds)]);
+  return new Map(
+    variants
+      .map(({ id, extension }) => [variantKey(extension) ?? '', id] as const)
+      .filter(([key]) => claimed.has(key)),
+  );
+}

@@ -1,0 +1,142 @@
+import { actions } from '../protocol/actions.ts';
+import { callbackContext, type ProviderContext } from '../protocol/context.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
+import { processCatalog } from '../rules/publish.ts';
+import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
+import type { AttributeChecker } from '../rules/typed-attributes.ts';
+import { queueCallback } from '../storage/callbacks.ts';
+import type { Transaction } from '../storage/database.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import {
+  type DueLane,
+  findOpenSubmission,
+  finishSubmission,
+  lanesChannel,
+  laneTable,
+  lockUnfinished,
+  type OpenSubmission,
+  readResults,
+  recordResult,
+} from '../storage/submissions.ts';
+import type { CatalogContext } from './context.ts';
+import { loadKnown } from './load-known.ts';
+import { writeCatalog } from './write-catalog.ts';
+
+// What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
+// result, catalog/on_publish is on its way. A publisher's submissions are worked on in the order of their acceptance, and a run that was cut
+// short goes on where it stopped.
+
+/** Publishers whose submissions are worked on at the same time, per process. */
+const lanesAtOnce = 4;
+
+export interface SubmissionContext extends CatalogContext {
+  checker(): AttributeChecker;
+}
+
+export function startSubmissionLoop(context: SubmissionContext): WorkLoop {
+  return startWorkLoop<DueLane>({
+    database: context.database,
+    table: laneTable,
+    channel: lanesChannel,
+    concurrency: lanesAtOnce,
+    logger: context.logger,
+    handle: (claim, signal) => drainLane(context, claim, signal),
+  });
+}
+
+async function drainLane(
+  context: SubmissionContext,
+  claim: Claim<DueLane>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database } = context;
+  for (;;) {
+    signal.throwIfAborted();
+    const submission = await findOpenSubmission(database, claim.row.publisher);
+    if (submission === undefined) break;
+    await processSubmission(context, submission, signal);
+  }
+  // A submission that was accepted meanwhile has made the lane due again, and it stays so.
+  await database.transaction((tx) => settle(tx, laneTable, claim, { dueAt: null, set: { attempts: 0 } }));
+}
+
+async function processSubmission(
+  context: SubmissionContext,
+  submission: OpenSubmission,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, config } = context;
+  const requestContext: ProviderContext = JSON.parse(submission.context);
+  const { message }: { message: PublishMessage } = JSON.parse(submission.body.toString('utf8'));
+  const publisher: Publisher = {
+    identity: submission.publisher,
+    recordSubscriberId: submission.recordSubscriberId,
+    registryName: config.REGISTRY_NAME,
+    bppId: requestContext.bppId,
+    bppUri: requestContext.bppUri,
+  };
+  const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
+  const open = parts.filter(({ position }) => !submission.done.includes(position));
+  for (const [index, part] of open.entries()) {
+    signal.throwIfAborted();
+    await database.transaction(async (tx) => {
+      if (!(await lockUnfinished(tx, submission.id, part.position))) return;
+      await applyCatalog(tx, context, submission.id, part, publisher);
+      if (index === open.length - 1) await finish(tx, context, submission, requestContext);
+    });
+  }
+}
+
+async function applyCatalog(
+  tx: Transaction,
+  context: SubmissionContext,
+  submissionId: number,
+  part: Submission,
+  publisher: Publisher,
+): Promise<void> {
+  const { stored, known } = await loadKnown(tx, part);
+  const { result, change } = processCatalog(part, publisher, known, context.checker());
+  if (change !== undefined) {
+    const isTakenOver = stored !== undefined && stored.owner === null;
+    await writeCatalog(tx, {
+      stored,
+      change,
+      publisher: publisher.identity,
+      submissionId,
+      now: context.now(),
+      isTakenOver,
+    });
+  }
+  await recordResult(tx, submissionId, {
+    position: part.position,
+    catalogId: part.catalog.id,
+    result: JSON.stringify(result),
+  });
+}
+
+/** One callback per request, after all its catalogs (catalog spec: POST /catalog/on_publish). */
+async function finish(
+  tx: Transaction,
+  { config, now }: SubmissionContext,
+  submission: OpenSubmission,
+  requestContext: ProviderContext,
+): Promise<void> {
+  const at = now();
+  const results = await readResults(tx, submission.id);
+  const context = callbackContext(actions.onPublish.name, requestContext, {
+    now: at,
+    requestDigest: submission.digest,
+  });
+  await finishSubmission(tx, submission.id, at);
+  await queueCallback(tx, {
+    role: 'catalog',
+    action: actions.onPublish.name,
+    messageId: submission.messageId,
+    destination: submission.callbackUrl,
+    body: Buffer.from(`{"context":${JSON.stringify(context)},"message":{"results":[${results.join(',')}]}}`),
+    requestSignature: submission.requestSignature,
+    requestId: submission.requestId,
+    createdAt: at,
+    giveUpAt: new Date(at.getTime() + config.RETRY_HOURS * 3_600_000),
+  });
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify';
+import { callbackAddress } from '../http/callback-address.ts';
+import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { faultAt } from '../protocol/fault.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { type Submission, submissionsOf } from '../rules/submission.ts';
+import { rememberRequest } from '../storage/request-memory.ts';
+import { insertSubmission, lockLane } from '../storage/submissions.ts';
+import type { CatalogContext } from './context.ts';
+
+// POST /catalog/publish (catalog spec): accept durably, acknowledge. What becomes of the catalogs is found out afterwards
+// (process-submission.ts) and told on catalog/on_publish.
+
+type PublishRequest = VerifiedRequest<typeof actions.publish>;
+
+export function addPublishRoute(
+  server: FastifyInstance,
+  service: SignedService,
+  context: CatalogContext,
+): void {
+  signedRoute(server, service, actions.publish, async (request) => {
+    checkPolicy(context, request);
+    const callbackUrl = callbackAddress(request, actions.onPublish, context.config);
+    return { status: 200, body: await accept(context, request, callbackUrl) };
+  });
+}
+
+/** Who may publish what where: the two questions that are answered at once. */
+function checkPolicy({ config }: CatalogContext, { identity, record, message }: PublishRequest): void {
+  for (const submission of submissionsOf(message, config.DEFAULT_NETWORK_ID)) {
+    if (submission.catalogType === 'MASTER' && !isMasterPublisher(identity, config)) {
+      throw faultAt(
+        'AUT_UNAUTHORIZED_ACTION',
+        place(submission, 'catalogType'),
+        `is not allowed to ${identity}`,
+      );
+    }
+    const foreign = submission.networkIds.find((networkId) => !record.networkMemberships.includes(networkId));
+    if (config.NETWORK_MEMBERSHIP === 'enforce' && foreign !== undefined) {
+      throw faultAt(
+        'AUT_DOMAIN_NOT_ALLOWED',
+        place(submission, 'visibleTo'),
+        `includes ${foreign}, of which ${identity} is no member`,
+      );
+    }
+  }
+}
+
+function isMasterPublisher(
+  identity: string,
+  { MASTER_PUBLISHERS, REGISTRY_NAME }: CatalogContext['config'],
+): boolean {
+  return (
+    MASTER_PUBLISHERS.length === 0 ||
+    MASTER_PUBLISHERS.some((publisher) => identityOf(publisher, REGISTRY_NAME) === identity)
+  );
+}
+
+/** The member of the directive, or the catalog where it has none. */
+function place({ directiveAt, at }: Submission, member: string): readonly (string | number)[] {
+  return directiveAt === undefined ? at : [...directiveAt, member];
+}
+
+async function accept(
+  { database, now }: CatalogContext,
+  request: PublishRequest,
+  callbackUrl: string,
+): Promise<string> {
+  const { key, identity, record, context, digest, expires, signature } = request;
+  if (key === undefined)
+    throw new ProtocolError('NET_INTERNAL_ERROR', 'A publish is remembered under a key.');
+  const answer = JSON.stringify(ack(context.messageId));
+  await database.transaction(async (tx) => {
+    await lockLane(tx, identity);
+    const requestId = await rememberRequest(tx, key, {
+      digest,
+      status: 200,
+      body: answer,
+      expires,
+      open: true,
+    });
+    await insertSubmission(tx, {
+      publisher: identity,
+      recordSubscriberId: record.subscriberId,
+      messageId: context.messageId,
+      acceptedAt: now(),
+      context: JSON.stringify(context),
+      body: request.rawBody,
+      digest,
+      requestSignature: signature,
+      requestId,
+      callbackUrl,
+    });
+  });
+  return answer;
+}

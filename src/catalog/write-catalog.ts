@@ -1,0 +1,179 @@
+import { schemaTypesOfOffer, schemaTypesOfResource } from '../rules/match.ts';
+import type { PublishChange } from '../rules/publish.ts';
+import type { ResourceUpsert } from '../rules/submission.ts';
+import {
+  countSchemaUses,
+  type ResourceRow,
+  removeOthers,
+  writeOffers,
+  writeResources,
+} from '../storage/catalog-documents.ts';
+import {
+  type CatalogRow,
+  insertCatalog,
+  type NewCatalog,
+  type SchemaUses,
+  updateCatalog,
+} from '../storage/catalogs.ts';
+import { appendChange } from '../storage/change-log.ts';
+import type { Transaction } from '../storage/database.ts';
+import { queueRebuild } from '../storage/masters.ts';
+
+// Writes what a publish changes: documents, the catalog's row, and the change-log row that everything downstream goes by. A publish that
+// changes nothing gets no new version.
+
+export interface CatalogWrite {
+  stored: CatalogRow | undefined;
+  /** The id was released and this publisher is its first new one: nothing of the former content stays. */
+  isTakenOver: boolean;
+  change: PublishChange;
+  publisher: string;
+  submissionId: number;
+  now: Date;
+}
+
+export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promise<void> {
+  const { stored, change, now } = write;
+  const version = (stored?.version ?? 0) + 1;
+  const schemaUses = await schemaUsesAfter(tx, write);
+  const catalog = describe(write, version, schemaUses);
+  const key = stored?.key ?? (await insertCatalog(tx, catalog));
+  const documents = await writeDocuments(tx, write, key, version);
+  if (stored !== undefined) {
+    if (!documents.changed && !isHeadChanged(stored, catalog) && !write.isTakenOver) return;
+    await updateCatalog(tx, key, {
+      ...catalog,
+      resourceCount: stored.resourceCount + documents.resources.inserted - documents.resourcesRemoved,
+      offerCount: stored.offerCount + documents.offers.inserted - documents.offersRemoved,
+    });
+  }
+  if (change.catalogType === 'MASTER') await queueRebuild(tx, key);
+  await appendChange(tx, {
+    catalogKey: key,
+    version,
+    publisher: write.publisher,
+    submissionId: write.submissionId,
+    kind: change.removesOthers ? 'published in full' : 'merged',
+    at: now,
+    details: JSON.stringify({
+      resources: documents.resources,
+      offers: documents.offers,
+      removed: documents.resourcesRemoved + documents.offersRemoved,
+    }),
+  });
+}
+
+function describe(
+  { stored, change, publisher, now }: CatalogWrite,
+  version: number,
+  schemaUses: SchemaUses,
+): NewCatalog {
+  const { members, head, catalogType, networkIds, removesOthers, resources, offers } = change;
+  return {
+    id: members.id,
+    owner: publisher,
+    type: catalogType,
+    visibleTo: networkIds,
+    version,
+    fullVersion: removesOthers || stored === undefined ? version : stored.fullVersion,
+    members: JSON.stringify(members),
+    head: JSON.stringify(head),
+    isActive: head.isActive ?? true,
+    resourceCount: resources.length,
+    offerCount: offers.length,
+    schemaUses,
+    now,
+  };
+}
+
+async function writeDocuments(
+  tx: Transaction,
+  { stored, change }: CatalogWrite,
+  key: number,
+  version: number,
+) {
+  const isReplaced = stored !== undefined && change.removesOthers;
+  const resourcesRemoved = isReplaced
+    ? await removeOthers(
+        tx,
+        'resource',
+        key,
+        change.resources.map(({ id }) => id),
+      )
+    : 0;
+  const offersRemoved = isReplaced
+    ? await removeOthers(
+        tx,
+        'offer',
+        key,
+        change.offers.map(({ id }) => id),
+      )
+    : 0;
+  const isTemplate = change.catalogType === 'MASTER';
+  const resources = await writeResources(tx, { key, version, isTemplate }, change.resources.map(resourceRow));
+  const offers = await writeOffers(
+    tx,
+    { key, version },
+    change.offers.map((offer) => ({ id: offer.id, own: JSON.stringify(offer) })),
+  );
+  const written = [resources, offers].reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
+  return {
+    resources,
+    offers,
+    resourcesRemoved,
+    offersRemoved,
+    changed: written + resourcesRemoved + offersRemoved > 0,
+  };
+}
+
+function resourceRow({ id, own, assembled, extension, template }: ResourceUpsert): ResourceRow {
+  return {
+    id,
+    own: JSON.stringify(own),
+    assembled: assembled === own ? null : JSON.stringify(assembled),
+    extension:
+      extension && template
+        ? {
+            directive: JSON.stringify(extension),
+            masterKey: template.catalogKey,
+            masterResourceId: extension.extends.masterResourceId,
+            masterVersion: template.version,
+            inherited: JSON.stringify(template.resource),
+          }
+        : null,
+  };
+}
+
+function isHeadChanged(stored: CatalogRow, catalog: NewCatalog): boolean {
+  return (
+    stored.head !== catalog.head ||
+    stored.members !== catalog.members ||
+    stored.visibleTo.length !== catalog.visibleTo.length ||
+    catalog.visibleTo.some((networkId) => !stored.visibleTo.includes(networkId))
+  );
+}
+
+/** How often each schema type is used afterwards: what was there, less what is replaced, plus what comes. */
+async function schemaUsesAfter(tx: Transaction, { stored, change }: CatalogWrite): Promise<SchemaUses> {
+  const coming = [
+    ...change.resources.flatMap(({ assembled }) => schemaTypesOfResource(assembled)),
+    ...change.offers.flatMap(schemaTypesOfOffer),
+  ];
+  if (stored === undefined || change.removesOthers) return addUses({}, coming);
+  const replaced = await countSchemaUses(tx, stored.key, {
+    resources: change.resources.map(({ id }) => id),
+    offers: change.offers.map(({ id }) => id),
+  });
+  return addUses(subtractUses(stored.schemaUses, replaced), coming);
+}
+
+export function addUses(uses: SchemaUses, types: readonly string[]): SchemaUses {
+  const sum = new Map(Object.entries(uses));
+  for (const type of types) sum.set(type, (sum.get(type) ?? 0) + 1);
+  return Object.fromEntries(sum);
+}
+
+export function subtractUses(uses: SchemaUses, fewer: SchemaUses): SchemaUses {
+  const left = Object.entries(uses).map(([type, count]) => [type, count - (fewer[type] ?? 0)] as const);
+  return Object.fromEntries(left.filter(([, count]) => count > 0));
+}

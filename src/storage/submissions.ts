@@ -1,0 +1,155 @@
+import type { Database, Queryable, Transaction } from './database.ts';
+
+// Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
+// lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const laneTable = 'catalog.lane';
+export const lanesChannel = 'lanes';
+
+export interface NewSubmission {
+  publisher: string;
+  recordSubscriberId: string;
+  messageId: string;
+  acceptedAt: Date;
+  /** JSON text. */
+  context: string;
+  /** As it was signed. */
+  body: Buffer;
+  digest: string;
+  requestSignature: string;
+  requestId: number;
+  callbackUrl: string;
+}
+
+export interface OpenSubmission extends NewSubmission {
+  id: number;
+  /** Catalogs of it that have a result already, by their position in the message. */
+  done: number[];
+}
+
+export interface DueLane {
+  publisher: string;
+}
+
+/**
+ * Takes the place of a new submission at the end of its publisher's lane; to be called before anything else that others may wait for.
+ * What the ACK promises is durable with this transaction.
+ */
+export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
+  await tx.query(
+    `insert into catalog.lane as lane (publisher, due_at) values ($1, now())
+     on conflict (publisher) do update set due_at = least(lane.due_at, now())`,
+    [publisher],
+  );
+  tx.hint(lanesChannel);
+}
+
+export async function insertSubmission(tx: Transaction, submission: NewSubmission): Promise<void> {
+  const { publisher, recordSubscriberId, messageId, acceptedAt, context, body } = submission;
+  const { digest, requestSignature, requestId, callbackUrl } = submission;
+  await tx.query(
+    `insert into catalog.submission
+       (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      publisher,
+      recordSubscriberId,
+      messageId,
+      acceptedAt,
+      context,
+      body,
+      digest,
+      requestSignature,
+      requestId,
+      callbackUrl,
+    ],
+  );
+}
+
+/** The publisher's first submission that is not done. */
+export async function findOpenSubmission(
+  queryable: Queryable,
+  publisher: string,
+): Promise<OpenSubmission | undefined> {
+  const { rows } = await queryable.query<OpenSubmission>(
+    `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
+       context, body, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
+       array(select position from catalog.submission_result where submission_id = submission.id) as done
+     from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
+    [publisher],
+  );
+  return rows[0];
+}
+
+/**
+ * Whether this catalog of the submission still waits for its result. Locks the submission: a process that lost its lease
+ * and the one that took over cannot both apply the catalog.
+ */
+export async function lockUnfinished(
+  tx: Transaction,
+  submissionId: number,
+  position: number,
+): Promise<boolean> {
+  const { rows } = await tx.query<{ open: boolean }>(
+    'select done_at is null as open from catalog.submission where id = $1 for update',
+    [submissionId],
+  );
+  if (rows[0]?.open !== true) return false;
+  const { rowCount } = await tx.query(
+    'select from catalog.submission_result where submission_id = $1 and position = $2',
+    [submissionId, position],
+  );
+  return rowCount === 0;
+}
+
+export async function recordResult(
+  tx: Transaction,
+  submissionId: number,
+  { position, catalogId, result }: { position: number; catalogId: string; result: string },
+): Promise<void> {
+  await tx.query(
+    'insert into catalog.submission_result (submission_id, position, catalog_id, result) values ($1, $2, $3, $4)',
+    [submissionId, position, catalogId, result],
+  );
+}
+
+/** The results so far as JSON texts, in the order of the message. */
+export async function readResults(tx: Transaction, submissionId: number): Promise<string[]> {
+  const { rows } = await tx.query<{ result: string }>(
+    'select result from catalog.submission_result where submission_id = $1 order by position',
+    [submissionId],
+  );
+  return rows.map(({ result }) => result);
+}
+
+/** The body has taken effect and is not needed any more. */
+export async function finishSubmission(tx: Transaction, submissionId: number, now: Date): Promise<void> {
+  await tx.query('update catalog.submission set done_at = $2, body = null where id = $1', [
+    submissionId,
+    now,
+  ]);
+}
+
+export async function countOpenSubmissions(queryable: Queryable): Promise<number> {
+  const { rows } = await queryable.query<{ open: number }>(
+    'select count(*) as open from catalog.submission where done_at is null',
+  );
+  return rows[0]?.open ?? 0;
+}
+
+const purgeBatch = 1_000;
+
+/** Forgets submissions that were done before a time, with their results; returns how many. */
+export async function purgeSubmissions(database: Database, doneBefore: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rowCount } = await database.query(
+      `delete from catalog.submission where id in (
+         select id from catalog.submission where done_at < $1 order by id limit $2
+       )`,
+      [doneBefore, purgeBatch],
+    );
+    total += rowCount;
+    if (rowCount < purgeBatch) return total;
+  }
+}
