@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { ProtocolError } from '../protocol/errors.ts';
 
 // The bytes of a request as they came: no decompression, no decoding, whatever Content-Type says. Signatures cover these bytes.
@@ -18,12 +19,16 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Exactly `maxBytes` pass. More is refused as soon as it is known; the caller answers and then calls `discardRest`. */
+/** Exactly `maxBytes` pass. More is refused as soon as it is known. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> | Buffer {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  if (encoding === undefined && (length === undefined || length === '0')) return nothing;
-  if (Number(length) > maxBytes) throw tooLarge(maxBytes);
+  if (!hasBody(request)) return nothing;
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   return collect(request, maxBytes);
+}
+
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -55,20 +60,38 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-/** For answers that are given before the body was read. A sender that goes on for too long is cut off. */
-export function discardRest(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  let bytes = 0;
-  const timer = setTimeout(() => request.destroy(), maxDiscardMs).unref();
-  request
-    .on('error', () => {})
-    .on('close', () => clearTimeout(timer))
-    .on('end', () => clearTimeout(timer))
-    .on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxDiscardedBytes) request.destroy();
-    })
-    .resume();
+/**
+ * The answer to a request whose body was not read to its end. It stands there at once, but the exchange ends only when the sender
+ * has written all: a connection that is closed while it still writes would take the answer away from it. A sender that goes on for
+ * too long is cut off.
+ */
+export function answerEarly(request: IncomingMessage, answer: Buffer): Readable {
+  const discarded = discardRest(request);
+  async function* answerThenWait() {
+    yield answer;
+    await discarded;
+  }
+  return Readable.from(answerThenWait(), { objectMode: false });
+}
+
+function discardRest(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(() => request.destroy(), maxDiscardMs).unref();
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request
+      .on('error', done)
+      .on('close', done)
+      .on('end', done)
+      .on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxDiscardedBytes) request.destroy();
+      })
+      .resume();
+  });
 }
 
 function tooLarge(maxBytes: number): ProtocolError {

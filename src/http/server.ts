@@ -72,18 +72,19 @@ const slowMs = 1_000;
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { role, logger, metrics, ready, admission } = options;
+  const requestTimeout = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     trustProxy: options.trustProxy ?? false,
     bodyLimit: plainBodyBytes,
-    requestTimeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
+    requestTimeout,
     keepAliveTimeout: keepAliveTimeoutMs,
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersTimeoutMs,
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
       connectionsCheckingInterval: 1_000,
     },
     frameworkErrors: answerError,

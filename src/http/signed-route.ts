@@ -1,11 +1,13 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logger.ts';
 import { findMessageId } from '../protocol/acknowledgement.ts';
 import type { Action } from '../protocol/actions.ts';
+import { bodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
-import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
+import { parseSignatureHeader, signDigest } from '../protocol/request-signature.ts';
 import { answerOnce, type Recall } from './answer-once.ts';
 import {
   type AuthenticatedCaller,
@@ -15,7 +17,8 @@ import {
 } from './authenticate.ts';
 import { type Answer, asProtocolError, errorAnswer } from './error-answer.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { ClientGone, discardRest, readBody } from './read-body.ts';
+import { answerEarly, ClientGone, hasBody, readBody } from './read-body.ts';
+import { SpooledBody } from './spooled-body.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 
 export type { Recall, RememberedAnswer, RequestKey } from './answer-once.ts';
@@ -117,15 +120,18 @@ async function serve<A extends Action>(
     if (error instanceof ClientGone) return reply.hijack();
     answer = refuse(service, progress, error);
   }
-  const bytes = bytesOf(answer.body);
+  const { payload, bytes, digest } = rendered(answer.body);
   const answering = progress.caller?.header.signature ?? findRequestSignature(raw);
   if (answering !== undefined) {
     const now = service.now?.() ?? new Date();
-    reply.header('signature', signRequest(service.self, bytes, { now, answering }));
+    reply.header('signature', signDigest(service.self, digest(), { now, answering }));
   }
   if (answer.headers) reply.headers(answer.headers);
-  reply.code(answer.status).header('content-type', 'application/json; charset=utf-8').send(bytes);
-  if (!raw.raw.complete) discardRest(raw.raw);
+  reply
+    .code(answer.status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('content-length', bytes)
+    .send(Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, payload) : payload);
   return reply;
 }
 
@@ -201,7 +207,21 @@ function findRequestSignature(request: FastifyRequest): string | undefined {
   }
 }
 
-function bytesOf(body: Answer['body']): Buffer {
-  if (Buffer.isBuffer(body)) return body;
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+function isUnread({ raw }: FastifyRequest): boolean {
+  return !raw.complete && !raw.destroyed && hasBody(raw);
+}
+
+interface Rendered {
+  payload: Buffer | Readable;
+  bytes: number;
+  digest: () => string;
+}
+
+function rendered(body: Answer['body']): Rendered {
+  if (body instanceof SpooledBody)
+    return { payload: body.stream(), bytes: body.size, digest: () => body.digest };
+  const payload = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return { payload, bytes: payload.length, digest: () => bodyDigest(payload) };
 }

@@ -115,7 +115,9 @@ export async function send(
     const request = httpRequest(url, { method, headers, agent: false }, async (response) => {
       const chunks = await response.toArray();
       const text = Buffer.concat(chunks).toString('utf8');
-      const json = (response.headers['content-type'] ?? '').includes('json') ? JSON.parse(text) : {};
+      const isJson = text !== '' && (response.headers['content-type'] ?? '').includes('json');
+      const json = isJson ? JSON.parse(text) : {};
+      request.destroy(); // an early answer leaves the rest of the request unsent
       resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json });
     });
     request.on('error', reject);

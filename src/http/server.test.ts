@@ -1,0 +1,139 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { Type } from 'typebox';
+import { afterEach, describe, expect, it } from 'vitest';
+import { bodyOf, closeAll, consumer, start } from '../../tests/support/signed-actions.ts';
+import { listen, type RunningServer, send, sendSigned } from '../../tests/support/signed-service.ts';
+import { actions } from '../protocol/actions.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+
+const opened: RunningServer[] = [];
+
+afterEach(async () => {
+  await closeAll();
+  for (const { server } of opened.splice(0)) await server.close();
+});
+
+describe('a server', () => {
+  it('answers an unknown path with 404 and a sentence', async () => {
+    const { url } = await start(actions.publish);
+    const answer = await send(`${url}/catalogue/publish?x=1`, { body: '{}' });
+    expect(answer.status).toBe(404);
+    expect(answer.json.message).toMatchObject({
+      status: 'NACK',
+      error: { message: 'There is no /catalogue/publish here; /openapi.json lists what there is.' },
+    });
+  });
+
+  it('answers a method that a path does not take with 405 and those that it takes', async () => {
+    const { url } = await start(actions.publish);
+    const answer = await send(`${url}/catalog/publish`, { method: 'GET' });
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
+    expect(answer.json.message?.error?.message).toBe('/catalog/publish takes POST, not GET.');
+    expect((await send(`${url}/catalog/publish`, { method: 'HEAD' })).status).toBe(405);
+  });
+
+  it('takes over a request id that is one, and makes its own otherwise', async () => {
+    const { url } = await start(actions.publish);
+    const idFor = async (given: string) =>
+      (await send(`${url}/health`, { method: 'GET', headers: { 'x-request-id': given } })).headers[
+        'x-request-id'
+      ];
+    expect(await idFor('trace-12345')).toBe('trace-12345');
+    expect(await idFor('a b"c')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await idFor('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('answers errors of unsigned routes in the same shape', async () => {
+    const { url } = await plain();
+    const failed = await send(`${url}/fails`, { method: 'GET' });
+    expect(failed.status).toBe(500);
+    expect(failed.text).toBe(
+      '{"message":{"status":"NACK","error":{"code":"NET_INTERNAL_ERROR","message":"internal error"}}}',
+    );
+    const refused = await send(`${url}/refuses`, { method: 'GET' });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '7']);
+  });
+
+  it('reads JSON bodies of unsigned routes strictly', async () => {
+    const { url } = await plain();
+    const post = async (body: string, type = 'application/json') =>
+      await send(`${url}/echo`, { headers: { 'content-type': type }, body });
+    expect((await post('{"a":1}')).text).toBe('{"a":1}');
+    expect((await post('{"a":1,"a":2}')).json.message?.error?.code).toBe('SCH_INVALID_JSON');
+    expect((await post('a', 'text/csv')).status).toBe(415);
+    expect((await post(`"${'x'.repeat(1_100_000)}"`)).status).toBe(413);
+  });
+
+  it('logs failed requests once, with their id and code, and successful ones only for who debugs', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino(
+      { level: 'info' },
+      new Writable({ write: (line, _encoding, done) => done(void lines.push(JSON.parse(line))) }),
+    );
+    const { url } = await start(actions.search, { logger }, undefined, { logger });
+    const fine = await sendSigned(`${url}/catalog/search`, { from: consumer, body: bodyOf(actions.search) });
+    expect(fine.status).toBe(200);
+    const refused = await send(`${url}/catalog/search`, { body: '{}' });
+    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
+      expect.objectContaining({
+        requestId: refused.headers['x-request-id'],
+        method: 'POST',
+        url: '/catalog/search',
+        status: 401,
+        code: 'AUT_SIGNATURE_MISSING',
+      }),
+    ]);
+  });
+
+  it('logs what really failed behind an internal error, with the id that the answer carries', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino(
+      { level: 'error' },
+      new Writable({ write: (line, _encoding, done) => done(void lines.push(JSON.parse(line))) }),
+    );
+    const broken = async () => {
+      throw new Error('disk on fire');
+    };
+    const { url } = await start(actions.search, { logger }, broken, { logger });
+    const answer = await sendSigned(`${url}/catalog/search`, {
+      from: consumer,
+      body: bodyOf(actions.search),
+    });
+    expect(lines).toMatchObject([
+      { requestId: answer.headers['x-request-id'], err: { message: 'disk on fire' } },
+    ]);
+  });
+
+  it('describes unsigned routes that say what they do', async () => {
+    const { url } = await plain();
+    const { json } = await send(`${url}/openapi.json`, { method: 'GET' });
+    expect(json).toMatchObject({
+      paths: {
+        '/things/{id}': {
+          get: { summary: 'One thing.', parameters: [{ name: 'id', in: 'path' }, { name: 'full' }] },
+        },
+      },
+    });
+  });
+});
+
+async function plain(): Promise<RunningServer> {
+  const running = await listen((server) => {
+    server.get('/fails', async () => {
+      throw new Error('secret');
+    });
+    server.get('/refuses', async () => {
+      throw new ProtocolError('NET_OVERLOADED', 'not now', { retryAfterSeconds: 6.2 });
+    });
+    server.post('/echo', async (request) => request.body);
+    const operation = {
+      summary: 'One thing.',
+      query: Type.Object({ full: Type.Boolean() }),
+      answer: Type.Object({}),
+    };
+    server.get('/things/:id', { config: { operation } }, async () => ({}));
+  });
+  opened.push(running);
+  return running;
+}
