@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { sampleContext } from '../../tests/support/sample-messages.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { type CallbackPolicy, callbackAddress } from './callback-address.ts';
+import { callbackAddress } from './callback-address.ts';
 
-const strict: CallbackPolicy = { checkOrigin: true, allowPrivateAddresses: false };
+const strict = { CHECK_CALLBACK_ORIGIN: true, ALLOW_PRIVATE_ADDRESSES: false };
 
-function addressOf(bapUri: string, { url, policy = strict }: { url?: string; policy?: CallbackPolicy } = {}) {
-  const action = actions.pull;
-  return callbackAddress({ action, context: { ...sampleContext(action), bapUri }, record: { url } }, policy);
+function addressOf(bapUri: string, { url, config = strict }: { url?: string; config?: typeof strict } = {}) {
+  const context = { ...sampleContext(actions.pull), bapUri };
+  return callbackAddress({ action: actions.pull, context, record: { url } }, actions.onPull, config);
 }
 
 describe('the address of a callback', () => {
@@ -21,7 +21,11 @@ describe('the address of a callback', () => {
 
   it('is the bppUri of a publish', () => {
     const context = sampleContext(actions.publish);
-    const address = callbackAddress({ action: actions.publish, context, record: {} }, strict);
+    const address = callbackAddress(
+      { action: actions.publish, context, record: {} },
+      actions.onPublish,
+      strict,
+    );
     expect(address).toBe('https://bpp.example.org/beckn/catalog/on_publish');
   });
 
@@ -34,16 +38,16 @@ describe('the address of a callback', () => {
   });
 
   it('may have another origin when the operator does not check it', () => {
-    const policy = { ...strict, checkOrigin: false };
-    const address = addressOf('https://elsewhere.example.org', { url: 'https://ds.example.org', policy });
+    const config = { ...strict, CHECK_CALLBACK_ORIGIN: false };
+    const address = addressOf('https://elsewhere.example.org', { url: 'https://ds.example.org', config });
     expect(address).toBe('https://elsewhere.example.org/catalog/on_pull');
   });
 
   it('is public and https, unless private addresses are allowed', () => {
     const local = ['http://ds.example.org', 'https://127.0.0.1', 'https://[::1]:8443', 'https://10.1.2.3/x'];
     for (const address of local) expectRefused(() => addressOf(address));
-    const policy = { ...strict, allowPrivateAddresses: true };
-    expect(addressOf('http://127.0.0.1:4003', { policy })).toBe('http://127.0.0.1:4003/catalog/on_pull');
+    const config = { ...strict, ALLOW_PRIVATE_ADDRESSES: true };
+    expect(addressOf('http://127.0.0.1:4003', { config })).toBe('http://127.0.0.1:4003/catalog/on_pull');
   });
 
   it('carries no password, query or fragment', () => {

@@ -1,4 +1,5 @@
-import { type Action, actions } from '../protocol/actions.ts';
+import type { Config } from '../config.ts';
+import type { Action } from '../protocol/actions.ts';
 import type { Context } from '../protocol/context.ts';
 import type { ProtocolError } from '../protocol/errors.ts';
 import { faultAt } from '../protocol/fault.ts';
@@ -12,17 +13,15 @@ export interface CallbackRequest {
   record: Pick<ParticipantRecord, 'url'>;
 }
 
-export interface CallbackPolicy {
-  /** The address must have the origin of the url in the caller's registry record (CHECK_CALLBACK_ORIGIN). */
-  checkOrigin: boolean;
-  allowPrivateAddresses: boolean;
-}
-
 /**
  * Where the callback of a request goes: the caller's base address (`bppUri` or `bapUri`) and the path of the callback's action. A wrong one
  * is refused at once, because nobody could be told later: otherwise a request could have our callbacks sent to a third party.
  */
-export function callbackAddress(request: CallbackRequest, policy: CallbackPolicy): string {
+export function callbackAddress(
+  request: CallbackRequest,
+  callback: Pick<Action, 'path'>,
+  config: Pick<Config, 'CHECK_CALLBACK_ORIGIN' | 'ALLOW_PRIVATE_ADDRESSES'>,
+): string {
   const { action, context, record } = request;
   const member = action.caller === 'bpp' ? 'bppUri' : 'bapUri';
   const wrong = (problem: string): ProtocolError =>
@@ -34,15 +33,15 @@ export function callbackAddress(request: CallbackRequest, policy: CallbackPolicy
   if (base.username !== '' || base.password !== '') throw wrong('must not carry a user name or password');
   if (base.search !== '' || base.hash !== '')
     throw wrong('must be a base address, without query or fragment');
-  if (!policy.allowPrivateAddresses) {
+  if (!config.ALLOW_PRIVATE_ADDRESSES) {
     if (base.protocol !== 'https:') throw wrong('must be an https address');
     const range = specialRangeOfHost(base.hostname);
     if (range !== undefined) throw wrong(`must be a public address, and ${base.hostname} is not (${range})`);
   }
-  if (policy.checkOrigin && record.url !== undefined && originOf(record.url) !== base.origin) {
+  if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin) {
     throw wrong(`must have the origin of the caller's registry record, ${record.url}`);
   }
-  return base.href.replace(/\/*$/, callbackPath(action));
+  return base.href.replace(/\/*$/, callback.path);
 }
 
 function specialRangeOfHost(hostname: string): string | undefined {
@@ -52,10 +51,4 @@ function specialRangeOfHost(hostname: string): string | undefined {
 
 function originOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
-function callbackPath({ name, callback }: Action): string {
-  const answering = Object.values(actions).find((action) => action.name === callback);
-  if (!answering) throw new TypeError(`${name} has no callback`);
-  return answering.path;
 }

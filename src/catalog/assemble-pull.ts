@@ -1,0 +1,108 @@
+import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts';
+import { readCatalogs } from '../storage/catalog-reader.ts';
+import { writeDownload } from '../storage/downloads.ts';
+import type { DuePull } from '../storage/pulls.ts';
+import { findSubscription } from '../storage/subscriptions.ts';
+import type { CatalogContext } from './context.ts';
+import { downloadUrl } from './download.ts';
+
+/** The message of an on_pull (catalog spec: POST /catalog/on_pull). */
+export interface PullResult {
+  /** JSON text. */
+  message: string;
+  /** Until when the download that it names can be fetched. */
+  expiresAt?: Date;
+}
+
+/**
+ * Reads the catalogs of a pull from one snapshot: a small result inline, a larger one into a download that is written while it is read, so
+ * that neither is ever in memory as a whole. Read and written in one transaction: a crash leaves nothing half-written.
+ */
+export async function assemblePull(
+  context: CatalogContext,
+  pull: DuePull,
+  signal: AbortSignal,
+): Promise<PullResult> {
+  const { config, database } = context;
+  const page = { limit: pull.page_limit, offset: pull.page_offset };
+  return database.transaction(
+    async (tx) => {
+      const subscription = await findSubscription(tx, pull.subscription_id);
+      if (!subscription) throw new Error(`subscription ${pull.subscription_id} is gone`);
+      const { networkIds, schemaTypes } = subscription;
+      const found = await readCatalogs(tx, { networkIds, schemaTypes, ...page });
+      const pagination = { total: found.total, ...page };
+      const catalogs = await collect(until(signal, found.pieces), config.PULL_INLINE_LIMIT);
+      if (catalogs.whole) return { message: completed('catalogs', catalogs.text, pagination) };
+
+      const expiresAt = () => expiryOf(context);
+      const download = await writeDownload(tx, pull.owner, asDocument(catalogs.pieces), expiresAt);
+      const manifest = {
+        url: downloadUrl(context, download),
+        expiresAt: download.expiresAt.toISOString(),
+        format: 'json.gz',
+        sizeBytes: download.sizeBytes,
+        checksum: download.checksum,
+      };
+      return {
+        message: completed('downloadManifest', JSON.stringify(manifest), pagination),
+        expiresAt: download.expiresAt,
+      };
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+/** The caller reads the error and has no results to process. */
+export function failedPull(): PullResult {
+  const error: ErrorBody = errorBody(
+    new ProtocolError(
+      'NET_CATALOG_SOURCE_UNAVAILABLE',
+      'The catalogs cannot be read at present. Pull again later.',
+    ),
+  );
+  return { message: JSON.stringify({ status: 'FAILED', error }) };
+}
+
+function completed(member: 'catalogs' | 'downloadManifest', text: string, pagination: object): string {
+  return `{"status":"COMPLETED","${member}":${text},"pagination":${JSON.stringify(pagination)}}`;
+}
+
+/** In whole seconds, as the address of the download says it. */
+function expiryOf({ config, now }: CatalogContext): Date {
+  return new Date((Math.ceil(now().getTime() / 1000) + config.DOWNLOAD_TTL_SECONDS) * 1000);
+}
+
+type Collected = { whole: true; text: string } | { whole: false; pieces: AsyncIterable<string> };
+
+/** The whole text where it has at most so many bytes; otherwise all its pieces, of which the first ones were read. */
+async function collect(pieces: AsyncIterable<string>, maxBytes: number): Promise<Collected> {
+  const rest = pieces[Symbol.asyncIterator]();
+  const read: string[] = [];
+  let bytes = 0;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) {
+    read.push(next.value);
+    bytes += Buffer.byteLength(next.value);
+    if (bytes > maxBytes) return { whole: false, pieces: chain(read, rest) };
+  }
+  return { whole: true, text: read.join('') };
+}
+
+async function* chain(read: string[], rest: AsyncIterator<string>): AsyncGenerator<string> {
+  for (const piece of read.splice(0)) yield piece;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+async function* asDocument(catalogs: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '{"catalogs":';
+  yield* catalogs;
+  yield '}';
+}
+
+/** Stops when the result is not wanted any more. */
+async function* until(signal: AbortSignal, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    yield piece;
+  }
+}

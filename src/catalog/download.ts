@@ -1,0 +1,128 @@
+import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { parseRange } from '../http/byte-range.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import type { Database } from '../storage/database.ts';
+import { type Download, findDownload, purgeDownloads, readDownload } from '../storage/downloads.ts';
+import type { CatalogContext } from './context.ts';
+
+// Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and
+// our signature over both, so that every process of the service can tell it is genuine, and no Authorization is needed.
+
+const purgeEveryMs = 60_000;
+/** Whoever takes nothing for so long is cut off. */
+const idleReaderMs = 60_000;
+
+const DownloadQuery = Type.Object({
+  expires: Type.Optional(Type.String({ description: 'Unix time in seconds.' })),
+  signature: Type.Optional(Type.String()),
+});
+
+export function downloadUrl({ url, self }: CatalogContext, { id, expiresAt }: Download): string {
+  const expires = String(Math.floor(expiresAt.getTime() / 1000));
+  return `${url}/downloads/${id}?${new URLSearchParams({ expires, signature: sign(self.privateKey, id, expires) })}`;
+}
+
+export function addDownloadRoute(server: FastifyInstance, context: CatalogContext): void {
+  server.route<{ Params: { id: string }; Querystring: Static<typeof DownloadQuery> }>({
+    method: ['GET', 'HEAD'],
+    url: '/downloads/:id',
+    config: {
+      operation: {
+        summary: 'Fetch the result of a pull at the address that on_pull named.',
+        query: DownloadQuery,
+        answers: {
+          206: 'The range that was asked for.',
+          403: 'The address is not one of ours.',
+          410: 'It has expired; pull again.',
+          416: 'The range is not within the download.',
+        },
+      },
+    },
+    handler: async (request, reply) => {
+      const { params, query } = request;
+      checkTicket(context, params.id, query);
+      const download = await findDownload(context.database, params.id);
+      if (!download)
+        throw new ProtocolError('CTX_INVALID_FIELD', 'There is no such download.', { status: 404 });
+      return serve(context.database, download, request, reply);
+    },
+  });
+}
+
+function checkTicket(
+  { self, now }: CatalogContext,
+  id: string,
+  { expires = '', signature = '' }: Static<typeof DownloadQuery>,
+): void {
+  if (!isSame(signature, sign(self.privateKey, id, expires))) {
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'This is not an address that the service gave out.');
+  }
+  if (Number(expires) * 1000 <= now().getTime()) {
+    throw new ProtocolError('CTX_TTL_EXPIRED', 'The download has expired; pull again.', { status: 410 });
+  }
+}
+
+function serve(
+  database: Database,
+  { id, sizeBytes, checksum }: Download,
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const etag = `"${checksum.replace(':', '-')}"`;
+  // A part of something else than what the caller has the beginning of would be of no use.
+  const isSameDownload = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = isSameDownload ? parseRange(headers.range, sizeBytes) : undefined;
+  reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-transform' });
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${sizeBytes}`);
+    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', `The download has ${sizeBytes} bytes.`, {
+      status: 416,
+    });
+  }
+  const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
+  reply.code(range ? 206 : 200).headers({
+    'content-type': 'application/gzip',
+    'content-length': end - start + 1,
+    'content-disposition': 'attachment; filename="catalogs.json.gz"',
+    ...(range && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
+  });
+  if (method === 'HEAD') return reply.send();
+  reply.raw.setTimeout(idleReaderMs, () => void reply.raw.destroy());
+  return reply.send(Readable.from(readDownload(database, id, { start, end }), { objectMode: false }));
+}
+
+/** Removes expired downloads from time to time. */
+export function startDownloadPurge({ database, logger, now }: CatalogContext): { close(): Promise<void> } {
+  let purging: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    purging = purgeDownloads(database, now()).catch((error) =>
+      logger.warn({ err: error }, 'expired downloads cannot be removed yet'),
+    );
+  }, purgeEveryMs);
+  return {
+    async close() {
+      clearInterval(timer);
+      await purging;
+    },
+  };
+}
+
+/** A secret that every process with the service's key has, and that is good for nothing else. */
+function sign(privateKey: KeyObject, id: string, expires: string): string {
+  const secret = hkdfSync(
+    'sha256',
+    privateKey.export({ format: 'der', type: 'pkcs8' }),
+    '',
+    'signpost download addresses',
+    32,
+  );
+  return createHmac('sha256', new Uint8Array(secret)).update(`${id}\n${expires}`).digest('base64url');
+}
+
+function isSame(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

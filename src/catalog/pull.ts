@@ -1,0 +1,119 @@
+import type { FastifyInstance } from 'fastify';
+import { callbackAddress } from '../http/callback-address.ts';
+import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import { type Context, callbackContext } from '../protocol/context.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { queueCallback } from '../storage/callbacks.ts';
+import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { type DuePull, finishPull, insertPull, pullsChannel, pullTable } from '../storage/pulls.ts';
+import { findSubscription } from '../storage/subscriptions.ts';
+import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
+import type { CatalogContext } from './context.ts';
+import { pageOf } from './page.ts';
+import { rememberAnswer } from './remember-answer.ts';
+import { ownSubscription } from './subscription.ts';
+
+// Pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull), in two phases:
+//
+//   accept   what can be refused is refused at once; the pull is stored and acknowledged
+//   answer   assembled from one snapshot (assemble-pull.ts); on_pull is queued in the transaction that finishes the pull
+
+/** Each reads in a transaction of its own, and compresses in a thread of its own. */
+const pullsAtOnce = 2;
+/** After so many the catalogs count as unreadable. A process that died while assembling counts as one. */
+const maxAttempts = 4;
+
+export function addPullRoute(server: FastifyInstance, service: SignedService, context: CatalogContext): void {
+  signedRoute(server, service, actions.pull, (request) => accept(context, request));
+}
+
+async function accept(
+  { config, database, now }: CatalogContext,
+  request: VerifiedRequest<typeof actions.pull>,
+): Promise<Answer> {
+  const { identity: owner, context, message, digest } = request;
+  const callbackUrl = callbackAddress(request, actions.onPull, config);
+  const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
+  await database.transaction(async (tx) => {
+    const found = await findSubscription(tx, message.subscriptionId);
+    const { subscriptionId, status } = ownSubscription(found, owner, idInMessage);
+    if (status !== 'ACTIVE') {
+      throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
+    }
+    await insertPull(tx, {
+      owner,
+      subscriptionId,
+      ...pageOf(message),
+      context: JSON.stringify(context),
+      digest,
+      requestSignature: request.signature,
+      requestId: await rememberAnswer(tx, request, answer, { open: true }),
+      callbackUrl,
+      acceptedAt: now(),
+    });
+  });
+  return answer;
+}
+
+const idInMessage = '$.message.subscriptionId';
+
+export function startPullLoop(context: CatalogContext): WorkLoop {
+  const { database, logger } = context;
+  return startWorkLoop<DuePull>({
+    database,
+    table: pullTable,
+    channel: pullsChannel,
+    concurrency: pullsAtOnce,
+    logger,
+    handle: (claim, signal) => answerPull(context, claim, signal),
+  });
+}
+
+async function answerPull(
+  context: CatalogContext,
+  claim: Claim<DuePull>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, database, now } = context;
+  const result = await assembleOrFail(context, claim, signal);
+  const { row } = claim;
+  const request: Context = JSON.parse(row.context);
+  const answered = callbackContext(actions.onPull.name, request, { now: now(), requestDigest: row.digest });
+  await database.transaction(async (tx) => {
+    await finishPull(tx, claim);
+    await queueCallback(tx, {
+      role: 'catalog',
+      action: actions.onPull.name,
+      messageId: request.messageId,
+      destination: row.callback_url,
+      body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${result.message}}`),
+      requestSignature: row.request_signature,
+      requestId: row.request_id ?? undefined,
+      createdAt: now(),
+      // What nobody can download any more need not be announced.
+      giveUpAt: result.expiresAt ?? new Date(now().getTime() + config.RETRY_HOURS * 3_600_000),
+    });
+  });
+}
+
+async function assembleOrFail(
+  context: CatalogContext,
+  { row, attempts }: Claim<DuePull>,
+  signal: AbortSignal,
+): Promise<PullResult> {
+  const { logger } = context;
+  if (attempts > maxAttempts) return failedPull();
+  try {
+    return await assemblePull(context, row, signal);
+  } catch (error) {
+    // Thrown, it is tried again after a pause.
+    if (signal.aborted || attempts < maxAttempts) throw error;
+    logger.error(
+      { err: error, owner: row.owner, attempts },
+      'a pull cannot be assembled; it is answered FAILED',
+    );
+    return failedPull();
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { actions } from '../protocol/actions.ts';
+import { answerContext } from '../protocol/context.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import type { Pagination } from '../protocol/shapes.ts';
+import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
+import {
+  createSubscription,
+  deactivateSubscription,
+  findSubscription,
+  listSubscriptions,
+  lockSubscription,
+  type StoredSubscription,
+  updateSubscription,
+} from '../storage/subscriptions.ts';
+import type { CatalogContext } from './context.ts';
+import { pageOf } from './page.ts';
+import { rememberAnswer } from './remember-answer.ts';
+
+// Subscriptions: create, update, list, deactivate (catalog spec: POST, GET, DELETE /catalog/subscription). Each belongs to the identity that
+// created it; the operations share one answer.
+
+export function addSubscriptionRoutes(
+  server: FastifyInstance,
+  service: SignedService,
+  context: CatalogContext,
+): void {
+  signedRoute(server, service, actions.subscribe, (request) => subscribe(context, request));
+  signedRoute(server, service, actions.listSubscriptions, (request) => list(context, request));
+  signedRoute(server, service, actions.unsubscribe, (request) => unsubscribe(context, request));
+}
+
+/** Updating is our addition: the specification leaves open how a subscription is changed or becomes active again. */
+async function subscribe(
+  { database, now }: CatalogContext,
+  request: VerifiedRequest<typeof actions.subscribe>,
+): Promise<Answer> {
+  const { identity, query, message } = request;
+  const change = { ...message.subscription, now: now() };
+  return database.transaction(async (tx) => {
+    const subscription =
+      query.subscriptionId === undefined
+        ? await createSubscription(tx, identity, change)
+        : await updateSubscription(
+            tx,
+            ownSubscription(await lockSubscription(tx, query.subscriptionId), identity, idInQuery)
+              .subscriptionId,
+            change,
+          );
+    const answer = render(request.context, { subscriptions: [subscription] });
+    await rememberAnswer(tx, request, answer, { open: false });
+    return answer;
+  });
+}
+
+/** An unknown id is an empty list, somebody else's is refused. */
+async function list(
+  { database, now }: CatalogContext,
+  { identity, query }: VerifiedRequest<typeof actions.listSubscriptions>,
+): Promise<Answer> {
+  const { status, subscriptionId: id } = query;
+  const named = id === undefined ? undefined : await findSubscription(database, id);
+  if (named) ownSubscription(named, identity, idInQuery);
+  const page = pageOf(query);
+  const { subscriptions, total } = await listSubscriptions(database, {
+    owner: identity,
+    status,
+    id,
+    ...page,
+  });
+  return render(freshIds(now()), { subscriptions, pagination: { total, ...page } });
+}
+
+/** Deactivating what is INACTIVE changes nothing and is no error. */
+async function unsubscribe(
+  { database, now }: CatalogContext,
+  { identity, query }: VerifiedRequest<typeof actions.unsubscribe>,
+): Promise<Answer> {
+  return database.transaction(async (tx) => {
+    const found = await lockSubscription(tx, query.subscriptionId);
+    const { subscriptionId } = ownSubscription(found, identity, idInQuery);
+    const subscription = await deactivateSubscription(tx, subscriptionId, now());
+    return render(freshIds(now()), { subscriptions: [subscription] });
+  });
+}
+
+const idInQuery = '$.query.subscriptionId';
+
+/** What a caller may do something with; 404 where there is none, 403 where it is somebody else's. */
+export function ownSubscription(
+  found: StoredSubscription | undefined,
+  identity: string,
+  path: string,
+): StoredSubscription {
+  if (!found) {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'There is no such subscription.', { path, status: 404 });
+  }
+  if (found.owner !== identity) {
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', {
+      path,
+    });
+  }
+  return found;
+}
+
+/** GET and DELETE bring no context to repeat. */
+function freshIds(now: Date) {
+  return { messageId: randomUUID(), transactionId: randomUUID(), timestamp: now.toISOString() };
+}
+
+function render(
+  request: Parameters<typeof answerContext>[1],
+  message: { subscriptions: Subscription[]; pagination?: Pagination },
+): Answer & { body: string } {
+  const answer: SubscriptionsAnswer = {
+    context: answerContext(actions.subscribe.answerAction, request),
+    message,
+  };
+  return { status: 200, body: JSON.stringify(answer) };
+}
