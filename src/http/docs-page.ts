@@ -119,7 +119,7 @@ function operationView(
         ${Object.keys(operation.callbacks ?? {}).map((name) => html`<p class="follows">Followed by the callback <code>${name}</code>.</p>`)}
       </div>
       <div>
-        ${body !== undefined && html`<h4>Request</h4>${exampleView(withAction(sampleOf(body, document), path))}`}
+        ${body !== undefined && html`<h4>Request</h4>${exampleView(withAction(sampleOf(body, document), path.slice(1)))}`}
         ${success !== undefined && sampleAnswer(success[1], document)}
       </div>
     </div>
@@ -144,8 +144,9 @@ function answerView(status: string, given: Operation['responses'][string], docum
 }
 
 function sampleAnswer(given: Operation['responses'][string], document: OpenApiDocument): Html | undefined {
-  const schema = resolveResponse(given, document).content?.['application/json'].schema;
-  return schema && html`<h4>Answer</h4>${exampleView(sampleOf(schema, document))}`;
+  const { content, 'x-action': action = '' } = resolveResponse(given, document);
+  const schema = content?.['application/json'].schema;
+  return schema && html`<h4>Answer</h4>${exampleView(withAction(sampleOf(schema, document), action))}`;
 }
 
 function resolveResponse(given: Operation['responses'][string], document: OpenApiDocument): Response {
@@ -156,10 +157,10 @@ function resolveResponse(given: Operation['responses'][string], document: OpenAp
 }
 
 /** An example names the action of its own endpoint. */
-function withAction(sample: unknown, path: string): unknown {
+function withAction(sample: unknown, action: string): unknown {
   if (typeof sample !== 'object' || sample === null || !('context' in sample)) return sample;
   const { context, ...rest } = sample;
-  return { context: { ...(context as object), action: path.slice(1) }, ...rest };
+  return { context: { ...(context as object), action }, ...rest };
 }
 
 /** Indented JSON with its names and texts in colour. */

@@ -34,7 +34,8 @@ function memberView(
     ${required && html`<span class="required">required</span>`} ${rulesOf(schema).map((rule) => html`<span class="rule">${rule}</span> `)}
     ${typeof schema.description === 'string' && html`<p>${schema.description}</p>`}`;
   if (!holds) return html`<li>${head}</li>`;
-  const open = depth < unfoldedDepth ? html` open` : '';
+  // Every body has the same context; what differs is the rest.
+  const open = depth < unfoldedDepth && name !== 'context' ? html` open` : '';
   return html`<li><details${open}><summary>${head}</summary>${membersView(inner, document, depth + 1)}</details></li>`;
 }
 
@@ -80,7 +81,7 @@ export function sampleOf(given: JsonSchema, document: OpenApiDocument, name = ''
 function sampleObject(schema: JsonSchema, document: OpenApiDocument, depth: number): unknown {
   const { properties = {}, required = [] } = schema as ObjectSchema;
   const [alternative] = [schema.anyOf ?? []].flat() as { required?: string[] }[];
-  const wanted = new Set([...required, ...(alternative?.required ?? [])]);
+  const wanted = new Set([...required, ...(alternative?.required ?? []), 'messageId']);
   const members = Object.entries(properties)
     .filter(([name]) => wanted.has(name) && depth < maxDepth)
     .map(([name, member]) => [name, sampleOf(member, document, name, depth + 1)]);

@@ -1,6 +1,6 @@
 /** The look of /docs: light or dark as the reader's system is. */
 export const docsStyle = `
-:root { --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --side: #f6f8fa; --accent: #0b6e5c;
+:root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --side: #f6f8fa; --accent: #0b6e5c;
   --code: #10202b; --code-ink: #d7e3ea; --code-name: #8fd3c1; --code-text: #f0c987;
   --get: #1f6feb; --post: #0b7a4b; --delete: #b3382c; --bad: #b3382c; --good: #0b7a4b; --warn: #8a6100; }
 @media (prefers-color-scheme: dark) {
@@ -54,13 +54,13 @@ details[open] > summary::before { transform: rotate(90deg); }
 .answers li { padding: 0.35rem 0; font-size: 0.9rem; color: var(--soft); padding-left: 3.1rem; }
 .answers summary::before { left: -4rem; }
 .answers code { font-size: 0.8rem; color: var(--ink); }
-.status { display: inline-block; width: 2.6rem; margin-left: -3.1rem; margin-right: 0.5rem; font-weight: 700; font-size: 0.82rem; color: var(--warn); }
+.status { display: inline-block; width: 2.6rem; margin-left: -3.1rem; margin-right: 0.2rem; font-weight: 700; font-size: 0.82rem; color: var(--warn); }
 .status.s2 { color: var(--good); } .status.s5 { color: var(--bad); }
 .answers .members { margin-left: -2rem; }
 .follows { font-size: 0.9rem; color: var(--soft); }
 p > code { font-size: 0.88em; padding: 0.06em 0.3em; border-radius: 4px; background: var(--side); border: 1px solid var(--line); }
-pre { margin: 0; padding: 0.9rem 1.1rem; overflow: auto; max-height: 34rem; border-radius: 10px; background: var(--code); color: var(--code-ink);
-  font-size: 0.8rem; line-height: 1.5; tab-size: 2; }
+pre { scrollbar-width: thin; scrollbar-color: var(--soft) transparent; margin: 0; padding: 0.9rem 1.1rem; overflow: auto; max-height: 34rem; border-radius: 10px; background: var(--code); color: var(--code-ink);
+  font-size: 0.77rem; line-height: 1.5; tab-size: 2; }
 pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre b { font-weight: 500; color: var(--code-name); } pre i { font-style: normal; color: var(--code-text); }
 @media (max-width: 75rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1rem; } .columns > div:last-child { position: static; } }

@@ -92,6 +92,8 @@ export interface Reference {
 
 export interface Response {
   description: string;
+  /** The `context.action` of a body that has one. */
+  'x-action'?: string;
   headers?: Record<string, Reference>;
   content?: Content;
 }
@@ -152,7 +154,10 @@ function signedOperation(action: Action, components: Components): Operation {
     ...(action.query && { parameters: queryParameters(action.query, components) }),
     ...(action.body && { requestBody: { required: true, content: json(components.reference(action.body)) } }),
     responses: {
-      200: jsonResponse('Done, or accepted.', components.reference(action.answer)),
+      200: {
+        ...jsonResponse('Done, or accepted.', components.reference(action.answer)),
+        ...(action.answerAction && { 'x-action': action.answerAction }),
+      },
       ...Object.fromEntries(further),
       ...Object.fromEntries(
         Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]),

@@ -25,6 +25,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { type Answer, createRateLimits, type VerifiedRequest } from './signed-route.ts';
+import { spoolBody } from './spooled-body.ts';
 
 afterEach(closeAll);
 
@@ -245,6 +246,23 @@ describe('the answer', () => {
     const second = await ask();
     expect([second.status, second.headers['x-kind']]).toEqual([202, 'text']);
     expect((await ask()).text).toBe('{"message":{}}');
+  });
+
+  it('of any length is signed before it is sent, piece by piece', async () => {
+    async function* pieces() {
+      yield '{"message":"';
+      for (let count = 0; count < 300; count += 1) yield 'x'.repeat(10_000);
+      yield '"}';
+    }
+    const { url } = await start(actions.search, {}, async () => ({
+      status: 200,
+      body: await spoolBody(pieces()),
+    }));
+    const body = bodyOf(actions.search);
+    const authorization = signRequest(consumer, Buffer.from(body), { now: new Date() });
+    const answer = await send(`${url}/catalog/search`, { headers: { authorization }, body });
+    expect(answer.text).toHaveLength(3_000_014);
+    verifyAnswer(answer, service, authorization);
   });
 
   it('to a thrown 202 is an acknowledgement with an error block', async () => {
