@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
@@ -8,6 +7,7 @@ import { identityOf } from '../protocol/identity.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { parseKeyId, parseListen, parseMethod, parseSeconds, parseUrl } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
+import { readInput } from './read-input.ts';
 import { chooseAddress } from './send-address.ts';
 import {
   type Callback,
@@ -51,7 +51,7 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     )
     .option('--key-id <id>', 'name of the key in the registry (default: key-1)', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
-    .option('--action <name>', 'such as catalog/publish (default: from the file, else from the address)')
+    .option('--action <name>', 'such as catalog/publish (default: from the address, else from the file)')
     .option('--method <method>', 'POST, GET or DELETE', parseMethod, 'POST')
     .option(
       '--verbatim',
@@ -89,7 +89,10 @@ Examples:
 async function send(file: string | undefined, options: SendOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const self = resolveSigner(options, config);
-  const draft = prepareDraft({ ...options, bytes: await readBytes(file, context) });
+  const draft = prepareDraft({
+    ...options,
+    bytes: file === undefined ? Buffer.alloc(0) : await readInput(file, context),
+  });
   await withRegistry(config, async (registry, client) => {
     const address = await chooseAddress(self, options, registry, config.REGISTRY_NAME);
     const listener =
@@ -119,21 +122,6 @@ async function send(file: string | undefined, options: SendOptions, context: Com
       await listener?.close();
     }
   });
-}
-
-async function readBytes(file: string | undefined, context: CommandContext): Promise<Buffer> {
-  if (file === undefined) return Buffer.alloc(0);
-  if (file === '-') return context.readStdin();
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandError(
-      missing ? `There is no file ${file}.` : `${file} cannot be read: ${reason}.`,
-      error,
-    );
-  }
 }
 
 /** The person at the terminal wrote the addresses: none is guarded. */

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from './schema-files.ts';
 
-const checker = createAttributeChecker({ schemas: await loadSchemas(fileURLToPath(bundledSchemas)) });
+const checker = createAttributeChecker({ schemas: await loadSchemas(bundledSchemas) });
 
 const evCharger = {
   '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
@@ -47,7 +46,7 @@ describe('the bundled schemas', () => {
   );
 
   it.each(examples)('%s conforms', (name) => {
-    const example = JSON.parse(readFileSync(join(fileURLToPath(bundledSchemas), name), 'utf8'));
+    const example = JSON.parse(readFileSync(join(bundledSchemas, name), 'utf8'));
     expect(checker.check(example)).toEqual([]);
   });
 

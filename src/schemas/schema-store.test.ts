@@ -9,6 +9,7 @@ import { silentLogger } from '../logger.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
 
 const logger = silentLogger();
+const patience = { timeout: 15_000 };
 let directory: string;
 
 beforeEach(async () => {
@@ -126,7 +127,7 @@ describe('schemas of unknown contexts', () => {
     const store = await open();
     expect(faultPaths(store, context, 'Coffee')).toEqual([]);
     expect(requests).toEqual([]);
-    await expect.poll(() => faultPaths(store, context, 'Coffee')).toEqual(['$.origin']);
+    await expect.poll(() => faultPaths(store, context, 'Coffee'), patience).toEqual(['$.origin']);
     await store.close();
 
     requests = [];
@@ -143,7 +144,7 @@ describe('schemas of unknown contexts', () => {
     const store = await open();
     const context = `http://${host}/Coffee/v1/context.jsonld`;
     faultPaths(store, context, 'Coffee');
-    await expect.poll(() => faultPaths(store, context, 'Coffee')).toEqual(['$.litres']);
+    await expect.poll(() => faultPaths(store, context, 'Coffee'), patience).toEqual(['$.litres']);
     await store.close();
   });
 
@@ -151,7 +152,7 @@ describe('schemas of unknown contexts', () => {
     const store = await open();
     for (let index = 0; index < 50; index += 1)
       faultPaths(store, `http://${host}/Tea/v1/context.jsonld`, 'Tea');
-    await expect.poll(() => requests).toEqual(['/Tea/v1/schema.json', '/Tea/v1/attributes.yaml']);
+    await expect.poll(() => requests, patience).toEqual(['/Tea/v1/schema.json', '/Tea/v1/attributes.yaml']);
     faultPaths(store, `http://${host}/Tea/v1/context.jsonld#again`, 'Tea');
     await store.close();
     expect(requests).toHaveLength(2);
@@ -170,7 +171,7 @@ describe('schemas of unknown contexts', () => {
     const store = await open();
     const context = `http://${host}/Coffee/v1/context.jsonld`;
     faultPaths(store, context, 'Coffee');
-    await expect.poll(() => faultPaths(store, context, 'Coffee')).toEqual(['$.origin']);
+    await expect.poll(() => faultPaths(store, context, 'Coffee'), patience).toEqual(['$.origin']);
     expect(faultPaths(store, `${charger}/context.jsonld`, 'EnergyResourceEVCharger')).toEqual([
       '$.id',
       '$.type',

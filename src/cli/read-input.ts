@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { type CommandContext, CommandError } from './command.ts';
+
+/** The bytes of a file that a person named; `-` is standard input. */
+export async function readInput(file: string, context: CommandContext): Promise<Buffer> {
+  if (file === '-') return context.readStdin();
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      missing ? `There is no file ${file}.` : `${file} cannot be read: ${reason}.`,
+      error,
+    );
+  }
+}
