@@ -1,0 +1,313 @@
+import type { Json, JsonObject } from '../protocol/json.ts';
+import { findIRegexp, type IRegexp } from './i-regexp.ts';
+import {
+  type ComparisonOperator,
+  type Condition,
+  isSingular,
+  type JsonPathNode,
+  type Query,
+  type Segment,
+  type Selector,
+  type ValueExpression,
+} from './jsonpath-grammar.ts';
+import { JsonPathFault } from './jsonpath-parse.ts';
+
+/**
+ * Turns a query into functions over JSON values, with the semantics of RFC 9535. Arrays may be of any size, strings
+ * compare and count by Unicode scalar values, `&&` and `||` stop where the result is known.
+ */
+export function compileQuery(query: Query): (root: Json) => JsonPathNode[] {
+  const select = compileSegments(query.segments);
+  return (root) => select(new Node(root), root);
+}
+
+/** A query that selects more at one step is refused rather than left to fill the memory. */
+const maxNodes = 4_000_000;
+
+/** Locations are rarely asked for and long: a node knows its parent, and the path is made on demand. */
+class Node implements JsonPathNode {
+  readonly value: Json;
+  private readonly parent?: Node;
+  private readonly key: string | number;
+
+  constructor(value: Json, parent?: Node, key: string | number = '') {
+    this.value = value;
+    this.parent = parent;
+    this.key = key;
+  }
+
+  get path(): (string | number)[] {
+    const path: (string | number)[] = [];
+    for (let node: Node = this; node.parent !== undefined; node = node.parent) path.push(node.key);
+    return path.reverse();
+  }
+}
+
+type Select = (node: Node, root: Json) => Node[];
+type Apply = (node: Node, root: Json, into: Node[]) => void;
+type Test = (current: Json, root: Json) => boolean;
+/** Undefined is what RFC 9535 calls Nothing. */
+type Evaluate = (current: Json, root: Json) => Json | undefined;
+
+function compileSegments(segments: readonly Segment[]): Select {
+  const steps = segments.map(compileSegment);
+  return (start, root) => {
+    let nodes = [start];
+    for (const step of steps) {
+      const next: Node[] = [];
+      for (const node of nodes) step(node, root, next);
+      nodes = next;
+    }
+    return nodes;
+  };
+}
+
+function compileSegment({ at, descendants, selectors }: Segment): Apply {
+  const applies = selectors.map(compileSelector);
+  const apply: Apply = (node, root, into) => {
+    for (const each of applies) each(node, root, into);
+    if (into.length > maxNodes)
+      throw new JsonPathFault(`too costly: selects more than ${maxNodes} nodes`, at);
+  };
+  if (!descendants) return apply;
+  const applyBelow: Apply = (node, root, into) => {
+    apply(node, root, into);
+    forEachChild(node, (child) => applyBelow(child, root, into));
+  };
+  return applyBelow;
+}
+
+function compileSelector(selector: Selector): Apply {
+  switch (selector.kind) {
+    case 'name':
+    case 'index':
+      return (node, _root, into) => {
+        const key = findKey(node.value, selector);
+        if (key !== undefined) into.push(new Node((node.value as JsonObject)[key] as Json, node, key));
+      };
+    case 'wildcard':
+      return (node, _root, into) => forEachChild(node, (child) => into.push(child));
+    case 'slice':
+      return (node, _root, into) => {
+        if (!Array.isArray(node.value)) return;
+        for (const index of sliceIndexes(node.value.length, selector)) {
+          into.push(new Node(node.value[index] as Json, node, index));
+        }
+      };
+    case 'filter': {
+      const test = compileCondition(selector.condition);
+      return (node, root, into) =>
+        forEachChild(node, (child) => {
+          if (test(child.value, root)) into.push(child);
+        });
+    }
+  }
+}
+
+function forEachChild(node: Node, visit: (child: Node) => void): void {
+  const { value } = node;
+  if (typeof value !== 'object' || value === null) return;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) visit(new Node(value[index] as Json, node, index));
+  } else {
+    for (const name of Object.keys(value)) visit(new Node(value[name] as Json, node, name));
+  }
+}
+
+/** The member or element that a name or index selects; a negative index counts from the end. */
+function findKey(value: Json, selector: Selector & { kind: 'name' | 'index' }): string | number | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (selector.kind === 'name') {
+    return !Array.isArray(value) && Object.hasOwn(value, selector.name) ? selector.name : undefined;
+  }
+  if (!Array.isArray(value)) return undefined;
+  const index = selector.index < 0 ? selector.index + value.length : selector.index;
+  return index >= 0 && index < value.length ? index : undefined;
+}
+
+/** Section 2.3.4.2.2. */
+function* sliceIndexes(length: number, slice: Selector & { kind: 'slice' }): Generator<number> {
+  const { step } = slice;
+  const normal = (index: number) => (index < 0 ? index + length : index);
+  const clamp = (index: number, low: number, high: number) => Math.min(Math.max(index, low), high);
+  if (step > 0) {
+    const end = clamp(normal(slice.end ?? length), 0, length);
+    for (let index = clamp(normal(slice.start ?? 0), 0, length); index < end; index += step) yield index;
+  } else if (step < 0) {
+    const end = slice.end === undefined ? -1 : clamp(normal(slice.end), -1, length - 1);
+    for (let index = clamp(normal(slice.start ?? length - 1), -1, length - 1); index > end; index += step) {
+      yield index;
+    }
+  }
+}
+
+function compileCondition(condition: Condition): Test {
+  switch (condition.kind) {
+    case 'or': {
+      const tests = condition.conditions.map(compileCondition);
+      return (current, root) => tests.some((test) => test(current, root));
+    }
+    case 'and': {
+      const tests = condition.conditions.map(compileCondition);
+      return (current, root) => tests.every((test) => test(current, root));
+    }
+    case 'not': {
+      const test = compileCondition(condition.condition);
+      return (current, root) => !test(current, root);
+    }
+    case 'exists': {
+      if (isSingular(condition.query)) {
+        const evaluate = compileSingular(condition.query);
+        return (current, root) => evaluate(current, root) !== undefined;
+      }
+      const select = compileFilterQuery(condition.query);
+      return (current, root) => select(current, root).length > 0;
+    }
+    case 'comparison': {
+      const left = compileValue(condition.left);
+      const right = compileValue(condition.right);
+      const compare = comparisons[condition.operator];
+      return (current, root) => compare(left(current, root), right(current, root));
+    }
+    case 'match':
+    case 'search':
+      return compileRegexpTest(condition);
+  }
+}
+
+function compileValue(expression: ValueExpression): Evaluate {
+  switch (expression.kind) {
+    case 'literal':
+      return () => expression.value;
+    case 'singular':
+      return compileSingular(expression.query);
+    case 'length': {
+      const argument = compileValue(expression.argument);
+      return (current, root) => lengthOf(argument(current, root));
+    }
+    case 'count': {
+      const select = compileFilterQuery(expression.query);
+      return (current, root) => select(current, root).length;
+    }
+    case 'value': {
+      const select = compileFilterQuery(expression.query);
+      return (current, root) => {
+        const nodes = select(current, root);
+        return nodes.length === 1 ? nodes[0]?.value : undefined;
+      };
+    }
+  }
+}
+
+function compileFilterQuery(query: Query): (current: Json, root: Json) => Node[] {
+  const select = compileSegments(query.segments);
+  return query.from === '$'
+    ? (_current, root) => select(new Node(root), root)
+    : (current, root) => select(new Node(current), root);
+}
+
+/** Most queries in filters are singular, and need no nodes. */
+function compileSingular(query: Query): Evaluate {
+  const selectors = query.segments.map(
+    ({ selectors: [only] }) => only as Selector & { kind: 'name' | 'index' },
+  );
+  return (current, root) => {
+    let value = query.from === '$' ? root : current;
+    for (const selector of selectors) {
+      const key = findKey(value, selector);
+      if (key === undefined) return undefined;
+      value = (value as JsonObject)[key] as Json;
+    }
+    return value;
+  };
+}
+
+/**
+ * The result is false where the pattern is no I-Regexp (sections 2.4.6 and 2.4.7). A pattern written in the query that
+ * cannot be run is refused with the query; one that a document holds just does not match.
+ */
+function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test {
+  const text = compileValue(test.text);
+  const pattern = compileValue(test.pattern);
+  const known = new Map<Json | undefined, IRegexp | undefined>();
+  if (test.pattern.kind === 'literal' && typeof test.pattern.value === 'string') {
+    try {
+      known.set(test.pattern.value, findIRegexp(test.pattern.value));
+    } catch {
+      throw new JsonPathFault('a regular expression that cannot be run', test.at);
+    }
+  }
+  const regexpOf = (source: Json | undefined): IRegexp | undefined => {
+    if (typeof source !== 'string' || known.has(source)) return known.get(source);
+    if (known.size >= maxKnownPatterns) known.clear();
+    const regexp = findRunnable(source);
+    known.set(source, regexp);
+    return regexp;
+  };
+  return (current, root) => {
+    const subject = text(current, root);
+    const regexp = regexpOf(pattern(current, root));
+    if (regexp === undefined || typeof subject !== 'string') return false;
+    return test.kind === 'match' ? regexp.matches(subject) : regexp.isFoundIn(subject);
+  };
+}
+
+const maxKnownPatterns = 100;
+
+function findRunnable(pattern: string): IRegexp | undefined {
+  try {
+    return findIRegexp(pattern);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Section 2.4.4: Unicode scalar values, elements or members. */
+function lengthOf(value: Json | undefined): number | undefined {
+  if (typeof value === 'string') return [...value].length;
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
+}
+
+type Comparison = (left: Json | undefined, right: Json | undefined) => boolean;
+
+/** Section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
+const comparisons: Record<ComparisonOperator, Comparison> = {
+  '==': isEqual,
+  '!=': (left, right) => !isEqual(left, right),
+  '<': isLess,
+  '>': (left, right) => isLess(right, left),
+  '<=': (left, right) => isLess(left, right) || isEqual(left, right),
+  '>=': (left, right) => isLess(right, left) || isEqual(left, right),
+};
+
+function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((element, index) => isEqual(element, right[index]));
+  }
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
+  );
+}
+
+function isLess(left: Json | undefined, right: Json | undefined): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left < right;
+  if (typeof left !== 'string' || typeof right !== 'string') return false;
+  const end = Math.min(left.length, right.length);
+  for (let at = 0; at < end; at++) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a !== b) return scalarOrder(a) < scalarOrder(b);
+  }
+  return left.length < right.length;
+}
+
+/** Halves of surrogate pairs stand for scalar values above U+FFFF, but lie below U+E000 as code units. */
+function scalarOrder(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

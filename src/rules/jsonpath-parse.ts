@@ -1,0 +1,340 @@
+import {
+  type ComparisonOperator,
+  type Condition,
+  isSingular,
+  type Query,
+  type Segment,
+  type Selector,
+  type ValueExpression,
+} from './jsonpath-grammar.ts';
+
+/**
+ * Reads a JSONPath query by the grammar of RFC 9535 (appendix A), and the typing rules of its functions (section 2.4.3),
+ * to the letter: comparisons do not chain, only a test can be negated, a literal is no test.
+ */
+export function parseQuery(expression: string): Query {
+  return new Parser(expression).whole();
+}
+
+export class JsonPathFault extends Error {
+  override readonly name = 'JsonPathFault';
+  /** Index of the character in the expression, from 0. */
+  readonly at: number;
+
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
+}
+
+const maxExpressionLength = 65_536;
+/** Filters and parentheses inside each other. */
+const maxNesting = 64;
+
+class Parser {
+  private readonly text: string;
+  private at = 0;
+  private nesting = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  whole(): Query {
+    if (this.text.length > maxExpressionLength) {
+      this.fail(`longer than ${maxExpressionLength} characters`, maxExpressionLength);
+    }
+    if (!this.takes('$')) this.fail("a query starts with '$'");
+    const segments = this.segments();
+    if (this.at < this.text.length) this.fail('unexpected here');
+    return { from: '$', segments };
+  }
+
+  private segments(): Segment[] {
+    const segments: Segment[] = [];
+    for (;;) {
+      const before = this.at;
+      this.space();
+      const { at } = this;
+      if (this.takes('..')) segments.push({ at, descendants: true, selectors: this.afterDots() });
+      else if (this.takes('.')) segments.push({ at, descendants: false, selectors: this.afterDot() });
+      else if (this.sees('[')) segments.push({ at, descendants: false, selectors: this.brackets() });
+      else {
+        this.at = before;
+        return segments;
+      }
+    }
+  }
+
+  private afterDots(): Selector[] {
+    return this.sees('[') ? this.brackets() : this.afterDot();
+  }
+
+  private afterDot(): Selector[] {
+    if (this.takes('*')) return [{ kind: 'wildcard' }];
+    const name = this.match(memberName);
+    if (name === undefined) this.fail("a name or '*' expected");
+    return [{ kind: 'name', name }];
+  }
+
+  private brackets(): Selector[] {
+    const selectors: Selector[] = [];
+    this.expect('[');
+    do {
+      this.space();
+      selectors.push(this.selector());
+      this.space();
+    } while (this.takes(','));
+    this.expect(']');
+    return selectors;
+  }
+
+  private selector(): Selector {
+    if (this.sees('"') || this.sees("'")) return { kind: 'name', name: this.string() };
+    if (this.takes('*')) return { kind: 'wildcard' };
+    if (this.takes('?')) {
+      this.space();
+      return { kind: 'filter', condition: this.nested(() => this.or()) };
+    }
+    return this.indexOrSlice();
+  }
+
+  private indexOrSlice(): Selector {
+    const first = this.integer();
+    const before = this.at;
+    this.space();
+    if (!this.takes(':')) {
+      this.at = before;
+      if (first === undefined) this.fail('a selector expected');
+      return { kind: 'index', index: first };
+    }
+    this.space();
+    const end = this.integer();
+    this.space();
+    if (!this.takes(':')) return { kind: 'slice', start: first, end, step: 1 };
+    this.space();
+    return { kind: 'slice', start: first, end, step: this.integer() ?? 1 };
+  }
+
+  private integer(): number | undefined {
+    const start = this.at;
+    const digits = this.match(/-?[0-9]+/y);
+    if (digits === undefined) return undefined;
+    if (!/^(?:0|-?[1-9][0-9]*)$/.test(digits)) this.fail('an index has no leading zeros and no -0', start);
+    const integer = Number(digits);
+    if (!Number.isSafeInteger(integer)) this.fail('an index beyond 2^53', start);
+    return integer;
+  }
+
+  private or(): Condition {
+    const conditions = [this.and()];
+    while (this.takesAfterSpace('||')) conditions.push(this.and());
+    return conditions.length === 1 ? (conditions[0] as Condition) : { kind: 'or', conditions };
+  }
+
+  private and(): Condition {
+    const conditions = [this.basic()];
+    while (this.takesAfterSpace('&&')) conditions.push(this.basic());
+    return conditions.length === 1 ? (conditions[0] as Condition) : { kind: 'and', conditions };
+  }
+
+  private basic(): Condition {
+    const condition = this.condition();
+    const before = this.at;
+    this.space();
+    const { at } = this;
+    if (this.findOperator() !== undefined)
+      this.fail('only a query, a literal or a function can be compared', at);
+    this.at = before;
+    return condition;
+  }
+
+  /** A parenthesis, a comparison or a test: of these three, `!` may stand before the first and the last. */
+  private condition(): Condition {
+    if (this.takes('!')) {
+      this.space();
+      return { kind: 'not', condition: this.sees('(') ? this.parenthesis() : this.test(this.operand()) };
+    }
+    if (this.sees('(')) return this.parenthesis();
+    const operand = this.operand();
+    const before = this.at;
+    this.space();
+    const operator = this.findOperator();
+    if (operator === undefined) {
+      this.at = before;
+      return this.test(operand);
+    }
+    const left = this.comparable(operand);
+    this.space();
+    const right = this.comparable(this.operand());
+    return { kind: 'comparison', operator, left, right };
+  }
+
+  private findOperator(): ComparisonOperator | undefined {
+    return this.match(/[=!]=|[<>]=?/y) as ComparisonOperator | undefined;
+  }
+
+  private parenthesis(): Condition {
+    this.expect('(');
+    this.space();
+    const condition = this.nested(() => this.or());
+    this.space();
+    this.expect(')');
+    return condition;
+  }
+
+  private operand(): Operand {
+    const at = this.at;
+    const query = this.findQuery();
+    if (query !== undefined) return { at, query };
+    const name = this.match(/[a-z][a-z0-9_]*(?=\()/y);
+    if (name !== undefined) return { at, ...this.call(name, at) };
+    return { at, value: { kind: 'literal', value: this.literal() } };
+  }
+
+  private test({ at, query, condition }: Operand): Condition {
+    if (query !== undefined) return { kind: 'exists', query };
+    return condition ?? this.fail('a value is no condition: it must be compared', at);
+  }
+
+  private comparable({ at, query, value }: Operand): ValueExpression {
+    if (query === undefined) return value ?? this.fail('the result of this function cannot be compared', at);
+    if (!isSingular(query)) this.fail('this query may select several nodes and cannot be compared', at);
+    return { kind: 'singular', query };
+  }
+
+  private call(name: string, at: number): Omit<Operand, 'at'> {
+    this.expect('(');
+    const read = this.callOf(name, at);
+    this.space();
+    if (!this.takes(')')) this.fail(`')' expected after the arguments of ${name}()`);
+    return read;
+  }
+
+  private callOf(name: string, at: number): Omit<Operand, 'at'> {
+    switch (name) {
+      case 'length':
+        return { value: { kind: name, argument: this.valueArgument() } };
+      case 'count':
+      case 'value':
+        return { value: { kind: name, query: this.nodesArgument() } };
+      case 'match':
+      case 'search': {
+        const text = this.valueArgument();
+        this.space();
+        if (!this.takes(',')) this.fail(`${name}() takes two arguments`);
+        return { condition: { kind: name, text, pattern: this.valueArgument(), at } };
+      }
+      default:
+        return this.fail(`there is no function ${name}()`, at);
+    }
+  }
+
+  private valueArgument(): ValueExpression {
+    this.space();
+    return this.nested(() => this.comparable(this.operand()));
+  }
+
+  private nodesArgument(): Query {
+    this.space();
+    return this.findQuery() ?? this.fail('a query expected');
+  }
+
+  private findQuery(): Query | undefined {
+    const from = this.match(/[$@]/y);
+    return from === undefined ? undefined : { from: from as Query['from'], segments: this.segments() };
+  }
+
+  private literal(): null | boolean | number | string {
+    if (this.sees('"') || this.sees("'")) return this.string();
+    const start = this.at;
+    const number = this.match(/(?:-?[1-9][0-9]*|-?0)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y);
+    if (number !== undefined) {
+      return Number.isFinite(Number(number))
+        ? Number(number)
+        : this.fail('a number beyond the range of a double', start);
+    }
+    const word = this.match(/true|false|null/y);
+    if (word === undefined) this.fail('a query, a literal or a function expected');
+    return JSON.parse(word);
+  }
+
+  private string(): string {
+    const quote = this.text.charAt(this.at);
+    this.at++;
+    let read = '';
+    while (!this.takes(quote)) {
+      const character = this.text.charAt(this.at);
+      if (character < ' ')
+        this.fail(character === '' ? 'the query ends inside a string' : 'a control character');
+      this.at++;
+      read += character === '\\' ? this.escape(quote) : character;
+    }
+    return read;
+  }
+
+  private escape(quote: string): string {
+    const start = this.at - 1;
+    const unit = this.match(
+      /u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}/y,
+    );
+    if (unit !== undefined) return JSON.parse(`"\\${unit}"`);
+    if (this.takes(quote)) return quote;
+    return JSON.parse(`"\\${this.match(/[bfnrt/\\]/y) ?? this.fail('no such escape', start)}"`);
+  }
+
+  private nested<T>(read: () => T): T {
+    if (++this.nesting > maxNesting) this.fail(`nested deeper than ${maxNesting} levels`);
+    const result = read();
+    this.nesting--;
+    return result;
+  }
+
+  private sees(symbol: string): boolean {
+    return this.text.startsWith(symbol, this.at);
+  }
+
+  private takes(symbol: string): boolean {
+    const seen = this.sees(symbol);
+    if (seen) this.at += symbol.length;
+    return seen;
+  }
+
+  private takesAfterSpace(symbol: string): boolean {
+    const before = this.at;
+    this.space();
+    const taken = this.takes(symbol);
+    if (taken) this.space();
+    else this.at = before;
+    return taken;
+  }
+
+  private expect(symbol: string): void {
+    if (!this.takes(symbol)) this.fail(`'${symbol}' expected`);
+  }
+
+  private match(sticky: RegExp): string | undefined {
+    sticky.lastIndex = this.at;
+    const found = sticky.exec(this.text)?.[0];
+    this.at += found?.length ?? 0;
+    return found;
+  }
+
+  private space(): void {
+    this.match(/[ \t\n\r]*/y);
+  }
+
+  private fail(what: string, at = this.at): never {
+    throw new JsonPathFault(what, at);
+  }
+}
+
+const memberName = /[A-Za-z_\u0080-\ud7ff\ue000-\u{10ffff}][A-Za-z0-9_\u0080-\ud7ff\ue000-\u{10ffff}]*/uy;
+
+/** What can stand on either side of an operator, or alone as a test: exactly one of the three is there. */
+interface Operand {
+  at: number;
+  query?: Query;
+  value?: ValueExpression;
+  condition?: Condition;
+}

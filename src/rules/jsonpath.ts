@@ -1,0 +1,39 @@
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Json, quoteName } from '../protocol/json.ts';
+import { compileQuery } from './jsonpath-evaluate.ts';
+import type { JsonPathNode, Location, Query } from './jsonpath-grammar.ts';
+import { JsonPathFault, parseQuery } from './jsonpath-parse.ts';
+
+/**
+ * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it. Whatever is wrong with an
+ * expression is SCH_INVALID_JSONPATH with the place in the message.
+ */
+export function parseJsonPath(expression: string): JsonPath {
+  return withPosition(() => {
+    const query = parseQuery(expression);
+    const find = compileQuery(query);
+    return { expression, query, find: (value) => withPosition(() => find(value)) };
+  });
+}
+
+/** The normalized path of a node (RFC 9535 section 2.7): `$['catalogs'][0]`. */
+export function normalizedPath(path: Location): string {
+  return `$${path.map((key) => `[${typeof key === 'number' ? key : quoteName(key)}]`).join('')}`;
+}
+
+function withPosition<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof JsonPathFault)) throw error;
+    const message = `invalid JSONPath: ${error.message}, at character ${error.at + 1}`;
+    throw new ProtocolError('SCH_INVALID_JSONPATH', message, { cause: error });
+  }
+}
+
+export interface JsonPath {
+  readonly expression: string;
+  readonly query: Query;
+  /** The selected nodes in the order of RFC 9535. Synchronous and unbounded in time: run it under a deadline. */
+  find(value: Json): JsonPathNode[];
+}
