@@ -144,8 +144,11 @@ describe('a limit per group', () => {
     expect(most).toBe(2);
   });
 
-  it('lets nobody wait for a group that is busy', async () => {
-    for (let count = 0; count < 50; count++) await addJob('-10 s', 'busy');
+  it.each([20, 500])('lets nobody wait for a group that is busy and has %i rows waiting', async (waiting) => {
+    await database.query(
+      "insert into job (receiver, due_at) select 'busy', now() - interval '10 s' from generate_series(1, $1)",
+      [waiting],
+    );
     await addJob('-1 s', 'idle');
     const options = { limit: 10, perGroup: { column: 'receiver', limit: 4 } };
     const first = await claimDue<Job>(database, table, options);

@@ -1,9 +1,8 @@
 import type { Logger } from '../logger.ts';
+import { type ClaimOptions, claimDue } from './claim-due.ts';
 import type { Database } from './database.ts';
 import {
   type Claim,
-  type ClaimOptions,
-  claimDue,
   leaseMs as defaultLeaseMs,
   isSettled,
   LeaseLost,
@@ -12,7 +11,8 @@ import {
   renew,
 } from './leases.ts';
 
-export { type Claim, claimDue, LeaseLost, type Settlement, settle } from './leases.ts';
+export { claimDue } from './claim-due.ts';
+export { type Claim, LeaseLost, type Settlement, settle } from './leases.ts';
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
 // place gets free, and by a slow poll, because hints may get lost. What a handler does not settle is never lost: it comes
@@ -22,8 +22,9 @@ const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
 const defaultFinishMs = 3_000;
 const defaultAbortMs = 2_000;
-/** Handlers that end together are replaced by one claim. */
-const gatherMs = 2;
+/** Places that get free soon after each other are filled by one claim: when so many are free, or after a moment. */
+const refillFraction = 0.25;
+const gatherMs = 10;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 
@@ -69,6 +70,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   const held = new Map<string, Held>();
   const alarm = createAlarm();
   let closing = false;
+  /** The last claim filled all places: more is likely due. */
+  let full = false;
 
   const unlisten = database.listen(channel, alarm.ring);
   const renewal = setInterval(renewAll, leaseMs / renewalsPerLease);
@@ -85,12 +88,13 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   async function claimMore(): Promise<number> {
     const { where, columns, perGroup } = options;
     try {
-      // Asked first: a row that becomes due in between is claimed.
-      const nextMs = await msUntilNextDue(database, table, where);
+      // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
+      const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
       const limit = concurrency - held.size;
       const claims = await claimDue<Row>(database, table, { limit, leaseMs, where, columns, perGroup });
       for (const claim of claims) begin(claim);
-      return Math.min(nextMs ?? pollMs, pollMs);
+      full = claims.length === limit;
+      return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'cannot claim work; trying again soon');
       return Math.min(firstPauseMs, pollMs);
@@ -101,7 +105,9 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     const abort = new AbortController();
     const work = finish(claim, abort.signal).finally(() => {
       held.delete(claim.token);
-      setTimeout(alarm.ring, held.size > 0 ? gatherMs : 0);
+      const manyFree = concurrency - held.size >= concurrency * refillFraction;
+      if (manyFree) alarm.ring();
+      else setTimeout(alarm.ring, gatherMs);
     });
     held.set(claim.token, { claim, abort, work, leasedUntil: Date.now() + leaseMs });
   }

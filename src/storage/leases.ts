@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Database, Queryable, Transaction } from './database.ts';
+import type { Queryable, Transaction } from './database.ts';
 
 // Rows of due work and the leases on them. Every such table has
 //
@@ -21,20 +21,6 @@ export interface Claim<Row = Record<string, unknown>> {
   row: Row;
 }
 
-export interface ClaimOptions {
-  limit: number;
-  leaseMs?: number;
-  /** Only rows that have these values. */
-  where?: Record<string, unknown>;
-  /** The columns of `row`; all when omitted. */
-  columns?: readonly string[];
-  /**
-   * At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants an index on the columns
-   * of `where`, `column` and due_at, and one on leased_until.
-   */
-  perGroup?: { column: string; limit: number };
-}
-
 export interface Settlement {
   /** When the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
   dueAt: Date | null;
@@ -48,80 +34,6 @@ export class LeaseLost extends Error {
   constructor(table: string, id: number) {
     super(`the lease on ${table} ${id} was lost`);
   }
-}
-
-/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. */
-export async function claimDue<Row extends object = Record<string, unknown>>(
-  database: Database,
-  table: string,
-  options: ClaimOptions,
-): Promise<Claim<Row>[]> {
-  if (options.perGroup === undefined) return claim(database, table, options, dueRows);
-  const { column } = options.perGroup;
-  if (!(await isAnyDue(database, table, options))) return [];
-  return database.transaction(async (tx) => {
-    // Two claims at the same moment would both find a free place in a group.
-    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table} by ${column}`]);
-    return claim<Row>(tx, table, options, dueRowsPerGroup);
-  });
-}
-
-async function claim<Row extends object>(
-  queryable: Queryable,
-  table: string,
-  options: ClaimOptions,
-  dueIds: (name: string, options: ClaimOptions, parameters: Parameters) => string,
-): Promise<Claim<Row>[]> {
-  const parameters = new Parameters();
-  const name = tableName(table);
-  const lease = `now() + ${parameters.add(options.leaseMs ?? leaseMs)} * interval '1 millisecond'`;
-  const { rows } = await queryable.query<Claimed>(
-    `with due as materialized (${dueIds(name, options, parameters)})
-     update ${name} as work
-     set lease_token = gen_random_uuid(), leased_until = ${lease}, due_at = ${lease}, attempts = work.attempts + 1
-     from due where work.id = due.id
-     returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", ${columnList(options.columns)}`,
-    parameters.values,
-  );
-  return rows.map(toClaim<Row>);
-}
-
-const isDue = 'due_at <= now() and (leased_until is null or leased_until <= now())';
-
-function dueRows(name: string, { limit, where }: ClaimOptions, parameters: Parameters): string {
-  return `select id from ${name} where ${isDue} ${matching(where, parameters)}
-          order by due_at limit ${parameters.add(limit)} for update skip locked`;
-}
-
-/** Walks from group to group by the index, however many rows of a busy group are waiting. */
-function dueRowsPerGroup(name: string, options: ClaimOptions, parameters: Parameters): string {
-  const { limit, where, perGroup = { column: 'id', limit: 1 } } = options;
-  const group = pg.escapeIdentifier(perGroup.column);
-  const match = matching(where, parameters);
-  return `with recursive groups (value) as (
-            (select ${group} from ${name} where due_at is not null ${match} order by ${group} limit 1)
-            union all
-            select (select ${group} from ${name} where due_at is not null ${match} and ${group} > value order by ${group} limit 1)
-            from groups where value is not null
-          ), busy as (
-            select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} group by ${group}
-          ), free as (
-            select waiting.id from groups left join busy using (value) cross join lateral (
-              select id, due_at from ${name} where ${group} = value and ${isDue} ${match}
-              order by due_at limit greatest(0, ${parameters.add(perGroup.limit)} - coalesce(busy.rows, 0))
-            ) as waiting
-            order by waiting.due_at limit ${parameters.add(limit)}
-          )
-          select id from ${name} where id in (select id from free) and ${isDue} for update skip locked`;
-}
-
-async function isAnyDue(database: Database, table: string, { where }: ClaimOptions): Promise<boolean> {
-  const parameters = new Parameters();
-  const { rowCount } = await database.query(
-    `select from ${tableName(table)} where ${isDue} ${matching(where, parameters)} limit 1`,
-    parameters.values,
-  );
-  return rowCount > 0;
 }
 
 /** Writes a result and gives the row back; throws LeaseLost, and so undoes the transaction, when the lease is not held any more. */
@@ -214,38 +126,18 @@ export async function msUntilNextDue(
   return rows[0]?.ms ?? undefined;
 }
 
-function matching(where: Record<string, unknown> | undefined, parameters: Parameters): string {
+export function matching(where: Record<string, unknown> | undefined, parameters: Parameters): string {
   return Object.entries(where ?? {})
     .map(([column, value]) => `and ${pg.escapeIdentifier(column)} = ${parameters.add(value)}`)
     .join(' ');
 }
 
-function columnList(columns: readonly string[] | undefined): string {
-  return columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*';
-}
-
-function tableName(table: string): string {
+export function tableName(table: string): string {
   return table.split('.').map(pg.escapeIdentifier).join('.');
 }
 
-/** The lease stands beside the row under names that no column has. */
-function toClaim<Row>({
-  'work id': id,
-  'work token': token,
-  'work attempts': attempts,
-  ...row
-}: Claimed): Claim<Row> {
-  return { id, token, attempts, row: row as Row };
-}
-
-interface Claimed {
-  'work id': number;
-  'work token': string;
-  'work attempts': number;
-}
-
 /** The values of a statement, each named by its place. */
-class Parameters {
+export class Parameters {
   readonly values: unknown[] = [];
 
   add(value: unknown): string {
