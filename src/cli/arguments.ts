@@ -16,7 +16,7 @@ export function parseNetwork(text: string): string {
   throw new InvalidArgumentError('A network id has the form namespace/registry, such as example.org/retail.');
 }
 
-export function collectNetworks(text: string, earlier: string[]): string[] {
+export function collectNetworks(text: string, earlier: string[] = []): string[] {
   return [...earlier, parseNetwork(text)];
 }
 

@@ -35,7 +35,7 @@ import { renderParticipant, renderRecords } from './registry-report.ts';
 export function registerRegistryCommand(program: Command, context: CommandContext): void {
   const registry = program
     .command('registry')
-    .description('participants of the own registry')
+    .description('register, list and revoke participants of our own registry')
     .addHelpText('after', examples);
 
   /** Opens the database, names the participant by its identity, and turns a refusal into a sentence. */
@@ -54,12 +54,7 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .option('--url <url>', 'base address: callbacks and pushes go there', parseUrl)
     .option('--type <type>', 'role in the network, for example BPP or BAP')
     .option('--domain <domain>', 'business domain that it serves')
-    .option(
-      '--network <id>',
-      'network that it is a member of; may be given several times',
-      collectNetworks,
-      [],
-    )
+    .option('--network <id>', 'network that it is a member of; may be given several times', collectNetworks)
     .option('--replace', 'put this public key in the place of the one registered under the same key id')
     .action((name: string, options: RegisterOptions) =>
       onRegistry(name, async (database, who) => {
@@ -208,7 +203,7 @@ interface RegisterOptions extends KeyOptions {
   url?: string;
   type?: string;
   domain?: string;
-  network: string[];
+  network?: string[];
   replace?: boolean;
 }
 

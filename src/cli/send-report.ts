@@ -45,10 +45,16 @@ export function renderAnswer(
     `${method} ${url}`,
     `${status}${acknowledgement ? ` ${acknowledgement}` : ''}`,
     typeof body === 'string' ? body : JSON.stringify(body, null, 2),
-    signature.holds
-      ? `The answer's signature holds: ${signature.signer}, ${signature.recordId}.`
-      : `The answer's signature does not hold: ${signature.reason}.`,
+    renderSignature(signature),
   ].join('\n');
+}
+
+const notSigned = 'it is not signed';
+
+function renderSignature(check: SignatureCheck): string {
+  if (check.holds) return `The answer's signature holds: ${check.signer}, ${check.recordId}.`;
+  if (check.reason === notSigned) return 'The answer is not signed.';
+  return `The answer's signature does not hold: ${check.reason}.`;
 }
 
 export function renderCallback({ signer, recordId, chained, bound, context, message }: Callback): string {
@@ -75,7 +81,7 @@ async function checkSignature(
   registry: RegistryClient,
 ): Promise<SignatureCheck> {
   const value = headers.signature;
-  if (value === undefined) return { holds: false, reason: 'there is none' };
+  if (value === undefined) return { holds: false, reason: notSigned };
   try {
     const header = parseSignatureHeader(value);
     const { subscriberId: signer, recordId } = header;
