@@ -1,6 +1,6 @@
 import type { CatalogType } from '../protocol/catalog.ts';
-import { type ErrorBody, errorBody } from '../protocol/errors.ts';
-import { faultAt } from '../protocol/fault.ts';
+import { type ErrorBody, type ErrorCode, errorBody } from '../protocol/errors.ts';
+import { faultAt, type Segments } from '../protocol/fault.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
 import { type Check, checkOffer, checkProvider } from './check-attributes.ts';
@@ -45,8 +45,8 @@ export function processCatalog(
 
   const change = applyPublish(current.stored?.members, { catalog, resources, offers }, updateMode);
   if (change === undefined) {
-    const empty = faultAt('BIZ_GENERIC_ERROR', at, 'would hold neither a resource nor an offer');
-    return rejected(catalog.id, faults.isEmpty() ? [errorBody(empty)] : faults.list());
+    const empty = fault('BIZ_GENERIC_ERROR', at, 'would hold neither a resource nor an offer');
+    return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list());
   }
   const stats = statsOf(change);
   return {
@@ -70,27 +70,25 @@ function findRefusal(
   checker: Check,
 ): ErrorBody[] {
   if (stored !== undefined && stored.owner !== identity) {
-    return [errorBody(faultAt('AUT_UNAUTHORIZED_ACTION', [...at, 'id'], 'belongs to another publisher'))];
+    return [fault('AUT_UNAUTHORIZED_ACTION', [...at, 'id'], 'belongs to another publisher')];
   }
-  if (
-    catalog.bppId !== undefined &&
-    !namesIdentity(catalog.bppId, identity, recordSubscriberId, registryName)
-  ) {
-    return [
-      errorBody(
-        faultAt('AUT_UNAUTHORIZED_ACTION', [...at, 'bppId'], 'names somebody else than the publisher'),
-      ),
-    ];
+  const { bppId } = catalog;
+  if (bppId !== undefined && !namesIdentity(bppId, identity, recordSubscriberId, registryName)) {
+    return [fault('AUT_UNAUTHORIZED_ACTION', [...at, 'bppId'], 'names somebody else than the publisher')];
   }
   if (stored !== undefined && stored.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
     const problem = `makes a ${catalogType} of a ${stored.catalogType} catalog, but a catalog never changes its type`;
-    return [errorBody(faultAt('BIZ_GENERIC_ERROR', where, problem))];
+    return [fault('BIZ_GENERIC_ERROR', where, problem)];
   }
   if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
-    return [errorBody(faultAt('BIZ_GENERIC_ERROR', [...at, 'offers'], 'cannot stand in a MASTER catalog'))];
+    return [fault('BIZ_GENERIC_ERROR', [...at, 'offers'], 'cannot stand in a MASTER catalog')];
   }
   return checkProvider(catalog.provider, checker, { at: [...at, 'provider'] });
+}
+
+function fault(code: ErrorCode, at: Segments, problem: string): ErrorBody {
+  return errorBody(faultAt(code, at, problem));
 }
 
 function rejected(catalogId: string, errors: ErrorBody[]): PublishOutcome {
