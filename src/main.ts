@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { startCatalogRole } from './catalog/role.ts';
 import type { Config, Role } from './config.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -6,6 +7,7 @@ import { createMetrics } from './metrics.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { loadOrCreateSigningKey } from './registry/key-files.ts';
 import { startRegistryRole } from './registry/role.ts';
+import { openSchemaStore } from './schemas/schema-store.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
 
@@ -49,10 +51,24 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
       metrics,
     });
 
+    const openSchemas = async () => {
+      const schemas = await openSchemaStore({
+        logger,
+        unknownContext: config.UNKNOWN_CONTEXT,
+        schemaDir: config.SCHEMA_DIR,
+        fetch:
+          config.SCHEMA_HOSTS.length > 0
+            ? { hosts: config.SCHEMA_HOSTS, client, cacheDir: join(config.DATA_DIR, 'schemas') }
+            : undefined,
+      });
+      closers.push(() => schemas.close());
+      return schemas;
+    };
+
     const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
       registry: () =>
         startRegistryRole({ database, logger, metrics, host: config.HOST, port: config.REGISTRY_PORT }),
-      catalog: () =>
+      catalog: async () =>
         startCatalogRole({
           config,
           database,
@@ -60,6 +76,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
           url: config.identities.catalog.url,
           client,
           registry,
+          schemas: await openSchemas(),
           metrics,
           logger: logger.child({ role: 'catalog' }),
           now: () => new Date(),

@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { Database } from '../storage/database.ts';
 
 /** What the actions and loops of the catalog service work with. */
@@ -16,6 +17,8 @@ export interface CatalogContext {
   url: string;
   client: GuardedClient;
   registry: RegistryClient;
+  /** The domain schemas that typed attributes are checked against. */
+  schemas: SchemaStore;
   metrics: Metrics;
   logger: Logger;
   now(): Date;

@@ -20,7 +20,10 @@ const DownloadQuery = Type.Object({
   signature: Type.Optional(Type.String()),
 });
 
-export function downloadUrl({ url, self }: CatalogContext, { id, expiresAt }: Download): string {
+export function downloadUrl(
+  { url, self }: Pick<CatalogContext, 'url' | 'self'>,
+  { id, expiresAt }: Download,
+): string {
   const expires = String(Math.floor(expiresAt.getTime() / 1000));
   return `${url}/downloads/${id}?${new URLSearchParams({ expires, signature: sign(self.privateKey, id, expires) })}`;
 }

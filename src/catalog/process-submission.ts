@@ -3,7 +3,6 @@ import { callbackContext, type ProviderContext } from '../protocol/context.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
-import type { AttributeChecker } from '../rules/typed-attributes.ts';
 import { queueCallback } from '../storage/callbacks.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
@@ -29,11 +28,7 @@ import { writeCatalog } from './write-catalog.ts';
 /** Publishers whose submissions are worked on at the same time, per process. */
 const lanesAtOnce = 4;
 
-export interface SubmissionContext extends CatalogContext {
-  checker(): AttributeChecker;
-}
-
-export function startSubmissionLoop(context: SubmissionContext): WorkLoop {
+export function startSubmissionLoop(context: CatalogContext): WorkLoop {
   return startWorkLoop<DueLane>({
     database: context.database,
     table: laneTable,
@@ -44,11 +39,7 @@ export function startSubmissionLoop(context: SubmissionContext): WorkLoop {
   });
 }
 
-async function drainLane(
-  context: SubmissionContext,
-  claim: Claim<DueLane>,
-  signal: AbortSignal,
-): Promise<void> {
+async function drainLane(context: CatalogContext, claim: Claim<DueLane>, signal: AbortSignal): Promise<void> {
   const { database } = context;
   for (;;) {
     signal.throwIfAborted();
@@ -61,7 +52,7 @@ async function drainLane(
 }
 
 async function processSubmission(
-  context: SubmissionContext,
+  context: CatalogContext,
   submission: OpenSubmission,
   signal: AbortSignal,
 ): Promise<void> {
@@ -89,13 +80,13 @@ async function processSubmission(
 
 async function applyCatalog(
   tx: Transaction,
-  context: SubmissionContext,
+  context: CatalogContext,
   submissionId: number,
   part: Submission,
   publisher: Publisher,
 ): Promise<void> {
   const { stored, known } = await loadKnown(tx, part);
-  const { result, change } = processCatalog(part, publisher, known, context.checker());
+  const { result, change } = processCatalog(part, publisher, known, context.schemas.checker());
   if (change !== undefined) {
     const isTakenOver = stored !== undefined && stored.owner === null;
     await writeCatalog(tx, {
@@ -117,7 +108,7 @@ async function applyCatalog(
 /** One callback per request, after all its catalogs (catalog spec: POST /catalog/on_publish). */
 async function finish(
   tx: Transaction,
-  { config, now }: SubmissionContext,
+  { config, now }: CatalogContext,
   submission: OpenSubmission,
   requestContext: ProviderContext,
 ): Promise<void> {

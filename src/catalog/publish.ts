@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { callbackAddress } from '../http/callback-address.ts';
-import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
-import { ProtocolError } from '../protocol/errors.ts';
 import { faultAt } from '../protocol/fault.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
-import { rememberRequest } from '../storage/request-memory.ts';
 import { insertSubmission, lockLane } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
+import { rememberAnswer } from './remember-answer.ts';
 
 // POST /catalog/publish (catalog spec): accept durably, acknowledge. What becomes of the catalogs is found out afterwards
 // (process-submission.ts) and told on catalog/on_publish.
@@ -23,8 +22,7 @@ export function addPublishRoute(
 ): void {
   signedRoute(server, service, actions.publish, async (request) => {
     checkPolicy(context, request);
-    const callbackUrl = callbackAddress(request, actions.onPublish, context.config);
-    return { status: 200, body: await accept(context, request, callbackUrl) };
+    return accept(context, request);
   });
 }
 
@@ -64,34 +62,22 @@ function place({ directiveAt, at }: Submission, member: string): readonly (strin
   return directiveAt === undefined ? at : [...directiveAt, member];
 }
 
-async function accept(
-  { database, now }: CatalogContext,
-  request: PublishRequest,
-  callbackUrl: string,
-): Promise<string> {
-  const { key, identity, record, context, digest, expires, signature } = request;
-  if (key === undefined)
-    throw new ProtocolError('NET_INTERNAL_ERROR', 'A publish is remembered under a key.');
-  const answer = JSON.stringify(ack(context.messageId));
+async function accept({ config, database, now }: CatalogContext, request: PublishRequest): Promise<Answer> {
+  const { identity: publisher, record, context } = request;
+  const callbackUrl = callbackAddress(request, actions.onPublish, config);
+  const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
   await database.transaction(async (tx) => {
-    await lockLane(tx, identity);
-    const requestId = await rememberRequest(tx, key, {
-      digest,
-      status: 200,
-      body: answer,
-      expires,
-      open: true,
-    });
+    await lockLane(tx, publisher);
     await insertSubmission(tx, {
-      publisher: identity,
+      publisher,
       recordSubscriberId: record.subscriberId,
       messageId: context.messageId,
       acceptedAt: now(),
       context: JSON.stringify(context),
       body: request.rawBody,
-      digest,
-      requestSignature: signature,
-      requestId,
+      digest: request.digest,
+      requestSignature: request.signature,
+      requestId: await rememberAnswer(tx, request, answer, { open: true }),
       callbackUrl,
     });
   });

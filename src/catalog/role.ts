@@ -10,6 +10,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { startSubmissionLoop } from './process-submission.ts';
 import { addPublishRoute } from './publish.ts';
 import { addPullRoute, startPullLoop } from './pull.ts';
+import { startPush } from './push.ts';
 import { startRebuildLoop } from './rebuild-dependents.ts';
 import { addSearchRoute } from './search.ts';
 import { addSubscriptionRoutes } from './subscription.ts';
@@ -46,6 +47,7 @@ export async function startCatalogRole(
     startCallbacks(context),
     startSubmissionLoop(context),
     startRebuildLoop(context),
+    startPush(context),
     startHousekeeping(context),
     startPullLoop(context),
     startDownloadPurge(context),

@@ -74,11 +74,45 @@ export async function readChanges(queryable: Queryable, afterSeq: number, limit:
      from catalog.change_log where seq > $1 order by seq limit $2`,
     [afterSeq, limit],
   );
-  return rows.map(({ catalog_key, submission_id, ...row }) => ({
-    ...row,
-    catalogKey: catalog_key,
-    submissionId: submission_id ?? undefined,
-  }));
+  return rows.map(toChange);
+}
+
+const purgeBatch = 1_000;
+
+/** Forgets changes from before a time; the latest of each catalog is kept for ever. Returns how many were forgotten. */
+export async function purgeChanges(database: Database, before: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rowCount } = await database.query(
+      `delete from catalog.change_log where id in (
+         select id from catalog.change_log as old
+         where at < $1 and seq <= (select seq from catalog.push_cursor) and exists (
+           select from catalog.change_log as later where later.catalog_key = old.catalog_key and later.version > old.version
+         )
+         order by id limit $2
+       )`,
+      [before, purgeBatch],
+    );
+    total += rowCount;
+    if (rowCount < purgeBatch) return total;
+  }
+}
+
+/** The changes of one catalog that are still known, the latest first. */
+export async function listChanges(
+  queryable: Queryable,
+  catalogKey: number,
+  limit: number,
+): Promise<Change[]> {
+  const { rows } = await queryable.query<ChangeRow>(
+    `select seq, catalog_key, version, publisher, submission_id, kind, at, details
+     from catalog.change_log where catalog_key = $1 order by version desc limit $2`,
+    [catalogKey, limit],
+  );
+  return rows.map(toChange);
+}
+
+function toChange({ catalog_key, submission_id, ...row }: ChangeRow): Change {
+  return { ...row, catalogKey: catalog_key, submissionId: submission_id ?? undefined };
 }
 
 interface ChangeRow {

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { createPlaces } from '../delivery/places.ts';
+import type { SendPart } from '../delivery/push-loop.ts';
+import { actions } from '../protocol/actions.ts';
+import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
+import type { PublishDirective } from '../protocol/publish-messages.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { planPush, type ToldState } from '../rules/push-message.ts';
+import type { Claim } from '../storage/due-work.ts';
+import { readHead, readParts } from '../storage/push-content.ts';
+import { beginPart, beginPush, type DuePush, type PushBasis } from '../storage/pushes.ts';
+import type { CatalogContext } from './context.ts';
+import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
+
+// Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive by which the Discovery Service applies it.
+// What does not fit into one body goes in parts of one version, back to back: the first as planned, the others merged into it.
+
+/** Larger bodies are split. */
+export const maxPartBytes = 10 * 1024 * 1024;
+/** A push in parts holds a connection to the database and a part in memory while it is sent. */
+const maxPushesInParts = 8;
+
+export type Said =
+  | { kind: 'nothing' }
+  | { kind: 'no endpoint' }
+  | { kind: 'catalog'; catalogId: string; version: number; networks: readonly string[]; withdrawn: boolean };
+
+export type ComposePush = (claim: Claim<DuePush>, send: SendPart, signal: AbortSignal) => Promise<Said>;
+
+export function createComposer(context: CatalogContext): ComposePush {
+  const { database, registry, config, now } = context;
+  const contents = createPushContents(database);
+  const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
+  const places = createPlaces({ total: inParts, perParty: Math.ceil(inParts / 4) });
+
+  return async (claim, send, signal) => {
+    const { row } = claim;
+    const partBytes = row.part_bytes ?? maxPartBytes;
+    let leave: (() => void) | undefined;
+    try {
+      // Again only when the catalog moved on between two looks at it.
+      for (;;) {
+        const basis = await beginPush(database, claim, now());
+        const plan = planPush(toldTo(row), basis.catalog, basis.interests);
+        if (plan.kind === 'nothing') return { kind: 'nothing' };
+        const url = await findEndpoint(registry, row.subscriber);
+        if (url === undefined) return { kind: 'no endpoint' };
+
+        const { version } = basis.catalog;
+        const said: Said = {
+          kind: 'catalog',
+          catalogId: basis.id,
+          version,
+          networks: plan.visibleTo,
+          withdrawn: plan.kind === 'withdrawal',
+        };
+        const content = await contents.find(row.catalog_key, version, plan);
+        if (content.version !== version) continue;
+        const body = content.catalog && renderBody(context, basis, plan, content.catalog);
+        if (body !== undefined && (body.length <= partBytes || plan.kind === 'withdrawal')) {
+          await send(url, body);
+          return said;
+        }
+        leave ??= await places.enter(row.subscriber, signal);
+        if (await sendParts(context, claim, basis, plan, partBytes, (part) => send(url, part))) return said;
+      }
+    } finally {
+      leave?.();
+    }
+  };
+}
+
+function toldTo(row: DuePush): ToldState {
+  return {
+    acknowledgedVersion: row.acknowledged_version,
+    needsFull: row.needs_full,
+    inFlight: row.in_flight,
+    withdrawn: row.withdrawn,
+    networks: row.told_networks,
+  };
+}
+
+/** Catalog spec, POST /catalog/push: the Discovery Service has a registered endpoint in the network. */
+async function findEndpoint(registry: RegistryClient, subscriber: string): Promise<string | undefined> {
+  const records = await registry.findSubscriber(subscriber);
+  const url = records.find((record) => record.url !== undefined)?.url;
+  return url?.replace(/\/*$/, actions.push.path);
+}
+
+/** Reads and sends part by part out of one snapshot; false, and nothing sent, when that shows another version than the plan's. */
+async function sendParts(
+  context: CatalogContext,
+  claim: Claim<DuePush>,
+  basis: PushBasis,
+  plan: SayingPlan,
+  partBytes: number,
+  send: (part: Buffer) => Promise<boolean>,
+): Promise<boolean> {
+  const { database, now } = context;
+  const catalogKey = claim.row.catalog_key;
+  return database.transaction(
+    async (snapshot) => {
+      const { version, head } = await readHead(snapshot, catalogKey);
+      if (version !== basis.catalog.version) return false;
+      const overhead = renderBody(
+        context,
+        basis,
+        plan,
+        Buffer.from(renderCatalog(head, emptyMembers)),
+      ).length;
+      const changedAfter = plan.kind === 'merge' ? plan.changedAfter : undefined;
+      const transactionId = randomUUID();
+      let next = plan;
+      for await (const part of readParts(snapshot, catalogKey, {
+        changedAfter,
+        partBytes: partBytes - overhead,
+      })) {
+        const timestamp = await beginPart(database, claim, now());
+        const catalog = Buffer.from(renderCatalog(head, part));
+        if (!(await send(renderBody(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
+        next = { ...plan, kind: 'merge', changedAfter: 0 };
+      }
+      return true;
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+/** What a body has besides its documents: both members, with nothing in them. */
+const emptyMembers = { resources: [''], offers: [''] };
+
+function renderBody(
+  { self, url }: CatalogContext,
+  { id, type, timestamp }: PushBasis,
+  plan: SayingPlan,
+  catalog: Buffer,
+  transactionId: string = randomUUID(),
+): Buffer {
+  const context: ProviderContext = {
+    version: protocolVersion,
+    action: actions.push.name,
+    messageId: randomUUID(),
+    transactionId,
+    timestamp: timestamp.toISOString(),
+    bppId: self.subscriberId,
+    bppUri: url,
+  };
+  const directive: PublishDirective = {
+    catalogId: id,
+    catalogType: type,
+    updateMode: plan.kind === 'full' ? 'FULL' : 'MERGE',
+    visibleTo: [...plan.visibleTo],
+  };
+  const start = `{"context":${JSON.stringify(context)},"message":{"publishDirectives":[${JSON.stringify(directive)}],"catalogs":[`;
+  return Buffer.concat([Buffer.from(start), catalog, Buffer.from(']}}')]);
+}

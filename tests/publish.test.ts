@@ -1,0 +1,370 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../src/protocol/actions.ts';
+import type { Catalog } from '../src/protocol/catalog.ts';
+import { bodyDigest } from '../src/protocol/digest.ts';
+import type { PublishDirective } from '../src/protocol/publish-messages.ts';
+import { findCatalog } from '../src/storage/catalogs.ts';
+import { listChanges } from '../src/storage/change-log.ts';
+import type { Actor, Body, SendOptions } from './support/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
+
+// POST /catalog/publish and catalog/on_publish: what is accepted, what becomes of it, and what the publisher is told.
+
+let network: TestNetwork;
+let provider: Actor;
+let rival: Actor;
+
+beforeAll(async () => {
+  network = await startNetwork();
+  [provider, rival] = await Promise.all([network.actor('provider'), network.actor('rival')]);
+});
+afterAll(() => network.close());
+
+/** Publishes one catalog and waits for its result. */
+async function publish(
+  one: Catalog,
+  directive: Partial<PublishDirective> | undefined = undefined,
+  { as = provider, ...options }: SendOptions & { as?: Actor } = {},
+): Promise<Body> {
+  const publishDirectives = directive && [{ catalogId: one.id, catalogType: 'REGULAR', ...directive }];
+  const { status, messageId, body } = await as.send(
+    actions.publish,
+    { catalogs: [one], publishDirectives },
+    options,
+  );
+  expect({ status, body }).toMatchObject({ status: 200, body: { message: { status: 'ACK', messageId } } });
+  const callback = await as.waitFor('catalog/on_publish', messageId);
+  expect(callback.body.message.results).toHaveLength(1);
+  return callback.body.message.results[0];
+}
+
+/** The catalog as it leaves the service. */
+async function served(id: string, type = 'REGULAR'): Promise<Body> {
+  const { body } = await provider.send(actions.search, { filters: { type }, limit: 100 });
+  return body.message.catalogs.find((found: Body) => found.id === id);
+}
+
+describe('a publish', () => {
+  it('is acknowledged with its messageId, by a signed answer, and answered once on on_publish', async () => {
+    const message = { catalogs: [catalog('answered'), catalog('answered-too')] };
+    const context = { messageId: randomUUID() };
+    const answer = await provider.send(actions.publish, message, { context });
+    expect(answer).toMatchObject({
+      status: 200,
+      answerSigned: true,
+      body: { message: { status: 'ACK', ...context } },
+    });
+
+    const { body, chained, signer } = await provider.waitFor('catalog/on_publish', context.messageId);
+    expect(chained).toBe(true);
+    expect(signer).toBe('catalog.signpost.test');
+    expect(body.context).toMatchObject({ action: 'catalog/on_publish', ...context, bppId: provider.id });
+    expect(body.message.results).toEqual([
+      {
+        catalogId: 'answered',
+        status: 'ACCEPTED',
+        stats: { itemCount: 1, providerCount: 1, categoryCount: 0 },
+      },
+      {
+        catalogId: 'answered-too',
+        status: 'ACCEPTED',
+        stats: { itemCount: 1, providerCount: 1, categoryCount: 0 },
+      },
+    ]);
+    expect(provider.received.filter((one) => one.body.context.messageId === context.messageId)).toHaveLength(
+      1,
+    );
+  });
+
+  it('is answered with the digest of its raw body', async () => {
+    const context = {
+      version: '2.0.0',
+      action: 'catalog/publish',
+      messageId: randomUUID(),
+      transactionId: 't',
+    };
+    const more = { timestamp: new Date().toISOString(), bppId: provider.id, bppUri: provider.url };
+    const raw = Buffer.from(
+      JSON.stringify(
+        { context: { ...context, ...more }, message: { catalogs: [catalog('digested')] } },
+        null,
+        3,
+      ),
+    );
+    await provider.send(actions.publish, undefined, { raw, context: { messageId: context.messageId } });
+    const { body } = await provider.waitFor('catalog/on_publish', context.messageId);
+    expect(body.context.requestDigest).toEqual({ digest: bodyDigest(raw) });
+  });
+
+  it('without a directive is REGULAR, merged, and visible to the default network', async () => {
+    await publish(catalog('undirected', { resources: [plain('a')] }));
+    await publish(catalog('undirected', { resources: [plain('b')] }));
+    expect(await findCatalog(network.database, 'undirected')).toMatchObject({
+      type: 'REGULAR',
+      visibleTo: ['nfh.global/beckn-nodes'],
+    });
+    expect((await served('undirected')).resources.map(({ id }: Body) => id)).toEqual(['a', 'b']);
+  });
+
+  it('goes to the networks that visibleTo names, and to the default network again when the next one names none', async () => {
+    await publish(catalog('moving'), { visibleTo: ['one.example/net', 'two.example/net'] });
+    expect((await findCatalog(network.database, 'moving'))?.visibleTo).toEqual([
+      'one.example/net',
+      'two.example/net',
+    ]);
+    await publish(catalog('moving'), {});
+    expect((await findCatalog(network.database, 'moving'))?.visibleTo).toEqual(['nfh.global/beckn-nodes']);
+  });
+
+  it('counts accepted resources, distinct providers and distinct types', async () => {
+    const one = catalog('counted', {
+      resources: [charger('c1'), charger('c2'), plain('p')],
+      offers: [offer('o', { provider: { id: 'another-provider' } })],
+    });
+    expect(await publish(one)).toMatchObject({ stats: { itemCount: 3, providerCount: 2, categoryCount: 1 } });
+  });
+
+  it('fills in bppId and bppUri where the catalog has none, and keeps those that it has', async () => {
+    await publish(catalog('filled'));
+    expect(await served('filled')).toMatchObject({ bppId: provider.id, bppUri: provider.url });
+    await publish(catalog('filled', { bppUri: 'https://elsewhere.example/bpp' }));
+    expect(await served('filled')).toMatchObject({
+      bppId: provider.id,
+      bppUri: 'https://elsewhere.example/bpp',
+    });
+  });
+});
+
+describe('MERGE', () => {
+  it('puts in whole resources and offers by id and keeps the others', async () => {
+    const directive = { updateMode: 'MERGE' } as const;
+    await publish(
+      catalog('merged', { resources: [plain('a'), plain('b')], offers: [offer('x'), offer('y')] }),
+      directive,
+    );
+    await publish(
+      catalog('merged', {
+        resources: [{ id: 'b' }, plain('c')],
+        offers: [offer('y', { resourceIds: ['c'] })],
+      }),
+      directive,
+    );
+    expect(await served('merged')).toMatchObject({
+      resources: [plain('a'), { id: 'b' }, plain('c')],
+      offers: [offer('x'), offer('y', { resourceIds: ['c'] })],
+    });
+  });
+
+  it('replaces the catalog-level members that are given and keeps isActive and validity', async () => {
+    await publish(catalog('members', { isActive: false, validity: { endDate: '2030-01-01' } }));
+    await publish(catalog('members', { descriptor: { name: 'New name' } }));
+    expect(await served('members')).toMatchObject({
+      descriptor: { name: 'New name' },
+      isActive: false,
+      validity: { endDate: '2030-01-01' },
+    });
+  });
+
+  it('accepts an offer-only catalog', async () => {
+    expect(await publish(catalog('offers-only', { offers: [offer('o')] }))).toMatchObject({
+      status: 'ACCEPTED',
+    });
+    expect((await served('offers-only')).resources).toBeUndefined();
+  });
+});
+
+describe('FULL', () => {
+  it('leaves exactly what the request brought', async () => {
+    await publish(
+      catalog('replaced', { resources: [plain('a'), plain('b')], offers: [offer('x')], isActive: false }),
+    );
+    await publish(catalog('replaced', { resources: [plain('b', 'changed')] }), { updateMode: 'FULL' });
+    const now = await served('replaced');
+    expect(now).toMatchObject({ resources: [plain('b', 'changed')] });
+    expect(now).not.toHaveProperty('offers');
+    expect(now).not.toHaveProperty('isActive');
+  });
+
+  it('in which nothing is acceptable is REJECTED and changes nothing', async () => {
+    await publish(catalog('kept', { resources: [charger('c')] }));
+    const result = await publish(
+      catalog('kept', { resources: [charger('c', { connectorType: 'Wooden' })] }),
+      { updateMode: 'FULL' },
+    );
+    expect(result).toMatchObject({ status: 'REJECTED', errors: [{ code: 'SCH_SCHEMA_VALIDATION_FAILED' }] });
+    expect(await served('kept')).toMatchObject({ resources: [charger('c')] });
+  });
+});
+
+describe('typed attributes', () => {
+  const cases: [string, Body, string][] = [
+    ['an unknown connector', charger('bad', { connectorType: 'Wooden' }), 'attributes.connectorType'],
+    ['a v2xProtocol on an EV_CHARGER', charger('bad', { v2xProtocol: 'CCS_BPT' }), 'attributes.v2xProtocol'],
+    [
+      'a negative power',
+      charger('bad', { ratedPower: { value: -1, unit: 'kW' } }),
+      'attributes.ratedPower.value',
+    ],
+  ];
+
+  it.each(cases)(
+    'SCH_SCHEMA_VALIDATION_FAILED: %s makes the catalog PARTIAL with the path of the culprit',
+    async (name, bad, path) => {
+      const id = `typed-${name.replaceAll(' ', '-')}`;
+      const result = await publish(catalog(id, { resources: [charger('good'), bad] }));
+      expect(result).toMatchObject({ status: 'PARTIAL', stats: { itemCount: 1 } });
+      expect(result.errors).toHaveLength(1);
+      expect(result.errors[0]).toMatchObject({
+        code: 'SCH_SCHEMA_VALIDATION_FAILED',
+        details: { path: `$.message.catalogs[0].resources[1].resourceAttributes.${path}` },
+      });
+      expect((await served(id)).resources).toEqual([charger('good')]);
+    },
+  );
+
+  it('of a provider that fail reject the catalog', async () => {
+    const providerAttributes = {
+      '@context': chargerContext,
+      '@type': 'EnergyResourceEVCharger',
+      type: 'KIOSK',
+    };
+    const one = catalog('provider-attributes', {
+      provider: { id: 'p', descriptor: { name: 'P' }, providerAttributes },
+    });
+    const result = await publish(one);
+    expect(result).toMatchObject({ status: 'REJECTED' });
+    expect(result.errors[0].details.path).toMatch(
+      /^\$\.message\.catalogs\[0\]\.provider\.providerAttributes/,
+    );
+  });
+
+  it('of a schema that nobody knows are accepted', async () => {
+    const unknown = {
+      '@context': 'https://example.org/Kettle/v1/context.jsonld',
+      '@type': 'Kettle',
+      litres: 'two',
+    };
+    const one = catalog('unknown-context', { resources: [{ id: 'k', resourceAttributes: unknown }] });
+    expect(await publish(one)).toMatchObject({ status: 'ACCEPTED' });
+  });
+});
+
+describe('ownership', () => {
+  it("AUT_UNAUTHORIZED_ACTION: another publisher's catalog id is REJECTED", async () => {
+    await publish(catalog('mine', { resources: [plain('original')] }));
+    const result = await publish(catalog('mine', { resources: [plain('stolen')] }), undefined, { as: rival });
+    expect(result).toMatchObject({ status: 'REJECTED', errors: [{ code: 'AUT_UNAUTHORIZED_ACTION' }] });
+    expect((await served('mine')).resources).toEqual([plain('original')]);
+  });
+
+  it('AUT_UNAUTHORIZED_ACTION: a catalog whose bppId names somebody else is REJECTED', async () => {
+    const result = await publish(catalog('pretending', { bppId: rival.id }));
+    expect(result).toMatchObject({
+      status: 'REJECTED',
+      errors: [{ code: 'AUT_UNAUTHORIZED_ACTION', details: { path: '$.message.catalogs[0].bppId' } }],
+    });
+  });
+
+  it('BIZ_GENERIC_ERROR: a catalog never changes its type', async () => {
+    await publish(catalog('typed'), { catalogType: 'REGULAR' });
+    const result = await publish(catalog('typed'), { catalogType: 'MASTER' });
+    expect(result).toMatchObject({ status: 'REJECTED', errors: [{ code: 'BIZ_GENERIC_ERROR' }] });
+  });
+
+  it('two first publishes of one id at the same moment have one winner', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const one = catalog(`raced-${round}`);
+      const results = await Promise.all([publish(one), publish(one, undefined, { as: rival })]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['ACCEPTED', 'REJECTED']);
+    }
+  });
+});
+
+describe('repeats', () => {
+  it('of the same request get the same answer, and are done once', async () => {
+    const context = { messageId: randomUUID(), transactionId: 't', timestamp: new Date().toISOString() };
+    const message = { catalogs: [catalog('repeated')] };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => provider.send(actions.publish, message, { context })),
+    );
+    for (const { status, body } of answers)
+      expect({ status, body }).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
+    await provider.waitFor('catalog/on_publish', context.messageId);
+    expect((await findCatalog(network.database, 'repeated'))?.version).toBe(1);
+    const { rows } = await network.database.query('select from catalog.submission where message_id = $1', [
+      context.messageId,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('CTX_MESSAGE_ID_DUPLICATE: another body under the same messageId is refused', async () => {
+    const context = { messageId: randomUUID() };
+    await provider.send(actions.publish, { catalogs: [catalog('first-body')] }, { context });
+    const { status, body } = await provider.send(
+      actions.publish,
+      { catalogs: [catalog('second-body')] },
+      { context },
+    );
+    expect({ status, code: body.message.error.code }).toEqual({
+      status: 400,
+      code: 'CTX_MESSAGE_ID_DUPLICATE',
+    });
+  });
+
+  it('of the same content under a new messageId are ACCEPTED without a new version', async () => {
+    await publish(catalog('unchanged'));
+    expect(await publish(catalog('unchanged'), { updateMode: 'FULL' })).toMatchObject({ status: 'ACCEPTED' });
+    expect((await findCatalog(network.database, 'unchanged'))?.version).toBe(1);
+  });
+});
+
+describe('order', () => {
+  it("a publisher's submissions take effect entirely, one after the other, in the order of acceptance", async () => {
+    const rounds = Array.from({ length: 30 }, (_, round) => round);
+    const messageIds: string[] = [];
+    for (const round of rounds) {
+      const content = [plain('first', `round ${round}`), plain(`only-${round}`)];
+      const message = {
+        catalogs: [
+          catalog('ordered-a', { resources: content }),
+          catalog('ordered-b', { resources: content }),
+        ],
+        publishDirectives: ['ordered-a', 'ordered-b'].map((catalogId) => ({
+          catalogId,
+          catalogType: 'REGULAR',
+          updateMode: 'FULL',
+        })),
+      };
+      messageIds.push((await provider.send(actions.publish, message)).messageId);
+    }
+    await provider.waitFor('catalog/on_publish', messageIds.at(-1));
+    for (const id of ['ordered-a', 'ordered-b']) {
+      expect((await served(id)).resources).toEqual([plain('first', 'round 29'), plain('only-29')]);
+      const row = await findCatalog(network.database, id);
+      const changes = await listChanges(network.database, row?.key ?? 0, 100);
+      expect(changes.map(({ submissionId }) => submissionId)).toEqual(
+        changes.map(({ submissionId }) => submissionId ?? 0).sort((a, b) => b - a),
+      );
+    }
+  });
+});
+
+describe('history', () => {
+  it('has every accepted change with its sequence, time, publisher and version', async () => {
+    await publish(catalog('remembered', { resources: [plain('a')] }));
+    await publish(catalog('remembered', { resources: [plain('b')] }));
+    const row = await findCatalog(network.database, 'remembered');
+    const changes = await listChanges(network.database, row?.key ?? 0, 10);
+    expect(changes).toMatchObject([
+      {
+        version: 2,
+        publisher: 'provider.signpost.test/subscribers.beckn.one',
+        kind: 'merged',
+        at: expect.any(Date),
+      },
+      { version: 1, publisher: 'provider.signpost.test/subscribers.beckn.one' },
+    ]);
+  });
+});
