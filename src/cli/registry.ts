@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { RecordState } from '../protocol/registry-record.ts';
 import type { Database } from '../storage/database.ts';
+import { listParticipants } from '../storage/participant-records.ts';
 import {
   addKey,
   addMembership,
   defaultTtlSeconds,
   type KeyRegistration,
-  listParticipants,
   RegistrationRefused,
   registerParticipant,
   removeMembership,

@@ -17,7 +17,7 @@ import {
   type RegistryRecord,
 } from '../protocol/registry-record.ts';
 import type { Database } from '../storage/database.ts';
-import { findKeyRecord, type KeyRecord, listKeyRecords } from '../storage/participants.ts';
+import { findKeyRecord, type KeyRecord, listKeyRecords } from '../storage/participant-records.ts';
 
 export interface RegistryRoleOptions {
   database: Database;

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
 import { type Database, openDatabase } from './database.ts';
+import { findKeyRecord, listKeyRecords, listParticipants } from './participant-records.ts';
 import {
   addKey,
   addMembership,
-  findKeyRecord,
-  listKeyRecords,
-  listParticipants,
   type Registration,
   registerParticipant,
   removeMembership,
