@@ -5,6 +5,8 @@ import pg from 'pg';
 /** A session that holds a transaction open without working on it blocks others: the server ends it. */
 const idleInTransactionMs = 60_000;
 const connectTimeoutMs = 10_000;
+/** Both sides find out within half a minute that the other machine is gone: until then its locks would keep work from others. */
+const keepAlive = { idleSeconds: 10, intervalSeconds: 5, count: 3 };
 
 /** Throws a plain sentence when the address is not one of PostgreSQL. */
 export function connectionSettings(url: string): pg.ClientConfig {
@@ -15,6 +17,8 @@ export function connectionSettings(url: string): pg.ClientConfig {
     connectionString: url,
     application_name: 'signpost',
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAlive.idleSeconds * 1000,
+    options: `-c tcp_keepalives_idle=${keepAlive.idleSeconds} -c tcp_keepalives_interval=${keepAlive.intervalSeconds} -c tcp_keepalives_count=${keepAlive.count}`,
     connectionTimeoutMillis: connectTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     types: { getTypeParser },

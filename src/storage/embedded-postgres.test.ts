@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readCluster, startEmbeddedProcess } from '../../tests/support/embedded-process.ts';
 import { silentLogger } from '../logger.ts';
+import { openDatabase } from './database.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { identifyProcess } from './process-identity.ts';
 
@@ -112,15 +113,19 @@ describe('the embedded PostgreSQL', () => {
 });
 
 describe('a postmaster.pid that was left behind', () => {
-  it('does not hinder a start when its process is gone', async () => {
+  it('does not hinder a start when its process is gone, and open databases recover', async () => {
     const first = await start(shared);
-    await query(first.url, 'create table if not exists kept as select 42 as answer');
+    const database = await openDatabase({ url: first.url, logger });
+    await database.query('create table if not exists kept as select 42 as answer');
     const { pid = 0 } = await readCluster(shared);
     process.kill(pid, 'SIGKILL');
     while (identifyProcess(pid) !== undefined) await delay(10);
     expect((await readCluster(shared)).pid).toBe(pid);
+    await expect(database.ping()).rejects.toThrow();
     const second = await start(shared);
-    expect((await query(second.url, 'select * from kept')).rows).toEqual([{ answer: 42 }]);
+    expect(second.url).toBe(first.url);
+    expect((await database.query('select * from kept')).rows).toEqual([{ answer: 42 }]);
+    await database.close();
   });
 
   it('does not hinder a start when its process id is that of another program by now', async () => {

@@ -30,6 +30,7 @@ import { identifyProcess } from './process-identity.ts';
 
 /** Making a cluster and starting a server take a second or two; recovering after a crash may take longer. */
 const lockWaitMs = 10 * 60_000;
+const sayAfterMs = 3_000;
 
 export interface EmbeddedPostgres {
   url: string;
@@ -49,7 +50,12 @@ export interface EmbeddedOptions {
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = join(resolve(options.dataDir), 'postgres');
   await makeHome(home);
+  const waiting = setTimeout(
+    () => options.logger.info('waiting for another process that starts or stops PostgreSQL …'),
+    sayAfterMs,
+  );
   return withFileLock(join(home, 'lock'), lockWaitMs, async () => {
+    clearTimeout(waiting);
     const leave = await registerUser(home);
     try {
       const cluster = await runningCluster(home, options);

@@ -64,7 +64,8 @@ async function removeAbandoned(): Promise<void> {
     const dataDir = join(tmpdir(), name);
     const abandoned = await startEmbeddedPostgres({ dataDir, logger: silentLogger() }).catch(() => undefined);
     await abandoned?.close();
-    await rm(dataDir, { recursive: true, force: true });
+    // What belongs to another user stays.
+    await rm(dataDir, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

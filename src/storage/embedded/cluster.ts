@@ -142,6 +142,6 @@ export function explainFailure(what: string, output: string): string {
   const reasons = output
     .split('\n')
     .filter((line) => /\b(FATAL|PANIC|DETAIL|HINT|error):/.test(line))
-    .map((line) => line.replace(/^.*?\b(?:FATAL|PANIC|DETAIL|HINT|error):\s*/, ''));
+    .map((line) => `${line.replace(/^.*?\b(?:FATAL|PANIC|DETAIL|HINT|error):\s*/, '').replace(/\.$/, '')}.`);
   return `${what}: ${reasons.join(' ') || output.trim().split('\n').at(-1) || 'no reason given'}`;
 }
