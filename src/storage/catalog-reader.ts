@@ -85,24 +85,34 @@ export interface DocumentBatch {
   /** The documents, with commas between them. */
   text: string;
   count: number;
+  /** Of the text in UTF-8, with a comma for each document. */
   bytes: number;
 }
 
-/** The resources or offers of a catalog, by id, in batches; only those that changed after a version where one is given. */
+export interface DocumentsWanted {
+  /** Only those that changed after this version. */
+  changedAfter?: number;
+  /** Asked before each batch: the batch has no more bytes than this, unless a single document has. */
+  room?: () => number;
+}
+
+/** The resources or offers of a catalog, by id, in batches. */
 export async function* readDocuments(
   snapshot: Queryable,
   kind: 'resources' | 'offers',
   catalogKey: number,
-  { changedAfter }: { changedAfter?: number } = {},
+  { changedAfter, room = () => batchBytes }: DocumentsWanted = {},
 ): AsyncGenerator<DocumentBatch> {
   const statement = batchStatement(kind, changedAfter !== undefined);
-  let [after, limit] = ['', firstBatch];
+  let [after, averageBytes] = ['', batchBytes / firstBatch];
   for (;;) {
+    const maxBytes = Math.min(batchBytes, room());
+    const limit = Math.max(1, Math.min(maxBatch, Math.ceil(maxBytes / averageBytes)));
     const values = [
       catalogKey,
       after,
       limit,
-      batchBytes,
+      maxBytes,
       ...(changedAfter === undefined ? [] : [changedAfter]),
     ];
     const { rows } = await snapshot.query<BatchRow>(statement, values);
@@ -112,7 +122,7 @@ export async function* readDocuments(
     yield { text, count, bytes };
     if (count === batch.found && count < limit) return;
     after = batch.last;
-    limit = Math.max(1, Math.min(maxBatch, Math.ceil((batchBytes * count) / bytes)));
+    averageBytes = bytes / count;
   }
 }
 
@@ -132,11 +142,11 @@ function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): str
       where catalog_key = $1 and id > $2 ${changedOnly ? 'and changed_version > $5' : ''}
       order by id limit $3
     ), measured as (
-      select id, document, octet_length(document) as bytes,
-        sum(octet_length(document)) over (order by id rows between unbounded preceding and 1 preceding) as before
+      select id, document, octet_length(document) + 1 as bytes,
+        sum(octet_length(document) + 1) over (order by id rows unbounded preceding) as up_to_here
       from looked_at
     )
     select string_agg(document, ',' order by id) as text, max(id) as last, count(*) as count, sum(bytes) as bytes,
       (select count(*) from looked_at) as found
-    from measured where coalesce(before, 0) < $4`;
+    from measured where up_to_here <= $4 or up_to_here = bytes`;
 }

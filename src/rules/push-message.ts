@@ -1,0 +1,100 @@
+import { type Interest, type Matchable, networksFor } from './match.ts';
+
+// What a Discovery Service is to be told about a catalog, from what it acknowledged and what is so now (catalog spec: POST
+// /catalog/push). Level-triggered: whatever happened in between, one message brings it up to date.
+
+/** What is known of a Discovery Service's copy of a catalog. */
+export interface ToldState {
+  /** The version of the last acknowledged push; null when none was. */
+  acknowledgedVersion: number | null;
+  /** The last push was not simply acknowledged: it was refused, answered with 202, or not answered. */
+  needsFull: boolean;
+  /** A push left that may have arrived, and nobody knows what became of it. */
+  inFlight: boolean;
+  withdrawn: boolean;
+  /** The networks that the last acknowledged push named. */
+  networks: readonly string[];
+}
+
+export interface CatalogState extends Matchable {
+  version: number;
+  /** The last version that removed something or replaced the whole catalog. */
+  fullVersion: number;
+  isActive: boolean;
+}
+
+export type PushPlan =
+  | { kind: 'nothing' }
+  | { kind: 'full'; visibleTo: readonly string[] }
+  | { kind: 'merge'; visibleTo: readonly string[]; changedAfter: number }
+  | { kind: 'withdrawal'; visibleTo: readonly string[] };
+
+/** `interests` are the ACTIVE subscriptions of the Discovery Service. */
+export function planPush(told: ToldState, catalog: CatalogState, interests: readonly Interest[]): PushPlan {
+  // Whoever has no subscription left is told nothing, not even that a catalog went away.
+  if (interests.length === 0) return { kind: 'nothing' };
+  const { acknowledgedVersion, withdrawn } = told;
+  const visibleTo = networksFor(interests, catalog);
+  if (visibleTo.length === 0 || !catalog.isActive) {
+    const mayHoldIt = told.inFlight || (acknowledgedVersion !== null && !withdrawn);
+    if (!mayHoldIt) return { kind: 'nothing' };
+    // An empty list is not allowed, and an omitted one would name the default network.
+    const known = [visibleTo, told.networks, catalog.networkIds].find((networks) => networks.length > 0);
+    return { kind: 'withdrawal', visibleTo: known ?? [] };
+  }
+  if (acknowledgedVersion === null || withdrawn || told.needsFull || told.inFlight)
+    return { kind: 'full', visibleTo };
+  if (catalog.fullVersion > acknowledgedVersion) return { kind: 'full', visibleTo };
+  if (catalog.version > acknowledgedVersion)
+    return { kind: 'merge', visibleTo, changedAfter: acknowledgedVersion };
+  return { kind: 'nothing' };
+}
+
+/** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */
+export function smallerPart(partBytes: number, bodyBytes: number): number | undefined {
+  return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
+}
+
+/** Documents of one kind, with commas between them. */
+export interface Documents {
+  member: 'resources' | 'offers';
+  text: string;
+  /** Of the text in UTF-8, with a comma for each document. */
+  bytes: number;
+}
+
+export interface PartCutter {
+  /** How many bytes still fit into the part that is being filled. */
+  room(): number;
+  /** Takes documents up; returns the part before them, finished, when they did not fit into it any more. */
+  add(documents: Documents): Part | undefined;
+  /** The part that is being filled; undefined when there is nothing in it. */
+  rest(): Part | undefined;
+}
+
+/** A part of a catalog: the texts of each member, to be joined by commas. */
+export type Part = Record<Documents['member'], string[]>;
+
+/** Cuts documents into parts of at most `partBytes`; what is larger by itself gets a part of its own. */
+export function createPartCutter(partBytes: number): PartCutter {
+  let part: Part = { resources: [], offers: [] };
+  let bytes = 0;
+
+  const room = () => partBytes - bytes;
+  const take = () => {
+    const taken = part;
+    part = { resources: [], offers: [] };
+    bytes = 0;
+    return taken;
+  };
+  return {
+    room,
+    add(documents) {
+      const finished = bytes > 0 && documents.bytes > room() ? take() : undefined;
+      part[documents.member].push(documents.text);
+      bytes += documents.bytes;
+      return finished;
+    },
+    rest: () => (bytes > 0 ? take() : undefined),
+  };
+}

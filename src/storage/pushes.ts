@@ -1,0 +1,252 @@
+import type { CatalogType } from '../protocol/catalog.ts';
+import type { Interest } from '../rules/match.ts';
+import type { CatalogState } from '../rules/push-message.ts';
+import type { Database, Queryable, Transaction } from './database.ts';
+import { type Claim, LeaseLost, settle } from './due-work.ts';
+
+// What each Discovery Service has acknowledged of each catalog: one row for both. A row that is due says only that there may be something
+// to say; what it is, is computed from the row and the catalog when it is sent.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const pushTable = 'catalog.push';
+export const pushesChannel = 'pushes';
+
+/** The row of a claimed push. */
+export interface DuePush {
+  subscriber: string;
+  catalog_key: number;
+  acknowledged_version: number | null;
+  needs_full: boolean;
+  in_flight: boolean;
+  withdrawn: boolean;
+  told_networks: string[];
+  part_bytes: number | null;
+  failing_since: Date | null;
+}
+
+export const pushColumns = [
+  ...['subscriber', 'catalog_key', 'acknowledged_version', 'needs_full', 'in_flight', 'withdrawn'],
+  ...['told_networks', 'part_bytes', 'failing_since'],
+] as const satisfies (keyof DuePush)[];
+
+/** What a push is computed from, read at one moment. */
+export interface PushBasis {
+  /** The context.timestamp of the push: later than that of the one before. */
+  timestamp: Date;
+  id: string;
+  type: CatalogType;
+  catalog: CatalogState;
+  /** The ACTIVE subscriptions of the receiver. */
+  interests: Interest[];
+}
+
+/**
+ * Marks that a push is about to leave, and reads what to compute it from. Found marked later, it may have left, and
+ * nobody knows what became of it. Throws LeaseLost when somebody else has the row.
+ */
+export async function beginPush(database: Database, claim: Claim<DuePush>, now: Date): Promise<PushBasis> {
+  const { rows } = await database.query<BasisRow>(
+    `with marked as (${markInFlight} returning subscriber, catalog_key, sent_timestamp)
+     select sent_timestamp, id, type, visible_to, schema_types, version, full_version, is_active, (
+       select coalesce(jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_types)), '[]')
+       from catalog.subscription where owner = marked.subscriber and status = 'ACTIVE'
+     ) as interests
+     from marked join catalog.catalog on catalog.key = marked.catalog_key`,
+    [claim.id, claim.token, now],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new LeaseLost(pushTable, claim.id);
+  return {
+    timestamp: row.sent_timestamp,
+    id: row.id,
+    type: row.type,
+    interests: row.interests,
+    catalog: {
+      networkIds: row.visible_to,
+      schemaTypes: new Set(row.schema_types),
+      version: row.version,
+      fullVersion: row.full_version,
+      isActive: row.is_active,
+    },
+  };
+}
+
+/** The same mark for a further part of the same push; returns its timestamp. */
+export async function beginPart(database: Database, claim: Claim<DuePush>, now: Date): Promise<Date> {
+  const { rows } = await database.query<{ sent_timestamp: Date }>(
+    `${markInFlight} returning sent_timestamp`,
+    [claim.id, claim.token, now],
+  );
+  if (rows[0] === undefined) throw new LeaseLost(pushTable, claim.id);
+  return rows[0].sent_timestamp;
+}
+
+const markInFlight = `update catalog.push
+  set in_flight = true, sent_timestamp = greatest($3::timestamptz, sent_timestamp + interval '1 millisecond')
+  where id = $1 and lease_token = $2`;
+
+interface BasisRow {
+  sent_timestamp: Date;
+  id: string;
+  type: CatalogType;
+  visible_to: string[];
+  schema_types: string[];
+  version: number;
+  full_version: number;
+  is_active: boolean;
+  interests: Interest[];
+}
+
+export interface Acknowledged {
+  version: number;
+  networks: readonly string[];
+  withdrawn: boolean;
+  needsFull: boolean;
+  status: number;
+  /** What a 202 said. */
+  remark?: string;
+}
+
+/** The receiver has it. Work that was found meanwhile keeps the row due. */
+export async function recordAcknowledged(
+  tx: Transaction,
+  claim: Claim<DuePush>,
+  { version, networks, withdrawn, needsFull, status, remark }: Acknowledged,
+): Promise<void> {
+  await settle(tx, pushTable, claim, {
+    dueAt: null,
+    set: {
+      ...fresh,
+      state: withdrawn ? 'withdrawn' : 'acknowledged',
+      acknowledged_version: version,
+      told_networks: networks,
+      withdrawn,
+      needs_full: needsFull,
+      last_status: status,
+      last_error: remark ?? null,
+    },
+  });
+}
+
+/** There was nothing to say. Of a catalog that the receiver never got, nothing needs to be remembered. */
+export async function recordNothing(tx: Transaction, claim: Claim<DuePush>): Promise<void> {
+  const { withdrawn, in_flight, acknowledged_version } = claim.row;
+  const set = { ...fresh, state: withdrawn ? 'withdrawn' : 'acknowledged', in_flight };
+  await settle(tx, pushTable, claim, { dueAt: null, set });
+  if (acknowledged_version === null && !in_flight)
+    await tx.query('delete from catalog.push where id = $1 and due_at is null', [claim.id]);
+}
+
+/** There is nowhere to send it: looked at again with the next change. */
+export async function recordNoEndpoint(tx: Transaction, claim: Claim<DuePush>, error: string): Promise<void> {
+  const { in_flight } = claim.row;
+  const set = { ...fresh, state: 'no endpoint', in_flight, last_status: null, last_error: error };
+  await settle(tx, pushTable, claim, { dueAt: null, set });
+}
+
+export interface Failure {
+  status?: number;
+  error: string;
+  needsFull: boolean;
+  /** It may have arrived all the same. */
+  lost: boolean;
+  partBytes?: number;
+}
+
+/** Refused, or tried for as long as it may be: the next change makes it due again, or an operator. */
+export async function recordParked(tx: Transaction, claim: Claim<DuePush>, failure: Failure): Promise<void> {
+  const set = { ...failed(claim, failure), state: 'parked' };
+  await settle(tx, pushTable, claim, { dueAt: null, set });
+}
+
+/** Tried again at that time and not before, whatever changes until then: the push will be computed anew anyway. */
+export async function recordRetry(
+  tx: Transaction,
+  claim: Claim<DuePush>,
+  { failingSince, dueAt, ...failure }: Failure & { failingSince: Date; dueAt: Date },
+): Promise<void> {
+  await tx.query('update catalog.push set due_at = leased_until where id = $1 and lease_token = $2', [
+    claim.id,
+    claim.token,
+  ]);
+  const set = { ...failed(claim, failure), state: 'pending', failing_since: failingSince };
+  await settle(tx, pushTable, claim, { dueAt, set });
+}
+
+/** 413: cut smaller and tried again at once, which does not count as an attempt. */
+export async function recordSmaller(
+  tx: Transaction,
+  claim: Claim<DuePush>,
+  { now, ...failure }: Failure & { partBytes: number; now: Date },
+): Promise<void> {
+  const set = { ...failed(claim, failure), state: 'pending', attempts: claim.attempts - 1 };
+  await settle(tx, pushTable, claim, { dueAt: now, set });
+}
+
+const fresh = { in_flight: false, failing_since: null, attempts: 0 };
+
+/** What was unknown before this push stays so until one is acknowledged. */
+function failed({ row }: Claim<DuePush>, { status, error, needsFull, lost, partBytes }: Failure) {
+  return {
+    in_flight: lost || row.in_flight,
+    needs_full: needsFull || row.needs_full,
+    part_bytes: partBytes ?? row.part_bytes,
+    last_status: status ?? null,
+    last_error: error,
+  };
+}
+
+export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint';
+
+export interface PushFilter {
+  subscriber?: string;
+  states?: readonly PushState[];
+  limit: number;
+  offset: number;
+}
+
+/** A push as an operator sees it. */
+export interface PushSummary {
+  id: number;
+  subscriber: string;
+  catalogId: string;
+  state: PushState;
+  /** What the subscriber has, and what there is. */
+  acknowledgedVersion: number | null;
+  version: number;
+  attempts: number;
+  lastStatus: number | null;
+  lastError: string | null;
+  failingSince: Date | null;
+  /** The next attempt, or, while one is under way, the end of its lease. */
+  dueAt: Date | null;
+}
+
+/** By subscriber and catalog. */
+export async function listPushes(
+  queryable: Queryable,
+  { subscriber, states, limit, offset }: PushFilter,
+): Promise<PushSummary[]> {
+  const { rows } = await queryable.query<PushSummary>(
+    `select push.id, subscriber, catalog.id as "catalogId", state, acknowledged_version as "acknowledgedVersion", version,
+       attempts, last_status as "lastStatus", last_error as "lastError", failing_since as "failingSince", due_at as "dueAt"
+     from catalog.push join catalog.catalog on catalog.key = push.catalog_key
+     where ($1::text is null or subscriber = $1) and ($2::text[] is null or state = any($2))
+     order by subscriber, catalog.id limit $3 offset $4`,
+    [subscriber, states, limit, offset],
+  );
+  return rows;
+}
+
+/** Makes parked pushes due, and those that had no endpoint: the one with this id, or all. Returns how many. */
+export async function replayPushes(database: Database, id?: number): Promise<number> {
+  return database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update catalog.push set state = 'pending', due_at = now(), attempts = 0, failing_since = null
+       where state in ('parked', 'no endpoint') and ($1::bigint is null or id = $1)`,
+      [id],
+    );
+    if (rowCount > 0) tx.hint(pushesChannel);
+    return rowCount;
+  });
+}
