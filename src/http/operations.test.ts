@@ -67,11 +67,13 @@ describe('the operations of a role', () => {
 describe('operations at another address', () => {
   it('serve all roles there, and nothing of it at the roles', async () => {
     const metrics = createMetrics({ process: false });
-    const catalog = await start({ metrics, operations: 'elsewhere' });
-    const registry = await start({
+    const operations = createOperationsServer(silentLogger());
+    opened.push(operations);
+    const catalog = await start({ metrics, operations });
+    await start({
       role: 'registry',
       metrics,
-      operations: 'elsewhere',
+      operations,
       ready: async () => {
         throw new Error('down');
       },
@@ -81,11 +83,6 @@ describe('operations at another address', () => {
     }
     expect((await get(`${catalog.url}/openapi.json`)).status).toBe(200);
 
-    const operations = createOperationsServer({
-      logger: silentLogger(),
-      servers: [catalog.server, registry.server],
-    });
-    opened.push(operations);
     const url = await operations.listen({ host: '127.0.0.1', port: 0 });
     expect((await get(`${url}/health`)).json).toMatchObject({ roles: ['catalog', 'registry'] });
     expect(await get(`${url}/ready`)).toMatchObject({

@@ -18,7 +18,7 @@ export function addOperations(server: FastifyInstance, roles: readonly OperatedR
 
   server.get('/ready', { config }, async (_request, reply) => {
     const reports = await Promise.all(roles.map(async (one) => [one.role, await readiness(one)] as const));
-    const ready = reports.every(([, report]) => report.ready);
+    const ready = reports.length > 0 && reports.every(([, report]) => report.ready);
     return reply.code(ready ? 200 : 503).send({ ready, roles: Object.fromEntries(reports) });
   });
 
@@ -40,24 +40,32 @@ export function addOperations(server: FastifyInstance, roles: readonly OperatedR
   });
 }
 
-/** The operator's pages of several roles at one address of their own (OPERATIONS_PORT). */
-export function createOperationsServer({ logger, servers }: OperationsServerOptions): FastifyInstance {
+/**
+ * The operator's pages of all roles of a process at one address of their own (OPERATIONS_PORT). Given to `createServer`, each role
+ * shows itself here and not at its own address.
+ */
+export interface OperationsServer {
+  add(role: OperatedRole): void;
+  /** Resolves with its address. */
+  listen(address: { host: string; port: number }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export function createOperationsServer(logger: Logger): OperationsServer {
+  const roles: OperatedRole[] = [];
   const server = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   });
-  const roles = servers.map(({ operated }) => operated);
   addOperations(server, roles);
   server.get<{ Querystring: RoleQuery }>('/openapi.json', async ({ query }) =>
     chosen(roles, query).document(),
   );
-  return server;
-}
-
-export interface OperationsServerOptions {
-  logger: Logger;
-  /** Servers of roles that were made with `operations: 'elsewhere'`. */
-  servers: readonly FastifyInstance[];
+  return {
+    add: (role) => void roles.push(role),
+    listen: (address) => server.listen(address),
+    close: () => server.close(),
+  };
 }
 
 /** A role as its operator sees it. */
@@ -74,7 +82,7 @@ interface RoleQuery {
 
 function chosen(roles: readonly OperatedRole[], query: RoleQuery): OperatedRole {
   const role = roles.find((one) => one.role === query.role) ?? roles[0];
-  if (!role) throw new Error('an operations server needs at least one role');
+  if (!role) throw new Error('no role runs in this process');
   return role;
 }
 

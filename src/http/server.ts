@@ -18,7 +18,7 @@ import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
 import { buildOpenApi, type PlainOperation } from './openapi.ts';
-import { addOperations, type OperatedRole } from './operations.ts';
+import { addOperations, type OperationsServer } from './operations.ts';
 
 /**
  * The HTTP server of one role: request ids, admission, one answer to every error, one line per request that is worth it,
@@ -31,8 +31,8 @@ export interface ServerOptions {
   /** Throws, or resolves with `ready: false`, while the role cannot do its work. What it resolves with is shown at /ready. */
   ready: () => Promise<unknown>;
   admission?: Admission;
-  /** `elsewhere`: /health, /ready, /metrics and /docs are served by `createOperationsServer` at another address. */
-  operations?: 'here' | 'elsewhere';
+  /** Where /health, /ready, /metrics and /docs are served instead of here. */
+  operations?: OperationsServer;
   /** Proxies whose X-Forwarded-For is believed; none unless given. */
   trustProxy?: boolean | string | string[];
   /** For the whole request, so that nobody holds a connection by sending slowly. */
@@ -42,7 +42,6 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyInstance {
     admission: Admission | undefined;
-    operated: OperatedRole;
   }
   interface FastifyRequest {
     /** Who signed it, once that is known. */
@@ -64,7 +63,6 @@ const defaultRequestTimeoutMs = 60_000;
 const headersTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 65_000;
 const maxHeaderBytes = 16 * 1024;
-const maxHeadersCount = 100;
 /** Of unsigned routes with a JSON body; a route may say otherwise. */
 const plainBodyBytes = 1024 * 1024;
 const maxParameterLength = 1_024;
@@ -90,14 +88,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: answerError,
     clientErrorHandler: answerUnreadable,
   });
-  server.server.maxHeadersCount = maxHeadersCount;
+  server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would drop the others without a word
 
   const actions: Action[] = [];
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];
   const known: KnownRoute[] = [];
   const document = () => buildOpenApi({ role, actions, plain });
   server.decorate('admission', admission);
-  server.decorate('operated', { role, ready, metrics, document });
   server.decorateRequest('identity', '');
   server.decorateRequest('refusal', '');
 
@@ -131,7 +128,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setNotFoundHandler((request, reply) => answerError(unknownRoute(known, request), request, reply));
 
   server.get('/openapi.json', { config: { always: true } }, async () => document());
-  if (options.operations !== 'elsewhere') addOperations(server, [server.operated]);
+  const operated = { role, ready, metrics, document };
+  if (options.operations) options.operations.add(operated);
+  else addOperations(server, [operated]);
   return server;
 }
 
