@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../protocol/json.ts';
 import { findIRegexp, type IRegexp } from './i-regexp.ts';
+import { comparisons, lengthOf } from './jsonpath-compare.ts';
 import {
-  type ComparisonOperator,
   type Condition,
   isSingular,
   type JsonPathNode,
@@ -10,7 +10,7 @@ import {
   type Selector,
   type ValueExpression,
 } from './jsonpath-grammar.ts';
-import { JsonPathFault } from './jsonpath-parse.ts';
+import { JsonPathFault } from './jsonpath-reader.ts';
 
 /**
  * Turns a query into functions over JSON values, with the semantics of RFC 9535. Arrays may be of any size, strings
@@ -125,7 +125,7 @@ function findKey(value: Json, selector: Selector & { kind: 'name' | 'index' }): 
   return index >= 0 && index < value.length ? index : undefined;
 }
 
-/** Section 2.3.4.2.2. */
+/** RFC 9535 section 2.3.4.2.2. */
 function* sliceIndexes(length: number, slice: Selector & { kind: 'slice' }): Generator<number> {
   const { step } = slice;
   const normal = (index: number) => (index < 0 ? index + length : index);
@@ -223,7 +223,7 @@ function compileSingular(query: Query): Evaluate {
 }
 
 /**
- * The result is false where the pattern is no I-Regexp (sections 2.4.6 and 2.4.7). A pattern written in the query that
+ * The result is false where the pattern is no I-Regexp (RFC 9535 sections 2.4.6 and 2.4.7). A pattern written in the query that
  * cannot be run is refused with the query; one that a document holds just does not match.
  */
 function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test {
@@ -260,54 +260,4 @@ function findRunnable(pattern: string): IRegexp | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Section 2.4.4: Unicode scalar values, elements or members. */
-function lengthOf(value: Json | undefined): number | undefined {
-  if (typeof value === 'string') return [...value].length;
-  if (Array.isArray(value)) return value.length;
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
-}
-
-type Comparison = (left: Json | undefined, right: Json | undefined) => boolean;
-
-/** Section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
-const comparisons: Record<ComparisonOperator, Comparison> = {
-  '==': isEqual,
-  '!=': (left, right) => !isEqual(left, right),
-  '<': isLess,
-  '>': (left, right) => isLess(right, left),
-  '<=': (left, right) => isLess(left, right) || isEqual(left, right),
-  '>=': (left, right) => isLess(right, left) || isEqual(left, right),
-};
-
-function isEqual(left: Json | undefined, right: Json | undefined): boolean {
-  if (left === right) return true;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((element, index) => isEqual(element, right[index]));
-  }
-  const names = Object.keys(left);
-  return (
-    names.length === Object.keys(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
-  );
-}
-
-function isLess(left: Json | undefined, right: Json | undefined): boolean {
-  if (typeof left === 'number' && typeof right === 'number') return left < right;
-  if (typeof left !== 'string' || typeof right !== 'string') return false;
-  const end = Math.min(left.length, right.length);
-  for (let at = 0; at < end; at++) {
-    const a = left.charCodeAt(at);
-    const b = right.charCodeAt(at);
-    if (a !== b) return scalarOrder(a) < scalarOrder(b);
-  }
-  return left.length < right.length;
-}
-
-/** Halves of surrogate pairs stand for scalar values above U+FFFF, but lie below U+E000 as code units. */
-function scalarOrder(unit: number): number {
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -7,6 +7,7 @@ import {
   type Selector,
   type ValueExpression,
 } from './jsonpath-grammar.ts';
+import { JsonPathReader } from './jsonpath-reader.ts';
 
 /**
  * Reads a JSONPath query by the grammar of RFC 9535 (appendix A), and the typing rules of its functions (section 2.4.3),
@@ -16,29 +17,12 @@ export function parseQuery(expression: string): Query {
   return new Parser(expression).whole();
 }
 
-export class JsonPathFault extends Error {
-  override readonly name = 'JsonPathFault';
-  /** Index of the character in the expression, from 0. */
-  readonly at: number;
-
-  constructor(message: string, at: number) {
-    super(message);
-    this.at = at;
-  }
-}
-
 const maxExpressionLength = 65_536;
 /** Filters and parentheses inside each other. */
 const maxNesting = 64;
 
-class Parser {
-  private readonly text: string;
-  private at = 0;
+class Parser extends JsonPathReader {
   private nesting = 0;
-
-  constructor(text: string) {
-    this.text = text;
-  }
 
   whole(): Query {
     if (this.text.length > maxExpressionLength) {
@@ -72,9 +56,7 @@ class Parser {
 
   private afterDot(): Selector[] {
     if (this.takes('*')) return [{ kind: 'wildcard' }];
-    const name = this.match(memberName);
-    if (name === undefined) this.fail("a name or '*' expected");
-    return [{ kind: 'name', name }];
+    return [{ kind: 'name', name: this.findName() ?? this.fail("a name or '*' expected") }];
   }
 
   private brackets(): Selector[] {
@@ -100,7 +82,7 @@ class Parser {
   }
 
   private indexOrSlice(): Selector {
-    const first = this.integer();
+    const first = this.findInteger();
     const before = this.at;
     this.space();
     if (!this.takes(':')) {
@@ -109,21 +91,11 @@ class Parser {
       return { kind: 'index', index: first };
     }
     this.space();
-    const end = this.integer();
+    const end = this.findInteger();
     this.space();
     if (!this.takes(':')) return { kind: 'slice', start: first, end, step: 1 };
     this.space();
-    return { kind: 'slice', start: first, end, step: this.integer() ?? 1 };
-  }
-
-  private integer(): number | undefined {
-    const start = this.at;
-    const digits = this.match(/-?[0-9]+/y);
-    if (digits === undefined) return undefined;
-    if (!/^(?:0|-?[1-9][0-9]*)$/.test(digits)) this.fail('an index has no leading zeros and no -0', start);
-    const integer = Number(digits);
-    if (!Number.isSafeInteger(integer)) this.fail('an index beyond 2^53', start);
-    return integer;
+    return { kind: 'slice', start: first, end, step: this.findInteger() ?? 1 };
   }
 
   private or(): Condition {
@@ -245,91 +217,13 @@ class Parser {
     return from === undefined ? undefined : { from: from as Query['from'], segments: this.segments() };
   }
 
-  private literal(): null | boolean | number | string {
-    if (this.sees('"') || this.sees("'")) return this.string();
-    const start = this.at;
-    const number = this.match(/(?:-?[1-9][0-9]*|-?0)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y);
-    if (number !== undefined) {
-      return Number.isFinite(Number(number))
-        ? Number(number)
-        : this.fail('a number beyond the range of a double', start);
-    }
-    const word = this.match(/true|false|null/y);
-    if (word === undefined) this.fail('a query, a literal or a function expected');
-    return JSON.parse(word);
-  }
-
-  private string(): string {
-    const quote = this.text.charAt(this.at);
-    this.at++;
-    let read = '';
-    while (!this.takes(quote)) {
-      const character = this.text.charAt(this.at);
-      if (character < ' ')
-        this.fail(character === '' ? 'the query ends inside a string' : 'a control character');
-      this.at++;
-      read += character === '\\' ? this.escape(quote) : character;
-    }
-    return read;
-  }
-
-  private escape(quote: string): string {
-    const start = this.at - 1;
-    const unit = this.match(
-      /u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}/y,
-    );
-    if (unit !== undefined) return JSON.parse(`"\\${unit}"`);
-    if (this.takes(quote)) return quote;
-    return JSON.parse(`"\\${this.match(/[bfnrt/\\]/y) ?? this.fail('no such escape', start)}"`);
-  }
-
   private nested<T>(read: () => T): T {
     if (++this.nesting > maxNesting) this.fail(`nested deeper than ${maxNesting} levels`);
     const result = read();
     this.nesting--;
     return result;
   }
-
-  private sees(symbol: string): boolean {
-    return this.text.startsWith(symbol, this.at);
-  }
-
-  private takes(symbol: string): boolean {
-    const seen = this.sees(symbol);
-    if (seen) this.at += symbol.length;
-    return seen;
-  }
-
-  private takesAfterSpace(symbol: string): boolean {
-    const before = this.at;
-    this.space();
-    const taken = this.takes(symbol);
-    if (taken) this.space();
-    else this.at = before;
-    return taken;
-  }
-
-  private expect(symbol: string): void {
-    if (!this.takes(symbol)) this.fail(`'${symbol}' expected`);
-  }
-
-  private match(sticky: RegExp): string | undefined {
-    sticky.lastIndex = this.at;
-    const found = sticky.exec(this.text)?.[0];
-    this.at += found?.length ?? 0;
-    return found;
-  }
-
-  private space(): void {
-    this.match(/[ \t\n\r]*/y);
-  }
-
-  private fail(what: string, at = this.at): never {
-    throw new JsonPathFault(what, at);
-  }
 }
-
-const memberName = /[A-Za-z_\u0080-\ud7ff\ue000-\u{10ffff}][A-Za-z0-9_\u0080-\ud7ff\ue000-\u{10ffff}]*/uy;
 
 /** What can stand on either side of an operator, or alone as a test: exactly one of the three is there. */
 interface Operand {

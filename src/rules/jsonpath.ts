@@ -2,7 +2,8 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, quoteName } from '../protocol/json.ts';
 import { compileQuery } from './jsonpath-evaluate.ts';
 import type { JsonPathNode, Location, Query } from './jsonpath-grammar.ts';
-import { JsonPathFault, parseQuery } from './jsonpath-parse.ts';
+import { parseQuery } from './jsonpath-parse.ts';
+import { JsonPathFault } from './jsonpath-reader.ts';
 
 /**
  * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it. Whatever is wrong with an

@@ -1,0 +1,53 @@
+import type { Json } from '../protocol/json.ts';
+import type { ComparisonOperator } from './jsonpath-grammar.ts';
+
+/** RFC 9535 section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
+export const comparisons: Record<ComparisonOperator, Comparison> = {
+  '==': isEqual,
+  '!=': (left, right) => !isEqual(left, right),
+  '<': isLess,
+  '>': (left, right) => isLess(right, left),
+  '<=': (left, right) => isLess(left, right) || isEqual(left, right),
+  '>=': (left, right) => isLess(right, left) || isEqual(left, right),
+};
+
+/** RFC 9535 section 2.4.4: Unicode scalar values, elements or members. */
+export function lengthOf(value: Json | undefined): number | undefined {
+  if (typeof value === 'string') return [...value].length;
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
+}
+
+function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((element, index) => isEqual(element, right[index]));
+  }
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && isEqual(left[name], right[name]))
+  );
+}
+
+function isLess(left: Json | undefined, right: Json | undefined): boolean {
+  if (typeof left === 'number' && typeof right === 'number') return left < right;
+  if (typeof left !== 'string' || typeof right !== 'string') return false;
+  const end = Math.min(left.length, right.length);
+  for (let at = 0; at < end; at++) {
+    const a = left.charCodeAt(at);
+    const b = right.charCodeAt(at);
+    if (a !== b) return scalarOrder(a) < scalarOrder(b);
+  }
+  return left.length < right.length;
+}
+
+/** Halves of surrogate pairs stand for scalar values above U+FFFF, but lie below U+E000 as code units. */
+function scalarOrder(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}
+
+/** Undefined is what RFC 9535 calls Nothing: no value at all. */
+type Comparison = (left: Json | undefined, right: Json | undefined) => boolean;
