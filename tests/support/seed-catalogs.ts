@@ -1,7 +1,9 @@
 import type { Offer, Resource } from '../../src/protocol/catalog.ts';
 import { schemaTypesOf } from '../../src/rules/match.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { defaultNetwork } from './network.ts';
+
+/** What a catalog is visible to unless it says otherwise. */
+const defaultNetwork = 'nfh.global/beckn-nodes';
 
 export interface SeedCatalog {
   id: string;
@@ -32,9 +34,9 @@ export async function seedCatalog(database: Database, catalog: SeedCatalog): Pro
   };
   await database.transaction(async (tx) => {
     const { rows } = await tx.query<{ key: number }>(
-      `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, head, is_active,
+      `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active,
          resource_count, offer_count, schema_uses, schema_types, published_at, updated_at)
-       values ($1, $2, $3, $4, 1, 1, $5, $6, $7, $8, '{}', $9, now(), now()) returning key`,
+       values ($1, $2, $3, $4, 1, 1, $5, $5, $6, $7, $8, '{}', $9, now(), now()) returning key`,
       [
         ...[id, owner, type, visibleTo, JSON.stringify(head), isActive ?? true],
         ...[resources.length, offers.length, [...schemaTypesOf({ resources, offers })]],
@@ -67,7 +69,7 @@ export async function seedResources(
     `insert into catalog.resource (catalog_key, id, own, changed_version)
      select key, 'r' || n,
        json_build_object('id', 'r' || n, 'descriptor', json_build_object('name', 'Resource ' || n,
-         'longDesc', left(repeat(md5(n::text), $3 / 32 + 1), $3))), 1
+         'longDesc', (select left(string_agg(md5(n || '/' || part), ''), $3) from generate_series(0, $3 / 32) as part))), 1
      from catalog.catalog cross join generate_series(1, $2::int) as n where catalog.id = $1`,
     [catalogId, count, bytes],
   );

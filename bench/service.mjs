@@ -1,0 +1,142 @@
+// A catalog service and a registry in a process of their own, on an embedded PostgreSQL of their own, and participants played by the benchmark.
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { silentLogger } from '../dist/logger.js';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../dist/protocol/keys.js';
+import { signRequest } from '../dist/protocol/request-signature.js';
+import { openDatabase } from '../dist/storage/database.js';
+import { startEmbeddedPostgres } from '../dist/storage/embedded-postgres.js';
+import { registerParticipant } from '../dist/storage/participants.js';
+
+const registryName = 'subscribers.beckn.one';
+
+/** `settings` are environment variables of the service. `prepare` fills the database before the service starts. */
+export async function startService({ settings = {}, prepare = async () => {} } = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'signpost-bench-'));
+  chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
+  const postgres = await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
+  const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
+  await prepare(database);
+
+  const [registryPort, catalogPort] = [await freePort(), await freePort()];
+  const seed = generateSeed();
+  const catalogUrl = `http://127.0.0.1:${catalogPort}`;
+  await register(database, { id: 'catalog.bench', url: catalogUrl, seed });
+  const child = fork(new URL('./servers/roles.mjs', import.meta.url), {
+    env: {
+      ...process.env,
+      DATABASE_URL: postgres.url,
+      DATA_DIR: dataDir,
+      REGISTRY_PORT: String(registryPort),
+      CATALOG_PORT: String(catalogPort),
+      CATALOG_ID: 'catalog.bench',
+      CATALOG_PRIVATE_KEY: seed,
+      ALLOW_PRIVATE_ADDRESSES: 'true',
+      RATE_LIMIT_PER_SECOND: '0',
+      ...settings,
+    },
+  });
+  await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => Promise.reject(new Error('the service did not start'))),
+  ]);
+  const participants = [];
+
+  return {
+    database,
+    catalogUrl,
+    async participant(name) {
+      const participant = await startParticipant(`${name}.bench`, database, catalogUrl);
+      participants.push(participant);
+      return participant;
+    },
+    /** By how many bytes the service's memory grew at most during the work. */
+    async addedMemory(work) {
+      child.send('measure');
+      await work();
+      child.send('measured');
+      const [{ addedBytes }] = await once(child, 'message');
+      return addedBytes;
+    },
+    async close() {
+      for (const participant of participants) participant.close();
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+      await database.close();
+      await postgres.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Signs requests, acknowledges what it receives, and hands it to whoever waits for its messageId. */
+async function startParticipant(id, database, catalogUrl) {
+  const seed = generateSeed();
+  const key = { subscriberId: id, recordId: 'key-1', privateKey: privateKeyFromSeed(seed) };
+  const waiting = new Map();
+  const server = createServer(async (request, response) => {
+    const body = JSON.parse(await buffer(request));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ message: { status: 'ACK', messageId: body.context.messageId } }));
+    waiting.get(body.context.messageId)?.(body);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  await register(database, { id, url, seed });
+  return {
+    id,
+    url,
+    async send(action, message, side = 'bap') {
+      const messageId = randomUUID();
+      const context = {
+        version: '2.0.0',
+        action: action.name,
+        messageId,
+        transactionId: randomUUID(),
+        timestamp: new Date().toISOString(),
+        [`${side}Id`]: id,
+        [`${side}Uri`]: url,
+      };
+      const body = Buffer.from(JSON.stringify({ context, message }));
+      const callback = action.callback && new Promise((resolve) => waiting.set(messageId, resolve));
+      const response = await fetch(`${catalogUrl}${action.path}`, {
+        method: 'POST',
+        headers: { authorization: signRequest(key, body, { now: new Date() }) },
+        body,
+      });
+      const answer = await response.json();
+      if (response.status !== 200) throw new Error(`answered ${response.status}: ${JSON.stringify(answer)}`);
+      return { answer, callback };
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function register(database, { id, url, seed }) {
+  await registerParticipant(database, {
+    namespace: id,
+    registryName,
+    subscriberId: id,
+    url,
+    networkIds: ['nfh.global/beckn-nodes'],
+    key: { recordId: 'key-1', publicKey: publicKeyOf(privateKeyFromSeed(seed)) },
+  });
+}
+
+async function freePort() {
+  const probe = createServer();
+  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
