@@ -30,6 +30,10 @@ export const settings = {
     'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
     { max: 65_535 },
   ),
+  TRUSTED_PROXIES: list(
+    '',
+    'addresses or ranges of proxies whose X-Forwarded-For is believed, comma-separated',
+  ),
   LOG_LEVEL: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
     'info',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { startCatalogRole } from './catalog/role.ts';
 import type { Config, Role } from './config.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
+import { createOperationsServer, type OperationsServer } from './http/operations.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
 import { createRegistryClient } from './registry/client.ts';
@@ -41,6 +42,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
     await prepare?.(database);
 
     const metrics = createMetrics();
+    const operations = openOperations(config, logger, closers);
     const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
     closers.push(() => client.close());
     const registry = createRegistryClient({
@@ -67,7 +69,15 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
 
     const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
       registry: () =>
-        startRegistryRole({ database, logger, metrics, host: config.HOST, port: config.REGISTRY_PORT }),
+        startRegistryRole({
+          database,
+          logger: logger.child({ role: 'registry' }),
+          metrics,
+          host: config.HOST,
+          port: config.REGISTRY_PORT,
+          operations,
+          trustProxy: config.TRUSTED_PROXIES,
+        }),
       catalog: async () =>
         startCatalogRole({
           config,
@@ -78,6 +88,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
           registry,
           schemas: await openSchemas(),
           metrics,
+          operations,
           logger: logger.child({ role: 'catalog' }),
           now: () => new Date(),
         }),
@@ -88,6 +99,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
       closers.push(running.close);
       roles.push({ role, url: running.url });
     }
+    await operations?.listen({ host: config.HOST, port: config.OPERATIONS_PORT });
     return { roles, database, close };
   } catch (error) {
     await close();
@@ -109,4 +121,16 @@ async function openConfiguredDatabase(
   const database = await openDatabase({ url, logger, maxConnections: config.DATABASE_CONNECTIONS });
   closers.push(() => database.close());
   return database;
+}
+
+/** /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. */
+function openOperations(
+  config: Config,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): OperationsServer | undefined {
+  if (config.OPERATIONS_PORT === 0) return undefined;
+  const operations = createOperationsServer(logger);
+  closers.push(() => operations.close());
+  return operations;
 }

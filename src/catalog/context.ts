@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import type { OperationsServer } from '../http/operations.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -20,6 +21,8 @@ export interface CatalogContext {
   /** The domain schemas that typed attributes are checked against. */
   schemas: SchemaStore;
   metrics: Metrics;
+  /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
+  operations?: OperationsServer;
   logger: Logger;
   now(): Date;
 }

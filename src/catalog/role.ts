@@ -4,6 +4,7 @@ import { createAdmission } from '../http/admission.ts';
 import { createServer } from '../http/server.ts';
 import { createRateLimits, type SignedService } from '../http/signed-route.ts';
 import { findRemembered } from '../storage/request-memory.ts';
+import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute, startDownloadPurge } from './download.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -20,6 +21,7 @@ export async function startCatalogRole(
   context: CatalogContext,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const { config, url } = context;
+  const backlog = watchBacklog(context);
   const admission = createAdmission({
     limits: {
       waitingConnections: config.OVERLOAD_WAITING_CONNECTIONS,
@@ -27,6 +29,7 @@ export async function startCatalogRole(
       backlog: config.OVERLOAD_BACKLOG,
     },
     waitingConnections: () => context.database.waiting(),
+    backlog: backlog.size,
   });
   const server = createServer({
     role: 'catalog',
@@ -34,6 +37,8 @@ export async function startCatalogRole(
     metrics: context.metrics,
     ready: () => readiness(context),
     admission,
+    operations: context.operations,
+    trustProxy: config.TRUSTED_PROXIES,
   });
   const service = signedService(context);
   addSubscriptionRoutes(server, service, context);
@@ -58,6 +63,7 @@ export async function startCatalogRole(
       await closeServer(server);
       await Promise.all(loops.map((loop) => loop.close()));
       admission.close();
+      backlog.close();
     },
   };
 }

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
+import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -26,14 +27,17 @@ export interface RegistryRoleOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
+  operations?: OperationsServer;
+  trustProxy?: string[];
   now?: () => Date;
 }
 
 export async function startRegistryRole(
   options: RegistryRoleOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { database, logger, metrics, host, port } = options;
-  const server = createServer({ role: 'registry', logger, metrics, ready: () => database.ping() });
+  const { database, logger, metrics, host, port, operations, trustProxy } = options;
+  const ready = () => database.ping();
+  const server = createServer({ role: 'registry', logger, metrics, ready, operations, trustProxy });
   addRegistryRoutes(server, options);
   const origin = await server.listen({ host, port });
   return { url: `${origin}/dedi`, close: () => server.close() };
