@@ -107,7 +107,7 @@ describe('the embedded PostgreSQL', () => {
     const child = await untilMaking(dataDir);
     process.kill(child, 'SIGKILL');
     expect(await victim).toBeInstanceOf(Error);
-    const { url } = await start(dataDir);
+    const { url } = await start(dataDir, { fsync: 'off' });
     await query(url, 'select 1');
   });
 });
@@ -165,8 +165,8 @@ async function makeDirectory(): Promise<string> {
   return directory;
 }
 
-async function start(dataDir: string) {
-  const server = await startEmbeddedPostgres({ dataDir, logger });
+async function start(dataDir: string, settings?: Record<string, string>) {
+  const server = await startEmbeddedPostgres({ dataDir, logger, settings });
   open.push(server);
   return server;
 }

@@ -103,44 +103,59 @@ export async function startPostmaster(options: {
       ],
       { ...runAs(user), detached: true, stdio: ['ignore', log.fd, log.fd] },
     );
-    const ended = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(`FATAL: ${error.message}`));
-      child.once('exit', (code, signal) => resolve(`ended with ${signal ?? code}`));
+    let fault: string | undefined;
+    child.once('error', (error) => {
+      fault = `FATAL: ${error.message}`;
+    });
+    child.once('exit', (code, signal) => {
+      fault = `ended with ${signal ?? code}`;
     });
     child.unref();
     await log.close();
+    if (await isReady(cluster, child.pid, () => fault !== undefined, logger))
+      return { pid: child.pid ?? 0, port };
 
-    const fault = await Promise.race([ended, untilReady(cluster, child.pid, logger)]);
-    if (fault === undefined) return { pid: child.pid ?? 0, port };
     output = `${await readFile(logFile, 'utf8')}\n${fault}`;
-    // Another program took the port just now, or processes of a killed server are still ending: again.
-    if (!/Address already in use|pre-existing shared memory block/i.test(output)) break;
+    // Another program took the port just now, processes of a killed server are still ending, or a killed process of ours had
+    // started one that only now shows: again.
+    if (
+      !/Address already in use|pre-existing shared memory block|postmaster\.pid" already exists/i.test(output)
+    )
+      break;
     await delay(attempt * pollMs);
+    const other = await findPostmaster(cluster, logger);
+    if (other) return other;
   }
   throw new Error(explainFailure(what, output));
 }
 
-async function untilReady(cluster: Cluster, pid: number | undefined, logger: Logger): Promise<undefined> {
+/** Waits until the server takes connections; false when it ended before. */
+async function isReady(
+  cluster: Cluster,
+  pid: number | undefined,
+  hasEnded: () => boolean,
+  logger: Logger,
+): Promise<boolean> {
   const started = Date.now();
-  for (let said = started; ; ) {
+  for (let said = started; !hasEnded(); await delay(pollMs)) {
     const recorded = await readPidFile(cluster.dataDirectory);
-    if (recorded?.ready && recorded.pid === pid) return undefined;
-    if (Date.now() - started > startTimeoutMs)
+    if (recorded?.ready && recorded.pid === pid) return true;
+    if (Date.now() - started > startTimeoutMs) {
       throw new Error(`PostgreSQL in ${cluster.dataDirectory} does not get ready.`);
+    }
     if (Date.now() - said > sayEveryMs) {
       said = Date.now();
       logger.info('PostgreSQL is recovering from its last stop …');
     }
-    await delay(pollMs);
   }
+  return false;
 }
 
 /** Ends the server: its clients are sent away, and everything is on disk. */
 export async function stopPostmaster({ pid }: Postmaster, logger: Logger): Promise<void> {
   const identity = identifyProcess(pid);
-  if (identity === undefined) return;
-  const isRunning = () => identifyProcess(pid) === identity;
-  process.kill(pid, 'SIGINT');
+  const isRunning = () => identity !== undefined && identifyProcess(pid) === identity;
+  if (isRunning()) process.kill(pid, 'SIGINT');
   for (const deadline = Date.now() + stopTimeoutMs; isRunning(); await delay(pollMs)) {
     if (Date.now() < deadline) continue;
     logger.warn('PostgreSQL takes too long to stop: it is ended at once, and will recover at its next start');
