@@ -5,13 +5,12 @@ import { type Static, Type } from 'typebox';
 import { parseRange } from '../http/byte-range.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Database } from '../storage/database.ts';
-import { type Download, findDownload, purgeDownloads, readDownload } from '../storage/downloads.ts';
+import { type Download, findDownload, readDownload } from '../storage/downloads.ts';
 import type { CatalogContext } from './context.ts';
 
 // Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and
 // our signature over both, so that every process of the service can tell it is genuine, and no Authorization is needed.
 
-const purgeEveryMs = 60_000;
 /** Whoever takes nothing for so long is cut off. */
 const idleReaderMs = 60_000;
 
@@ -95,22 +94,6 @@ function serve(
   if (method === 'HEAD') return reply.send();
   reply.raw.setTimeout(idleReaderMs, () => void reply.raw.destroy());
   return reply.send(Readable.from(readDownload(database, id, { start, end }), { objectMode: false }));
-}
-
-/** Removes expired downloads from time to time. */
-export function startDownloadPurge({ database, logger, now }: CatalogContext): { close(): Promise<void> } {
-  let purging: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    purging = purgeDownloads(database, now()).catch((error) =>
-      logger.warn({ err: error }, 'expired downloads cannot be removed yet'),
-    );
-  }, purgeEveryMs);
-  return {
-    async close() {
-      clearInterval(timer);
-      await purging;
-    },
-  };
 }
 
 /** A secret that every process with the service's key has, and that is good for nothing else. */

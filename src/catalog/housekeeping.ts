@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeChanges } from '../storage/change-log.ts';
+import { purgeDownloads } from '../storage/downloads.ts';
 import { purgeRequests } from '../storage/request-memory.ts';
 import { purgeSubmissions } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
@@ -8,7 +9,7 @@ import type { CatalogContext } from './context.ts';
 const intervalMs = 60_000;
 const dayMs = 24 * 3_600_000;
 
-/** Forgets what has been kept long enough: expired requests, the traces of finished work, old changes. */
+/** Forgets what has been kept long enough: expired requests and downloads, the traces of finished work, old changes. */
 export function startHousekeeping(context: CatalogContext): { close(): Promise<void> } {
   const stop = new AbortController();
   const running = run(context, stop.signal);
@@ -37,6 +38,7 @@ async function tidyUp({ database, config, logger, now }: CatalogContext): Promis
     submissions: await purgeSubmissions(database, longAgo),
     callbacks: await purgeCallbacks(database, longAgo),
     changes: await purgeChanges(database, longAgo),
+    downloads: await purgeDownloads(database, at),
   };
   if (Object.values(forgotten).some((count) => count > 0)) logger.debug(forgotten, 'housekeeping');
 }

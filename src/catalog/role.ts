@@ -6,7 +6,7 @@ import { createRateLimits, type SignedService } from '../http/signed-route.ts';
 import { findRemembered } from '../storage/request-memory.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
-import { addDownloadRoute, startDownloadPurge } from './download.ts';
+import { addDownloadRoute } from './download.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startSubmissionLoop } from './process-submission.ts';
 import { addPublishRoute } from './publish.ts';
@@ -55,7 +55,6 @@ export async function startCatalogRole(
     startPush(context),
     startHousekeeping(context),
     startPullLoop(context),
-    startDownloadPurge(context),
   ];
   return {
     url,

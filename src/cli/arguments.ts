@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Action } from '../protocol/actions.ts';
+import { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import { RecordState } from '../protocol/registry-record.ts';
@@ -69,4 +70,15 @@ export function parseListen(text: string): { host: string; port: number } {
   if (port !== '' && Number(port) <= 65_535)
     return { host: host?.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
   throw new InvalidArgumentError('It is host:port, such as 127.0.0.1:5001.');
+}
+
+export function parseCatalogType(text: string): CatalogType {
+  const type = CatalogType.enum.find((name) => name === text.toUpperCase());
+  if (type) return type;
+  throw new InvalidArgumentError(`It is one of ${CatalogType.enum.join(', ')}.`);
+}
+
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a whole number of at least 1.');
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { registerCatalogCommand } from './catalog.ts';
 import type { CommandContext } from './command.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerRegistryCommand } from './registry.ts';
@@ -30,6 +31,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerKeysCommand(program, context);
   registerRegistryCommand(program, context);
   registerSendCommand(program, context);
+  registerCatalogCommand(program, context);
   registerSchemaCommand(program, context);
   return program;
 }

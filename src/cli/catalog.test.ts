@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../tests/support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
+import { silentLogger } from '../logger.ts';
+import { appendChange } from '../storage/change-log.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
+import { registerCatalogCommand } from './catalog.ts';
+
+const owner = 'bpp.example.com/subscribers.beckn.one';
+
+describe('signpost catalog', () => {
+  let home: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
+    await seedCatalog(database, { id: 'chargers', owner, resources: [{ id: 'r1' }], offers: [{ id: 'o1' }] });
+    await seedCatalog(database, {
+      id: 'templates',
+      type: 'MASTER',
+      visibleTo: ['a.org/net'],
+      isActive: false,
+    });
+    await database.transaction(async (tx) => {
+      const { rows } = await tx.query<{ key: number }>(
+        `select key from catalog.catalog where id = 'chargers'`,
+      );
+      const at = new Date('2026-03-01T12:00:00Z');
+      const change = { version: 1, publisher: owner, kind: 'published', at, details: '{}' };
+      await appendChange(tx, { catalogKey: rows[0]?.key ?? 0, ...change });
+    });
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+
+  const catalog = (...args: string[]) =>
+    runCommand(registerCatalogCommand, ['catalog', ...args], { DATABASE_URL: home.url, LOG_LEVEL: 'silent' });
+
+  it('lists catalogs, all or by owner, type and network', async () => {
+    const { out } = await catalog('list');
+    expect(out).toMatch(/^ID +TYPE +VERSION/);
+    expect(out).toMatch(/^chargers +REGULAR +1 +1 +1 +yes .* bpp\.example\.com\/subscribers\.beckn\.one /m);
+    expect(out).toMatch(/^templates +MASTER +1 +0 +0 +no /m);
+    const idsOf = async (...args: string[]) =>
+      JSON.parse((await catalog('list', '--json', ...args)).out).map(({ id }: { id: string }) => id);
+    expect(await idsOf('--owner', 'bpp.example.com')).toEqual(['chargers']);
+    expect(await idsOf('--type', 'MASTER')).toEqual(['templates']);
+    expect(await idsOf('--network', 'a.org/net')).toEqual(['templates']);
+    expect((await catalog('list', '--owner', 'nobody.example')).out).toBe('There is no such catalog.\n');
+  });
+
+  it('says so when there are more than it lists', async () => {
+    const { out, notes } = await catalog('list', '--limit', '1');
+    expect(out).not.toContain('templates');
+    expect(notes).toContain('--limit');
+  });
+
+  it('shows one catalog with its history', async () => {
+    const { out } = await catalog('show', 'chargers');
+    expect(out).toMatch(/^owner +bpp\.example\.com\/subscribers\.beckn\.one$/m);
+    expect(out).toMatch(/^resources +1$/m);
+    expect(out).toMatch(/^1 +published +2026-03-01T12:00:00\.000Z +bpp\.example\.com/m);
+  });
+
+  it('prints the whole catalog as JSON', async () => {
+    const { out } = await catalog('show', 'chargers', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      id: 'chargers',
+      resources: [{ id: 'r1' }],
+      offers: [{ id: 'o1' }],
+    });
+  });
+
+  it('releases an id, which then belongs to nobody', async () => {
+    expect((await catalog('release', 'chargers')).out).toContain(`belonged to ${owner}`);
+    expect((await catalog('release', 'chargers')).out).toContain('belongs to nobody already');
+    expect((await catalog('show', 'chargers')).out).toMatch(/^owner +nobody/m);
+  });
+
+  it('says what to do when there is no such catalog', async () => {
+    for (const args of [
+      ['show', 'x'],
+      ['show', 'x', '--json'],
+      ['release', 'x'],
+    ]) {
+      const { exitCode, notes } = await catalog(...args);
+      expect([exitCode, notes]).toEqual([
+        1,
+        'There is no catalog x. See which there are: signpost catalog list\n',
+      ]);
+    }
+  });
+});

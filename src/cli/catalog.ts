@@ -1,0 +1,172 @@
+import type { Command } from 'commander';
+import { CatalogType } from '../protocol/catalog.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { readCatalog } from '../storage/catalog-reader.ts';
+import {
+  type CatalogRow,
+  type CatalogSummary,
+  findCatalog,
+  listCatalogs,
+  releaseCatalog,
+} from '../storage/catalogs.ts';
+import { type Change, listChanges } from '../storage/change-log.ts';
+import { parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
+import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { withDatabase } from './database.ts';
+
+// The operator's view of the catalogs that were published through the catalog service.
+
+export function registerCatalogCommand(program: Command, context: CommandContext): void {
+  const catalog = program
+    .command('catalog')
+    .description('catalogs of the own catalog service')
+    .addHelpText('after', examples);
+
+  catalog
+    .command('list')
+    .description('list catalogs in the order in which they were first published')
+    .option('--owner <subscriber>', 'only those of this publisher', parseSubscriber)
+    .option('--type <type>', `only ${CatalogType.enum.join(' or ')}`, parseCatalogType)
+    .option('--network <id>', 'only those visible to this network', parseNetwork)
+    .option('--limit <count>', 'at most so many', parseCount, 1_000)
+    .option('--json', 'print JSON')
+    .action((options: ListOptions) => list(context, options));
+
+  catalog
+    .command('show')
+    .description('show a catalog and its latest changes')
+    .argument('<id>', 'id of the catalog')
+    .option('--json', 'print the whole catalog as it leaves the service')
+    .action((id: string, { json = false }: { json?: boolean }) =>
+      json ? printDocument(context, id) : show(context, id),
+    );
+
+  catalog
+    .command('release')
+    .description('take the id of a catalog from its owner: whoever publishes it next becomes its owner')
+    .argument('<id>', 'id of the catalog')
+    .action((id: string) => release(context, id));
+}
+
+const shownChanges = 10;
+const examples = `
+Examples:
+  $ signpost catalog list --owner bpp.example.com
+  $ signpost catalog show chargers-london
+  $ signpost catalog show chargers-london --json > chargers-london.json
+  $ signpost catalog release chargers-london
+
+They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+
+interface ListOptions {
+  owner?: string;
+  type?: CatalogType;
+  network?: string;
+  limit: number;
+  json?: boolean;
+}
+
+async function list(
+  context: CommandContext,
+  { owner, type, network, limit, json }: ListOptions,
+): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const catalogs = await listCatalogs(database, {
+      owner: owner && identityOf(owner, config.REGISTRY_NAME),
+      type,
+      networkId: network,
+      limit,
+    });
+    if (json) context.print(JSON.stringify(catalogs, null, 2));
+    else context.print(catalogs.length > 0 ? renderList(catalogs) : 'There is no such catalog.');
+    if (catalogs.length === limit) context.note(`These are the first ${limit}; --limit shows more.`);
+  });
+}
+
+async function show(context: CommandContext, id: string): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const catalog = (await findCatalog(database, id)) ?? unknown(id);
+    const changes = await listChanges(database, catalog.key, shownChanges);
+    context.print(`${renderCatalog(catalog)}\n\n${renderChanges(changes)}`);
+  });
+}
+
+/** However large the catalog is: its pieces end where tokens end, so that the line ends between them do no harm. */
+async function printDocument(context: CommandContext, id: string): Promise<void> {
+  await withDatabase(context, (database) =>
+    database.transaction(
+      async (snapshot) => {
+        const { key } = (await findCatalog(snapshot, id)) ?? unknown(id);
+        for await (const piece of readCatalog(snapshot, key)) context.print(piece);
+      },
+      { isolation: 'repeatable read' },
+    ),
+  );
+}
+
+async function release(context: CommandContext, id: string): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const owner = await database.transaction((tx) => releaseCatalog(tx, id));
+    if (owner === undefined) unknown(id);
+    context.print(
+      owner === null
+        ? `${id} belongs to nobody already.`
+        : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`,
+    );
+  });
+}
+
+function unknown(id: string): never {
+  throw new CommandError(`There is no catalog ${id}. See which there are: signpost catalog list`);
+}
+
+function renderList(catalogs: readonly CatalogSummary[]): string {
+  const header = ['ID', 'TYPE', 'VERSION', 'RESOURCES', 'OFFERS', 'ACTIVE', 'UPDATED', 'OWNER', 'NETWORKS'];
+  const rows = catalogs.map((one) => [
+    one.id,
+    one.type,
+    String(one.version),
+    String(one.resourceCount),
+    String(one.offerCount),
+    one.isActive ? 'yes' : 'no',
+    one.updatedAt.toISOString(),
+    one.owner ?? '-',
+    one.visibleTo.join(' '),
+  ]);
+  return renderTable(header, rows);
+}
+
+function renderCatalog(catalog: CatalogRow): string {
+  const { descriptor, provider } = JSON.parse(catalog.head);
+  const lines: [label: string, text: string | undefined][] = [
+    ['id', catalog.id],
+    ['name', descriptor?.name],
+    ['provider', [provider?.id, provider?.descriptor?.name].filter(Boolean).join(', ')],
+    ['owner', catalog.owner ?? 'nobody: the next publisher becomes its owner'],
+    ['type', catalog.type],
+    ['active', catalog.isActive ? 'yes' : 'no'],
+    ['networks', catalog.visibleTo.join(' ')],
+    ['version', String(catalog.version)],
+    ['resources', String(catalog.resourceCount)],
+    ['offers', String(catalog.offerCount)],
+    ['schema types', Object.keys(catalog.schemaUses).join(' ')],
+    ['first published', catalog.publishedAt.toISOString()],
+    ['last changed', catalog.updatedAt.toISOString()],
+  ];
+  return renderTable(
+    ['', ''],
+    lines.map(([label, text]) => [label, text || '-']),
+  ).trimStart();
+}
+
+function renderChanges(changes: readonly Change[]): string {
+  if (changes.length === 0) return 'No changes are known.';
+  const header = ['VERSION', 'CHANGE', 'AT', 'BY'];
+  const rows = changes.map(({ version, kind, at, publisher }) => [
+    String(version),
+    kind,
+    at.toISOString(),
+    publisher,
+  ]);
+  return renderTable(header, rows);
+}
