@@ -10,7 +10,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  // Not `npm ci`: it refuses a lock file that lacks binaries for platforms that a registry mirror does not carry.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
 });
 once('dist/.built', ['package-lock.json', 'tsconfig.json', ...filesBelow('src')], () => {
   console.log('signpost: building …');
