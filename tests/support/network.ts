@@ -48,6 +48,8 @@ export async function startNetwork(
     CATALOG_PORT: String(catalogPort),
     ALLOW_PRIVATE_ADDRESSES: 'true',
     RETRY_BASE_MS: '50',
+    // Everybody lives in this process, the tests as well: its event loop says nothing about a service.
+    OVERLOAD_EVENT_LOOP_MS: '60000',
     ...options.settings,
   });
   const actors: Actor[] = [];
