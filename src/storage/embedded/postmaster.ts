@@ -20,6 +20,8 @@ const sayEveryMs = 10_000;
 const stopTimeoutMs = 60_000;
 const maxStartAttempts = 20;
 const megabyte = 1024 ** 2;
+const portTaken = 'Address already in use';
+const passingFaults = [portTaken, 'pre-existing shared memory block', 'postmaster.pid" already exists'];
 
 export interface Postmaster {
   pid: number;
@@ -77,7 +79,7 @@ async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refus
   }
 }
 
-/** Starts the server, on the port it had before when that is free. */
+/** Starts the server, on the port it had before when that is free: processes that outlive a crash of it look for it there. */
 export async function startPostmaster(options: {
   cluster: Cluster;
   binaries: Binaries;
@@ -91,7 +93,8 @@ export async function startPostmaster(options: {
   const what = `PostgreSQL did not start on ${cluster.dataDirectory}`;
   let output = '';
   for (let attempt = 1; attempt <= maxStartAttempts; attempt++) {
-    const port = attempt === 1 && (await isFree(cluster.port)) ? cluster.port : await freePort();
+    const portWasTaken = output.includes(portTaken) || !(await isFree(cluster.port));
+    const port = portWasTaken ? await freePort() : cluster.port;
     const server = { ...defaultSettings(), ...settings, port: String(port) };
     const log = await open(logFile, 'w', 0o600);
     const child = spawn(
@@ -118,10 +121,7 @@ export async function startPostmaster(options: {
     output = `${await readFile(logFile, 'utf8')}\n${fault}`;
     // Another program took the port just now, processes of a killed server are still ending, or a killed process of ours had
     // started one that only now shows: again.
-    if (
-      !/Address already in use|pre-existing shared memory block|postmaster\.pid" already exists/i.test(output)
-    )
-      break;
+    if (!passingFaults.some((passing) => output.includes(passing))) break;
     await delay(attempt * pollMs);
     const other = await findPostmaster(cluster, logger);
     if (other) return other;
