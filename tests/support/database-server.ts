@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-const prefix = 'signpost-test-';
+const prefix = 'signpost-test-server-';
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const logger = silentLogger();
@@ -59,8 +59,8 @@ async function startTemporaryServer() {
 /** Stops and removes the servers of test runs that were killed. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
-    const pid = Number.parseInt(name.slice(prefix.length), 10);
-    if (!name.startsWith(prefix) || identifyProcess(pid) !== undefined) continue;
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
+    if (Number.isNaN(pid) || identifyProcess(pid) !== undefined) continue;
     const dataDir = join(tmpdir(), name);
     const abandoned = await startEmbeddedPostgres({ dataDir, logger: silentLogger() }).catch(() => undefined);
     await abandoned?.close();
