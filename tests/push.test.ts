@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import type { PublishDirective } from '../src/protocol/publish-messages.ts';
 import type { Actor } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
-import { newId, offer, type PartialCatalog, publishCatalog, resource } from './support/publishing.ts';
+import type { Directive } from './support/publish.ts';
 import { allPushed, currentCopies, type Receiver, startReceiver } from './support/receiver.ts';
+import { newId, offer, type PartialCatalog, publishCatalog, resource } from './support/small-catalogs.ts';
 
 // What is pushed to whom (catalog spec: POST /catalog/push), over real HTTP and signatures.
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   ds.answer(() => undefined);
 });
 
-const publish = (catalog: PartialCatalog, directive: Partial<PublishDirective> = {}) =>
+const publish = (catalog: PartialCatalog, directive: Directive = {}) =>
   publishCatalog(provider, catalog, { visibleTo: [retail], ...directive });
 
 describe('a push', () => {

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog, Offer, Resource } from '../../src/protocol/catalog.ts';
-import type { PublishDirective } from '../../src/protocol/publish-messages.ts';
 import type { Actor } from './actor.ts';
+import { type Directive, publish } from './publish.ts';
 
 export type PartialCatalog = Partial<Catalog> & { id: string };
 
@@ -10,21 +9,18 @@ export type PartialCatalog = Partial<Catalog> & { id: string };
 export async function publishCatalog(
   provider: Actor,
   catalog: PartialCatalog,
-  directive: Partial<PublishDirective> = {},
+  directive: Directive = {},
 ): Promise<void> {
-  const { status, messageId } = await provider.send(actions.publish, {
-    catalogs: [
-      {
-        descriptor: { name: `Catalog ${catalog.id}` },
-        provider: { id: 'p1', descriptor: { name: 'Provider' } },
-        ...catalog,
-      },
-    ],
-    publishDirectives: [{ catalogId: catalog.id, catalogType: 'REGULAR', ...directive }],
-  });
-  expect(status).toBe(200);
-  const { body } = await provider.waitFor('catalog/on_publish', messageId);
-  expect(body.message.results).toMatchObject([{ status: 'ACCEPTED' }]);
+  const result = await publish(
+    provider,
+    {
+      descriptor: { name: `Catalog ${catalog.id}` },
+      provider: { id: 'p1', descriptor: { name: 'Provider' } },
+      ...catalog,
+    },
+    directive,
+  );
+  expect(result).toMatchObject({ status: 'ACCEPTED' });
 }
 
 let ids = 0;
