@@ -90,30 +90,36 @@ async function startParticipant(id, database, catalogUrl) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
   await register(database, { id, url, seed });
+  /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
+  async function request(action, message, side = 'bap') {
+    const messageId = randomUUID();
+    const context = {
+      version: '2.0.0',
+      action: action.name,
+      messageId,
+      transactionId: randomUUID(),
+      timestamp: new Date().toISOString(),
+      [`${side}Id`]: id,
+      [`${side}Uri`]: url,
+    };
+    const body = Buffer.from(JSON.stringify({ context, message }));
+    const callback = action.callback && new Promise((resolve) => waiting.set(messageId, resolve));
+    const response = await fetch(`${catalogUrl}${action.path}`, {
+      method: 'POST',
+      headers: { authorization: signRequest(key, body, { now: new Date() }) },
+      body,
+    });
+    if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
+    return { response, callback };
+  }
+
   return {
     id,
     url,
-    async send(action, message, side = 'bap') {
-      const messageId = randomUUID();
-      const context = {
-        version: '2.0.0',
-        action: action.name,
-        messageId,
-        transactionId: randomUUID(),
-        timestamp: new Date().toISOString(),
-        [`${side}Id`]: id,
-        [`${side}Uri`]: url,
-      };
-      const body = Buffer.from(JSON.stringify({ context, message }));
-      const callback = action.callback && new Promise((resolve) => waiting.set(messageId, resolve));
-      const response = await fetch(`${catalogUrl}${action.path}`, {
-        method: 'POST',
-        headers: { authorization: signRequest(key, body, { now: new Date() }) },
-        body,
-      });
-      const answer = await response.json();
-      if (response.status !== 200) throw new Error(`answered ${response.status}: ${JSON.stringify(answer)}`);
-      return { answer, callback };
+    request,
+    async send(action, message, side) {
+      const { response, callback } = await request(action, message, side);
+      return { answer: await response.json(), callback };
     },
     close: () => {
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 // A pull of 100 catalogs with a million resources, from the request to on_pull with the download ready, against COPY of the same documents
-// into gzip (the same level), which PostgreSQL starts by itself. And what the pull adds to the memory of the service.
+// into gzip (the same level), which PostgreSQL starts by itself. And what this pull, and a search for the same catalogs, add to the memory
+// of the service.
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
@@ -18,7 +19,8 @@ export async function run({ repeat }) {
     const [{ subscriptionId }] = answer.message.subscriptions;
     const ours = () => rate(() => pull(ds, subscriptionId));
     const yardstick = () => rate(() => copyToGzip(service.database));
-    const addedBytes = await service.addedMemory(ours);
+    const addedByPull = await service.addedMemory(ours);
+    const addedBySearch = await service.addedMemory(() => search(ds));
     const result = await sideBySide({ repeat, ours, yardstick });
     return [
       {
@@ -28,17 +30,23 @@ export async function run({ repeat }) {
         against: 'COPY … | gzip of the same documents',
         ratio: result.ratio,
       },
-      {
-        scenario: 'memory that this pull adds to the service',
-        value: addedBytes / 1e6,
-        unit: 'MB',
-        against: `the ${allowedBytes / 1e6} MB that it may add`,
-        ratio: addedBytes / allowedBytes,
-      },
+      memoryRow('memory that this pull adds to the service', addedByPull),
+      memoryRow('memory that a search for the same catalogs adds', addedBySearch),
     ];
   } finally {
     await service.close();
   }
+}
+
+function memoryRow(scenario, addedBytes) {
+  const [value, allowed] = [addedBytes / 1e6, allowedBytes / 1e6];
+  return {
+    scenario,
+    value,
+    unit: 'MB',
+    against: `the ${allowed} MB that it may add`,
+    ratio: value / allowed,
+  };
 }
 
 /** How many resources per second. */
@@ -53,6 +61,14 @@ async function pull(ds, subscriptionId) {
   const { message } = await callback;
   if (message.pagination?.total !== catalogs || !message.downloadManifest)
     throw new Error(JSON.stringify(message));
+}
+
+async function search(ds) {
+  const filters = { type: 'REGULAR', networkIds: [networkId] };
+  const { response } = await ds.request(actions.search, { filters, limit: catalogs });
+  let bytes = 0;
+  for await (const chunk of response.body) bytes += chunk.length;
+  if (bytes !== Number(response.headers.get('content-length'))) throw new Error(`only ${bytes} bytes came`);
 }
 
 async function copyToGzip(database) {

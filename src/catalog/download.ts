@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { parseRange } from '../http/byte-range.ts';
+import { cutOffIdleReader } from '../http/idle-reader.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Database } from '../storage/database.ts';
 import { type Download, findDownload, readDownload } from '../storage/downloads.ts';
@@ -10,9 +11,6 @@ import type { CatalogContext } from './context.ts';
 
 // Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and
 // our signature over both, so that every process of the service can tell it is genuine, and no Authorization is needed.
-
-/** Whoever takes nothing for so long is cut off. */
-const idleReaderMs = 60_000;
 
 const DownloadQuery = Type.Object({
   expires: Type.Optional(Type.String({ description: 'Unix time in seconds.' })),
@@ -92,7 +90,7 @@ function serve(
     ...(range && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
   });
   if (method === 'HEAD') return reply.send();
-  reply.raw.setTimeout(idleReaderMs, () => void reply.raw.destroy());
+  cutOffIdleReader(reply);
   return reply.send(Readable.from(readDownload(database, id, { start, end }), { objectMode: false }));
 }
 

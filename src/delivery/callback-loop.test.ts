@@ -116,6 +116,19 @@ describe('a callback', () => {
     verifySignature(header, publicKey, Buffer.from(body), requestSignature);
   });
 
+  it('is not repeated after its time, also when nobody was there to repeat it before', async () => {
+    const { attempts, url } = await receiver(() => ({ status: 200 }));
+    const [late, neverTried] = [await queue(url, -1_000), await queue(url, -1_000)];
+    await database.query('update work.callback set attempts = 1 where message_id = $1', [late]);
+    start();
+    expect(await settled(late)).toMatchObject({
+      state: 'parked',
+      lastError: expect.stringContaining('over'),
+    });
+    expect(await settled(neverTried)).toMatchObject({ state: 'delivered' });
+    expect(attempts).toHaveLength(1);
+  });
+
   it('is repeated with the same bytes while the receiver fails, and then not again', async () => {
     const { attempts, url } = await receiver((attempt) => ({
       status: attempt < 4 ? ([401, 503, 404][attempt - 1] ?? 0) : 202,

@@ -50,12 +50,19 @@ async function deliver(
 ): Promise<void> {
   const { database, sender, metrics } = options;
   const { row } = claim;
-  const outcome = await attempt(sender, row, signal);
+  const outcome = isOver(claim, sender.now()) ? tooLate : await attempt(sender, row, signal);
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
     .inc({ action: row.action, outcome: outcome.kind });
   await database.transaction((tx) => record(tx, options, claim, outcome));
 }
+
+/** Nobody may have been running when it was to be repeated for the last time. What was never tried is tried once, however late. */
+function isOver({ row, attempts }: Claim<DueCallback>, now: Date): boolean {
+  return attempts > 1 && now > row.give_up_at;
+}
+
+const tooLate: Outcome = { kind: 'retry', reason: 'its time was over before it could be repeated' };
 
 async function attempt(sender: Sender, row: DueCallback, signal: AbortSignal): Promise<Outcome> {
   const { destination: url, body, request_signature: answering } = row;

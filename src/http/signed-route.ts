@@ -16,6 +16,7 @@ import {
   authorizationOf,
 } from './authenticate.ts';
 import { type Answer, asProtocolError, errorAnswer } from './error-answer.ts';
+import { cutOffIdleReader } from './idle-reader.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { answerEarly, ClientGone, hasBody, readBody } from './read-body.ts';
 import { SpooledBody } from './spooled-body.ts';
@@ -127,6 +128,7 @@ async function serve<A extends Action>(
     reply.header('signature', signDigest(service.self, digest(), { now, answering }));
   }
   if (answer.headers) reply.headers(answer.headers);
+  if (!Buffer.isBuffer(payload)) cutOffIdleReader(reply);
   reply
     .code(answer.status)
     .header('content-type', 'application/json; charset=utf-8')
