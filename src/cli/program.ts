@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerCatalogCommand } from './catalog.ts';
 import type { CommandContext } from './command.ts';
+import { registerDeliveriesCommand } from './deliveries.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
@@ -32,6 +33,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerRegistryCommand(program, context);
   registerSendCommand(program, context);
   registerCatalogCommand(program, context);
+  registerDeliveriesCommand(program, context);
   registerSchemaCommand(program, context);
   return program;
 }

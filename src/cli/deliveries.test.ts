@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../tests/support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
+import { silentLogger } from '../logger.ts';
+import { queueCallback } from '../storage/callbacks.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
+import { registerDeliveriesCommand } from './deliveries.ts';
+
+describe('signpost deliveries', () => {
+  let home: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
+    for (const id of ['c1', 'c2', 'c3']) await seedCatalog(database, { id, resources: [{ id: 'r1' }] });
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+  beforeEach(async () => {
+    await database.query('truncate work.callback, catalog.push restart identity');
+    await database.query(
+      `insert into catalog.push (subscriber, catalog_key, acknowledged_version, state, last_error)
+       select 'ds.example.com/subscribers.beckn.one', key, case id when 'c1' then 1 end,
+         case id when 'c1' then 'acknowledged' when 'c2' then 'parked' else 'no endpoint' end,
+         case id when 'c2' then 'the receiver answered 400' end
+       from catalog.catalog order by id`,
+    );
+    const now = new Date();
+    for (const [messageId, state] of Object.entries({ m1: 'delivered', m2: 'refused', m3: 'parked' })) {
+      await database.transaction(async (tx) => {
+        const id = await queueCallback(tx, {
+          ...{ role: 'catalog', action: 'catalog/on_publish', messageId, requestSignature: 's' },
+          ...{ destination: 'https://bpp.example.com/catalog/on_publish', body: Buffer.from('{}') },
+          ...{ createdAt: now, giveUpAt: now },
+        });
+        await tx.query('update work.callback set state = $2, due_at = null where id = $1', [id, state]);
+      });
+    }
+  });
+
+  const deliveries = (...args: string[]) =>
+    runCommand(registerDeliveriesCommand, ['deliveries', ...args], {
+      DATABASE_URL: home.url,
+      LOG_LEVEL: 'silent',
+    });
+  const idsOf = async (...args: string[]) =>
+    (await deliveries('list', ...args)).out
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split(' ')[0]);
+
+  it('lists callbacks and pushes with their state, what the receiver has, and the last error', async () => {
+    const { out } = await deliveries('list');
+    expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +ATTEMPTS +NEXT +LAST ERROR$/m);
+    expect(out).toMatch(
+      /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(has 1 of 1\)/m,
+    );
+    expect(out).toMatch(/^push-\d+ +parked .* c2 \(has nothing of 1\) +0 +- +the receiver answered 400$/m);
+    expect(out).toMatch(
+      /^callback-2 +refused +https:\/\/bpp\.example\.com\/catalog\/on_publish +catalog\/on_publish m2/m,
+    );
+  });
+
+  it('lists what is parked, refused or without an endpoint, and the pushes of one subscriber', async () => {
+    expect(await idsOf('--state', 'parked')).toEqual(['callback-3', 'callback-2', 'push-2', 'push-3']);
+    expect(await idsOf('--state', 'delivered')).toEqual(['callback-1', 'push-1']);
+    expect(await idsOf('--subscriber', 'ds.example.com')).toEqual(['push-1', 'push-2', 'push-3']);
+    expect((await deliveries('list', '--subscriber', 'other.example.com')).out).toBe(
+      'There is no such delivery.\n',
+    );
+    const { callbacks, pushes } = JSON.parse((await deliveries('list', '--json', '--state', 'parked')).out);
+    expect([callbacks.length, pushes.length]).toEqual([2, 2]);
+  });
+
+  it('replays one', async () => {
+    expect((await deliveries('replay', 'push-2')).out).toBe('push-2 will be tried again.\n');
+    expect((await deliveries('replay', 'callback-3')).out).toBe('callback-3 will be tried again.\n');
+    expect(await idsOf('--state', 'open')).toEqual(['callback-3', 'push-2']);
+    const again = await deliveries('replay', 'push-2');
+    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('push-2 is not parked') });
+  });
+
+  it('replays all', async () => {
+    expect((await deliveries('replay', '--all')).out).toBe('Will be tried again: 2 callbacks, 2 pushes.\n');
+    expect(await idsOf('--state', 'parked')).toEqual([]);
+  });
+
+  it('wants to know what to replay, in words that it knows', async () => {
+    expect(await deliveries('replay')).toMatchObject({ exitCode: 1 });
+    expect(await deliveries('replay', 'push-2', '--all')).toMatchObject({ exitCode: 1 });
+    expect((await deliveries('replay', '7')).notes).toContain('such as push-7');
+    expect((await deliveries('list', '--state', 'lost')).notes).toContain(
+      'It is one of open, delivered, parked.',
+    );
+  });
+});
