@@ -6,6 +6,7 @@ import { answerContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
+import type { Transaction } from '../storage/database.ts';
 import {
   createSubscription,
   deactivateSubscription,
@@ -13,6 +14,7 @@ import {
   listSubscriptions,
   lockSubscription,
   type StoredSubscription,
+  type SubscriptionChange,
   updateSubscription,
 } from '../storage/subscriptions.ts';
 import type { CatalogContext } from './context.ts';
@@ -43,16 +45,21 @@ async function subscribe(
     const subscription =
       query.subscriptionId === undefined
         ? await createSubscription(tx, identity, change)
-        : await updateSubscription(
-            tx,
-            ownSubscription(await lockSubscription(tx, query.subscriptionId), identity, idInQuery)
-              .subscriptionId,
-            change,
-          );
+        : await updateOwn(tx, query.subscriptionId, identity, change);
     const answer = render(request.context, { subscriptions: [subscription] });
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
   });
+}
+
+async function updateOwn(
+  tx: Transaction,
+  id: string,
+  identity: string,
+  change: SubscriptionChange,
+): Promise<Subscription> {
+  ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
+  return updateSubscription(tx, id, change);
 }
 
 /** An unknown id is an empty list, somebody else's is refused. */
