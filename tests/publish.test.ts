@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
-import type { PublishDirective } from '../src/protocol/publish-messages.ts';
 import { findCatalog } from '../src/storage/catalogs.ts';
 import { listChanges } from '../src/storage/change-log.ts';
 import type { Actor, Body, SendOptions } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
+import { type Directive, publish as publishAs } from './support/publish.ts';
 import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
 
 // POST /catalog/publish and catalog/on_publish: what is accepted, what becomes of it, and what the publisher is told.
@@ -22,23 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => network.close());
 
-/** Publishes one catalog and waits for its result. */
-async function publish(
+/** Publishes one catalog as the provider, or as somebody else, and waits for its result. */
+const publish = (
   one: Catalog,
-  directive: Partial<PublishDirective> | undefined = undefined,
+  directive?: Directive,
   { as = provider, ...options }: SendOptions & { as?: Actor } = {},
-): Promise<Body> {
-  const publishDirectives = directive && [{ catalogId: one.id, catalogType: 'REGULAR', ...directive }];
-  const { status, messageId, body } = await as.send(
-    actions.publish,
-    { catalogs: [one], publishDirectives },
-    options,
-  );
-  expect({ status, body }).toMatchObject({ status: 200, body: { message: { status: 'ACK', messageId } } });
-  const callback = await as.waitFor('catalog/on_publish', messageId);
-  expect(callback.body.message.results).toHaveLength(1);
-  return callback.body.message.results[0];
-}
+) => publishAs(as, one, directive, options);
 
 /** The catalog as it leaves the service. */
 async function served(id: string, type = 'REGULAR'): Promise<Body> {

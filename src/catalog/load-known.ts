@@ -8,7 +8,13 @@ import {
 } from '../rules/submission.ts';
 import { type CatalogRow, lockCatalogId } from '../storage/catalogs.ts';
 import type { Transaction } from '../storage/database.ts';
-import { findExtensions, findVariants, holdMasters, lockMasterIds } from '../storage/masters.ts';
+import {
+  findContestedId,
+  findExtensions,
+  findVariants,
+  holdMasters,
+  lockMasterIds,
+} from '../storage/masters.ts';
 
 /** What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, and the templates that it extends. */
 export async function loadKnown(
@@ -21,6 +27,8 @@ export async function loadKnown(
     stored && submission.catalogType === 'REGULAR'
       ? await findExtensions(tx, stored.key, resourceIdsOf(submission))
       : new Map();
+  const isWidened =
+    stored && submission.networkIds.some((networkId) => !stored.visibleTo.includes(networkId));
   const masterResourceIds = masterResourceIdsOf(submission, extensions);
   const known: Known = {
     stored: stored && {
@@ -31,6 +39,10 @@ export async function loadKnown(
     extensions,
     masters: masterResourceIds.length > 0 ? await holdMasters(tx, masterResourceIds) : new Map(),
     variantHolders: stored ? await findVariantHolders(tx, stored.key, submission) : new Map(),
+    contestedId:
+      isWidened && submission.catalogType === 'MASTER'
+        ? await findContestedId(tx, stored, submission.networkIds)
+        : undefined,
   };
   return { stored, known };
 }

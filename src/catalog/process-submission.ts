@@ -27,6 +27,8 @@ import { writeCatalog } from './write-catalog.ts';
 
 /** Publishers whose submissions are worked on at the same time, per process. */
 const lanesAtOnce = 4;
+/** A publisher that submits without end lets the others have their turn after this. */
+const turnMs = 1_000;
 
 export function startSubmissionLoop(context: CatalogContext): WorkLoop {
   return startWorkLoop<DueLane>({
@@ -41,14 +43,17 @@ export function startSubmissionLoop(context: CatalogContext): WorkLoop {
 
 async function drainLane(context: CatalogContext, claim: Claim<DueLane>, signal: AbortSignal): Promise<void> {
   const { database } = context;
-  for (;;) {
+  const turnEnds = performance.now() + turnMs;
+  let isEmpty = false;
+  while (!isEmpty && performance.now() < turnEnds) {
     signal.throwIfAborted();
     const submission = await findOpenSubmission(database, claim.row.publisher);
-    if (submission === undefined) break;
-    await processSubmission(context, submission, signal);
+    if (submission) await processSubmission(context, submission, signal);
+    else isEmpty = true;
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
-  await database.transaction((tx) => settle(tx, laneTable, claim, { dueAt: null, set: { attempts: 0 } }));
+  const dueAt = isEmpty ? null : new Date();
+  await database.transaction((tx) => settle(tx, laneTable, claim, { dueAt, set: { attempts: 0 } }));
 }
 
 async function processSubmission(

@@ -67,6 +67,8 @@ async function accept({ config, database, now }: CatalogContext, request: Publis
   const callbackUrl = callbackAddress(request, actions.onPublish, config);
   const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
   await database.transaction(async (tx) => {
+    // Remembered first: the same request once more waits here, and not with the lane in its hands.
+    const requestId = await rememberAnswer(tx, request, answer, { open: true });
     await lockLane(tx, publisher);
     await insertSubmission(tx, {
       publisher,
@@ -77,7 +79,7 @@ async function accept({ config, database, now }: CatalogContext, request: Publis
       body: request.rawBody,
       digest: request.digest,
       requestSignature: request.signature,
-      requestId: await rememberAnswer(tx, request, answer, { open: true }),
+      requestId,
       callbackUrl,
     });
   });

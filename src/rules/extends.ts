@@ -12,7 +12,8 @@ export interface MasterResource {
   catalogKey: number;
   /** Version of that catalog. */
   version: number;
-  owner: string;
+  /** Undefined once an operator has released the catalog. */
+  owner: string | undefined;
   networkIds: readonly string[];
   resource: Resource;
 }

@@ -44,6 +44,20 @@ describe('a MASTER catalog', () => {
       );
     }
   });
+
+  it('may use an id whose catalog was released', () => {
+    const masters = new Map([['m', [master({ owner: undefined })]]]);
+    const outcome = publish(catalog({ resources: [coffee('m')] }), { masters }, asMaster);
+    expect(outcome.result.status).toBe('ACCEPTED');
+  });
+
+  it('cannot use its own id in a network where somebody else has it too', () => {
+    const own = master({ owner: publisher.identity, networkIds: ['other/network'] });
+    const masters = new Map([['m', [own, master({ catalogKey: 2 })]]]);
+    const directive = { ...asMaster, visibleTo: ['other/network', 'default/network'] };
+    const outcome = publish(catalog({ resources: [coffee('m'), coffee('n')] }), { masters }, directive);
+    expect(faults(outcome)).toEqual([['BIZ_GENERIC_ERROR', '$.message.catalogs[0].resources[0].id']]);
+  });
 });
 
 describe('a resource that extends a master resource', () => {

@@ -2,7 +2,7 @@ import type { Resource } from '../protocol/catalog.ts';
 import { type ErrorBody, errorBody } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { type Check, checkResource } from './check-attributes.ts';
-import { findTakenVariants, findTemplate, sharesNetwork } from './extends.ts';
+import { findTakenVariants, findTemplate, type MasterResource, sharesNetwork } from './extends.ts';
 import type { FaultList } from './fault-list.ts';
 import { assembleResource } from './inherit.ts';
 import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
@@ -33,11 +33,9 @@ type Verdict = ResourceUpsert | ErrorBody[];
 /** In a network a master resource id belongs to whoever published it first; being a template, it may be incomplete. */
 function judgeMaster(own: Resource, at: Segments, question: ResourcesInQuestion): Verdict {
   const { submission, publisher, known, checker, faults } = question;
-  const near = known.masters
-    .get(own.id)
-    ?.filter((one) => sharesNetwork(one.networkIds, submission.networkIds));
-  const first = near?.[0];
-  if (first !== undefined && first.owner !== publisher.identity) {
+  const isForeign = ({ owner, networkIds }: MasterResource) =>
+    owner !== undefined && owner !== publisher.identity && sharesNetwork(networkIds, submission.networkIds);
+  if (known.masters.get(own.id)?.some(isForeign)) {
     return [refusal([...at, 'id'], 'is a master resource of another publisher in the same network')];
   }
   const wrong = checkResource(own, checker, { at, partial: true, brief: faults.isFull() });

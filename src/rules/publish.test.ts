@@ -109,6 +109,17 @@ describe('a catalog that is refused as a whole', () => {
     expect(publish(catalog({ offers: [] }), {}, { catalogType: 'MASTER' }).result.status).toBe('ACCEPTED');
   });
 
+  it("would take a kept master resource where it is somebody else's: BIZ_GENERIC_ERROR", () => {
+    const known = { stored: stored({ catalogType: 'MASTER' }), contestedId: 'm' };
+    expectRejected(
+      publish(catalog(), known, { catalogType: 'MASTER', visibleTo: ['other/network'] }),
+      'BIZ_GENERIC_ERROR',
+      '$.message.publishDirectives[0].visibleTo',
+    );
+    const replaced = publish(catalog(), known, { catalogType: 'MASTER', updateMode: 'FULL' });
+    expect(replaced.result.status).toBe('ACCEPTED');
+  });
+
   it('has provider attributes that do not conform: SCH_SCHEMA_VALIDATION_FAILED', () => {
     const provider = { id: 'p', descriptor: { name: 'P' }, providerAttributes: { ...typed } };
     expectRejected(

@@ -7,7 +7,7 @@ import { type Check, checkOffer, checkProvider } from './check-attributes.ts';
 import { createFaultList } from './fault-list.ts';
 import { applyPublish, type CatalogChange, type CatalogMembers } from './merge.ts';
 import { acceptResources } from './publish-resources.ts';
-import type { Known, Publisher, ResourceUpsert, StoredCatalog, Submission } from './submission.ts';
+import type { Known, Publisher, ResourceUpsert, Submission } from './submission.ts';
 
 // One catalog of a publish: from what was submitted and what is stored to its result on on_publish and the change to write
 // (catalog spec: POST /catalog/on_publish). What a request is refused for at once has been looked at before.
@@ -33,7 +33,7 @@ export function processCatalog(
 ): PublishOutcome {
   const { catalog, at, catalogType, updateMode, networkIds } = submission;
   const current = known.stored?.owner === undefined ? startAnew(known) : known;
-  const refusal = findRefusal(submission, publisher, current.stored, checker);
+  const refusal = findRefusal(submission, publisher, current, checker);
   if (refusal.length > 0) return rejected(catalog.id, refusal);
 
   const faults = createFaultList();
@@ -59,14 +59,14 @@ export function processCatalog(
 
 /** A released id has no past: neither content nor type of the former owner's catalog counts. */
 function startAnew(known: Known): Known {
-  return { ...known, stored: undefined, extensions: new Map(), variantHolders: new Map() };
+  return { extensions: new Map(), masters: known.masters, variantHolders: new Map() };
 }
 
 /** What refuses a catalog as a whole: it is somebody else's, of another type, or its own members are wrong. */
 function findRefusal(
-  { catalog, at, directiveAt, catalogType }: Submission,
+  { catalog, at, directiveAt, catalogType, updateMode }: Submission,
   { identity, recordSubscriberId, registryName }: Publisher,
-  stored: StoredCatalog | undefined,
+  { stored, contestedId }: Known,
   checker: Check,
 ): ErrorBody[] {
   if (stored !== undefined && stored.owner !== identity) {
@@ -83,6 +83,11 @@ function findRefusal(
   }
   if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
     return [fault('BIZ_GENERIC_ERROR', [...at, 'offers'], 'cannot stand in a MASTER catalog')];
+  }
+  if (updateMode === 'MERGE' && contestedId !== undefined) {
+    const where = directiveAt ? [...directiveAt, 'visibleTo'] : at;
+    const problem = `takes ${contestedId} into a network where it is a master resource of another publisher`;
+    return [fault('BIZ_GENERIC_ERROR', where, problem)];
   }
   return checkProvider(catalog.provider, checker, { at: [...at, 'provider'] });
 }

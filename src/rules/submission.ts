@@ -56,6 +56,8 @@ export interface Known {
   masters: ReadonlyMap<string, readonly MasterResource[]>;
   /** Which stored resource of the catalog holds a claimed variant. */
   variantHolders: ReadonlyMap<string, string>;
+  /** A stored master resource of the catalog that is another publisher's in a network of the submission. */
+  contestedId?: string;
 }
 
 export interface StoredCatalog {

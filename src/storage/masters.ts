@@ -71,21 +71,39 @@ export async function holdMasters(
   );
   // A statement of its own: it sees what was committed while the lock was waited for.
   const { rows } = await tx.query<TemplateRow>(
-    `select resource.id, key as "catalogKey", version, coalesce(owner, '') as owner, visible_to as "networkIds", own
+    `select resource.id, key as "catalogKey", version, owner, visible_to as "networkIds", own
      from catalog.resource join catalog.catalog on key = catalog_key
      where is_template and resource.id = any ($1) order by key`,
     [masterResourceIds],
   );
   const masters = new Map<string, MasterResource[]>();
-  for (const { id, own, ...row } of rows) {
-    masters.set(id, [...(masters.get(id) ?? []), { ...row, resource: JSON.parse(own) }]);
+  for (const { id, own, owner, ...row } of rows) {
+    const master = { ...row, owner: owner ?? undefined, resource: JSON.parse(own) };
+    masters.set(id, [...(masters.get(id) ?? []), master]);
   }
   return masters;
 }
 
-interface TemplateRow extends Omit<MasterResource, 'resource'> {
+interface TemplateRow extends Omit<MasterResource, 'owner' | 'resource'> {
   id: string;
+  owner: string | null;
   own: string;
+}
+
+/** A master resource of this catalog that another publisher has in one of the networks; wants `lockMasterIds`. */
+export async function findContestedId(
+  tx: Transaction,
+  { key, owner }: { key: number; owner: string | null },
+  networkIds: readonly string[],
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select own.id from catalog.resource as own
+     join catalog.resource as foreign_one on foreign_one.id = own.id and foreign_one.is_template
+     join catalog.catalog on key = foreign_one.catalog_key
+     where own.catalog_key = $1 and own.is_template and owner <> $2 and visible_to && $3 limit 1`,
+    [key, owner, networkIds],
+  );
+  return rows[0]?.id;
 }
 
 /** Those who extend the master's resources are to be assembled anew: one rebuild per master, however often it changes. */

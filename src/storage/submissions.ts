@@ -33,8 +33,8 @@ export interface DueLane {
 }
 
 /**
- * Takes the place of a new submission at the end of its publisher's lane; to be called before anything else that others may wait for.
- * What the ACK promises is durable with this transaction.
+ * Takes the place of a new submission at the end of its publisher's lane, which is held until the transaction ends: nothing that others
+ * hold may be waited for afterwards.
  */
 export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
   await tx.query(
