@@ -11,6 +11,7 @@ import {
   type ValueExpression,
 } from './jsonpath-grammar.ts';
 import { JsonPathFault } from './jsonpath-reader.ts';
+import { compileLikeRegexp } from './like-regexp.ts';
 
 /**
  * Turns a query into functions over JSON values, with the semantics of RFC 9535. Arrays may be of any size, strings
@@ -101,6 +102,12 @@ function compileSelector(selector: Selector): Apply {
           if (test(child.value, root)) into.push(child);
         });
     }
+    case 'self': {
+      const test = compileCondition(selector.condition);
+      return (node, root, into) => {
+        if (test(node.value, root)) into.push(node);
+      };
+    }
   }
 }
 
@@ -172,6 +179,8 @@ function compileCondition(condition: Condition): Test {
     case 'match':
     case 'search':
       return compileRegexpTest(condition);
+    case 'like':
+      return compileLikeTest(condition);
   }
 }
 
@@ -253,6 +262,16 @@ function compileRegexpTest(test: Condition & { kind: 'match' | 'search' }): Test
 }
 
 const maxKnownPatterns = 100;
+
+function compileLikeTest({ text, pattern, flags, at }: Condition & { kind: 'like' }): Test {
+  const subject = compileValue(text);
+  const isLike = compileLikeRegexp(pattern, flags);
+  if (isLike === undefined) throw new JsonPathFault('a regular expression that cannot be run', at);
+  return (current, root) => {
+    const value = subject(current, root);
+    return typeof value === 'string' && isLike(value);
+  };
+}
 
 function findRunnable(pattern: string): IRegexp | undefined {
   try {

@@ -23,7 +23,9 @@ export type Selector =
   | { kind: 'index'; index: number }
   | { kind: 'slice'; start?: number; end?: number; step: number }
   | { kind: 'wildcard' }
-  | { kind: 'filter'; condition: Condition };
+  | { kind: 'filter'; condition: Condition }
+  /** Not of the RFC: keeps the node itself, not its children, where the condition holds (filters/postfix.ts). */
+  | { kind: 'self'; condition: Condition };
 
 /** Logical expressions, section 2.3.5.1. */
 export type Condition =
@@ -32,7 +34,9 @@ export type Condition =
   | { kind: 'not'; condition: Condition }
   | { kind: 'exists'; query: Query }
   | { kind: 'comparison'; operator: ComparisonOperator; left: ValueExpression; right: ValueExpression }
-  | { kind: 'match' | 'search'; text: ValueExpression; pattern: ValueExpression; at: number };
+  | { kind: 'match' | 'search'; text: ValueExpression; pattern: ValueExpression; at: number }
+  /** Not of the RFC: a regular expression of SQL with its flags (filters/postfix.ts). */
+  | { kind: 'like'; text: ValueExpression; pattern: string; flags: string; at: number };
 
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 

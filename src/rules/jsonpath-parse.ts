@@ -14,14 +14,15 @@ import { JsonPathReader } from './jsonpath-reader.ts';
  * to the letter: comparisons do not chain, only a test can be negated, a literal is no test.
  */
 export function parseQuery(expression: string): Query {
-  return new Parser(expression).whole();
+  return new QueryParser(expression).whole();
 }
 
 const maxExpressionLength = 65_536;
 /** Filters and parentheses inside each other. */
 const maxNesting = 64;
 
-class Parser extends JsonPathReader {
+/** What is protected, the grammar of filters/postfix.ts extends. */
+export class QueryParser extends JsonPathReader {
   private nesting = 0;
 
   whole(): Query {
@@ -34,27 +35,31 @@ class Parser extends JsonPathReader {
     return { from: '$', segments };
   }
 
-  private segments(): Segment[] {
+  protected segments(): Segment[] {
     const segments: Segment[] = [];
     for (;;) {
       const before = this.at;
       this.space();
-      const { at } = this;
-      if (this.takes('..')) segments.push({ at, descendants: true, selectors: this.afterDots() });
-      else if (this.takes('.')) segments.push({ at, descendants: false, selectors: this.afterDot() });
-      else if (this.sees('[')) segments.push({ at, descendants: false, selectors: this.brackets() });
-      else {
+      const segment = this.findSegment(this.at);
+      if (segment === undefined) {
         this.at = before;
         return segments;
       }
+      segments.push(segment);
     }
+  }
+
+  protected findSegment(at: number): Segment | undefined {
+    if (this.takes('..')) return { at, descendants: true, selectors: this.afterDots() };
+    if (this.takes('.')) return { at, descendants: false, selectors: this.afterDot() };
+    return this.sees('[') ? { at, descendants: false, selectors: this.brackets() } : undefined;
   }
 
   private afterDots(): Selector[] {
     return this.sees('[') ? this.brackets() : this.afterDot();
   }
 
-  private afterDot(): Selector[] {
+  protected afterDot(): Selector[] {
     if (this.takes('*')) return [{ kind: 'wildcard' }];
     return [{ kind: 'name', name: this.findName() ?? this.fail("a name or '*' expected") }];
   }
@@ -132,21 +137,23 @@ class Parser extends JsonPathReader {
     const before = this.at;
     this.space();
     const operator = this.findOperator();
-    if (operator === undefined) {
-      this.at = before;
-      return this.test(operand);
-    }
+    if (operator !== undefined) return this.comparison(operand, operator);
+    this.at = before;
+    return this.test(operand);
+  }
+
+  protected comparison(operand: Operand, operator: ComparisonOperator): Condition {
     const left = this.comparable(operand);
     this.space();
     const right = this.comparable(this.operand());
     return { kind: 'comparison', operator, left, right };
   }
 
-  private findOperator(): ComparisonOperator | undefined {
+  protected findOperator(): ComparisonOperator | undefined {
     return this.match(/[=!]=|[<>]=?/y) as ComparisonOperator | undefined;
   }
 
-  private parenthesis(): Condition {
+  protected parenthesis(): Condition {
     this.expect('(');
     this.space();
     const condition = this.nested(() => this.or());
@@ -155,7 +162,7 @@ class Parser extends JsonPathReader {
     return condition;
   }
 
-  private operand(): Operand {
+  protected operand(): Operand {
     const at = this.at;
     const query = this.findQuery();
     if (query !== undefined) return { at, query };
@@ -164,12 +171,12 @@ class Parser extends JsonPathReader {
     return { at, value: { kind: 'literal', value: this.literal() } };
   }
 
-  private test({ at, query, condition }: Operand): Condition {
+  protected test({ at, query, condition }: Operand): Condition {
     if (query !== undefined) return { kind: 'exists', query };
     return condition ?? this.fail('a value is no condition: it must be compared', at);
   }
 
-  private comparable({ at, query, value }: Operand): ValueExpression {
+  protected comparable({ at, query, value }: Operand): ValueExpression {
     if (query === undefined) return value ?? this.fail('the result of this function cannot be compared', at);
     if (!isSingular(query)) this.fail('this query may select several nodes and cannot be compared', at);
     return { kind: 'singular', query };
@@ -183,7 +190,7 @@ class Parser extends JsonPathReader {
     return read;
   }
 
-  private callOf(name: string, at: number): Omit<Operand, 'at'> {
+  protected callOf(name: string, at: number): Omit<Operand, 'at'> {
     switch (name) {
       case 'length':
         return { value: { kind: name, argument: this.valueArgument() } };
@@ -207,7 +214,7 @@ class Parser extends JsonPathReader {
     return this.nested(() => this.comparable(this.operand()));
   }
 
-  private nodesArgument(): Query {
+  protected nodesArgument(): Query {
     this.space();
     return this.findQuery() ?? this.fail('a query expected');
   }
@@ -226,7 +233,7 @@ class Parser extends JsonPathReader {
 }
 
 /** What can stand on either side of an operator, or alone as a test: exactly one of the three is there. */
-interface Operand {
+export interface Operand {
   at: number;
   query?: Query;
   value?: ValueExpression;

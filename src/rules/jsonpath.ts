@@ -6,12 +6,12 @@ import { parseQuery } from './jsonpath-parse.ts';
 import { JsonPathFault } from './jsonpath-reader.ts';
 
 /**
- * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it. Whatever is wrong with an
- * expression is SCH_INVALID_JSONPATH with the place in the message.
+ * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it, or the grammar that `parse`
+ * reads. Whatever is wrong with an expression is SCH_INVALID_JSONPATH with the place in the message.
  */
-export function parseJsonPath(expression: string): JsonPath {
+export function parseJsonPath(expression: string, parse = parseQuery): JsonPath {
   return withPosition(() => {
-    const query = parseQuery(expression);
+    const query = parse(expression);
     const find = compileQuery(query);
     return { expression, query, find: (value) => withPosition(() => find(value)) };
   });

@@ -1,0 +1,42 @@
+import { ProtocolError } from '../../protocol/errors.ts';
+import { type JsonPath, parseJsonPath } from '../jsonpath.ts';
+import { JsonPathFault } from '../jsonpath-reader.ts';
+import { parsePostfixQuery } from './postfix.ts';
+
+/** A filter of an intent, read by one of the two grammars. */
+export interface Filter extends JsonPath {
+  readonly grammar: 'rfc9535' | 'postfix';
+}
+
+/**
+ * Reads `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, where it is accepted, the form of
+ * PostgreSQL that many clients send. Where neither can read it, the error is that of the grammar that got further.
+ */
+export function parseFilter(expression: string, { acceptPostfix }: { acceptPostfix: boolean }): Filter {
+  const read = find(() => ({ ...parseJsonPath(expression), grammar: 'rfc9535' as const }));
+  if (!(read instanceof ProtocolError)) return read;
+  if (!acceptPostfix) throw atTheExpression(read);
+  const readAgain = find(() => ({
+    ...parseJsonPath(expression, parsePostfixQuery),
+    grammar: 'postfix' as const,
+  }));
+  if (!(readAgain instanceof ProtocolError)) return readAgain;
+  throw atTheExpression(positionOf(readAgain) > positionOf(read) ? readAgain : read);
+}
+
+function find<T>(act: () => T): T | ProtocolError {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  }
+}
+
+function positionOf({ cause }: ProtocolError): number {
+  return cause instanceof JsonPathFault ? cause.at : 0;
+}
+
+function atTheExpression({ code, message, cause }: ProtocolError): ProtocolError {
+  return new ProtocolError(code, message, { path: '$.message.intent.filters.expression', cause });
+}
