@@ -35,7 +35,13 @@ describe('a body', () => {
 
   it('without context is CTX_MISSING_FIELD, without message SCH_REQUIRED_FIELD_MISSING', () => {
     expect(reading({ message: {} })).toThrow(fault('CTX_MISSING_FIELD', ['context']));
-    expect(reading({ context: {} })).toThrow(fault('SCH_REQUIRED_FIELD_MISSING', ['message']));
+    expect(reading({ context: body.context })).toThrow(fault('SCH_REQUIRED_FIELD_MISSING', ['message']));
+  });
+
+  it('is refused for its context before anything else that is wrong with it', () => {
+    const context = { ...body.context, action: 'catalog/search' };
+    expect(reading({ context })).toThrow(fault('CTX_ACTION_MISMATCH', ['context', 'action']));
+    expect(reading({ extra: 1, context: {} })).toThrow(fault('CTX_MISSING_FIELD', ['context', 'version']));
   });
 
   it('with a third member is SCH_FIELD_NOT_ALLOWED', () => {
@@ -152,12 +158,12 @@ describe('the context', () => {
 describe('of several faults', () => {
   // Each row is repaired into the next one: the first fault of the list is the one that answers.
   const faults: [Segments, unknown, string][] = [
-    [['extra'], 1, 'SCH_FIELD_NOT_ALLOWED'],
     [['context', 'transactionId'], undefined, 'CTX_MISSING_FIELD'],
     [['context', 'timestamp'], 'yesterday', 'CTX_INVALID_FIELD'],
     [['context', 'action'], 'catalog/push', 'CTX_ACTION_MISMATCH'],
     [['context', 'version'], '1.0.0', 'CTX_VERSION_UNSUPPORTED'],
     [['context', 'ttl'], 'PT0S', 'CTX_TTL_EXPIRED'],
+    [['extra'], 1, 'SCH_FIELD_NOT_ALLOWED'],
     [['message', 'catalogs', 0, 'id'], undefined, 'SCH_REQUIRED_FIELD_MISSING'],
     [['message', 'catalogs', 0, 'surprise'], 1, 'SCH_FIELD_NOT_ALLOWED'],
     [['message', 'catalogs', 0, 'isActive'], 1, 'SCH_SCHEMA_VALIDATION_FAILED'],

@@ -1,16 +1,16 @@
 /**
  * How a request is read and how it is acknowledged (catalog spec: Ack, Errors).
  *
- * A body is checked in one order, and the first fault answers: JSON, the envelope, missing context fields,
- * bad context values, action, version, ttl, the message's schema, and at last what the parts of the message
- * must have in common.
+ * A body is checked in one order, and the first fault answers: JSON, missing context fields, bad context
+ * values, action, version, ttl, the rest of the envelope, the message's schema, and at last what the parts of
+ * the message must have in common.
  */
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Action } from './actions.ts';
 import { type Context, protocolVersion } from './context.ts';
 import { errorBody, type ProtocolError } from './errors.ts';
 import { faultAt } from './fault.ts';
-import { isJsonObject, parseJson } from './json.ts';
+import { isJsonObject, type JsonObject, parseJson } from './json.ts';
 import { ErrorReport, oneOfTexts } from './shapes.ts';
 import { endOfDuration, parseInstant } from './time.ts';
 import { validator } from './validate.ts';
@@ -63,10 +63,12 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   if (!action.body) throw new TypeError(`${action.method} ${action.path} has no body`);
   const value = body instanceof Uint8Array ? parseJson(body) : body;
   const schema = action.body.properties;
-  const parts = parseParts(value, action.kind);
-  const context = validator(schema.context)(parts.context, ['context']) as Context;
+  if (!isJsonObject(value)) throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [], 'must be an object');
+  if (!Object.hasOwn(value, 'context')) throw faultAt('CTX_MISSING_FIELD', ['context'], 'is missing');
+  const context = validator(schema.context)(value.context, ['context']) as Context;
   checkRouting(context, action, now);
-  const message = validator(schema.message)(parts.message, ['message']);
+  checkMembers(value, action.kind);
+  const message = validator(schema.message)(value.message, ['message']);
   action.check?.(message);
   return { context, message } as EnvelopeOf<A>;
 }
@@ -88,17 +90,6 @@ function readParameter(schema: object | undefined, value: unknown): unknown {
   return isNumeric && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-function parseParts(value: unknown, kind: Action['kind']): { context: unknown; message: unknown } {
-  if (!isJsonObject(value)) throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [], 'must be an object');
-  if (!Object.hasOwn(value, 'context')) throw faultAt('CTX_MISSING_FIELD', ['context'], 'is missing');
-  if (!Object.hasOwn(value, 'message'))
-    throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message'], 'is missing');
-  const other = Object.keys(value).find((name) => name !== 'context' && name !== 'message');
-  if (other !== undefined && kind === 'request')
-    throw faultAt('SCH_FIELD_NOT_ALLOWED', [other], 'is not allowed here');
-  return { context: value.context, message: value.message };
-}
-
 function checkRouting(context: Context, action: Action, now: Date): void {
   if (context.action !== action.name) {
     throw faultAt('CTX_ACTION_MISMATCH', ['context', 'action'], `must be ${action.name} at this endpoint`);
@@ -111,6 +102,13 @@ function checkRouting(context: Context, action: Action, now: Date): void {
   if (action.kind === 'request' && hasElapsed(context, now)) {
     throw faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], `has elapsed since ${context.timestamp}`);
   }
+}
+
+function checkMembers(body: JsonObject, kind: Action['kind']): void {
+  if (!Object.hasOwn(body, 'message')) throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message'], 'is missing');
+  const other = Object.keys(body).find((name) => name !== 'context' && name !== 'message');
+  if (other !== undefined && kind === 'request')
+    throw faultAt('SCH_FIELD_NOT_ALLOWED', [other], 'is not allowed here');
 }
 
 function hasElapsed({ timestamp, ttl }: Context, now: Date): boolean {
