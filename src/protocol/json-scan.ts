@@ -280,12 +280,24 @@ class Scanner {
     this.fail(`member ${JSON.stringify(shown)} given twice`, at);
   }
 
+  /** Counts bytes instead of making texts: the place may be the end of a body of many megabytes. */
   private fail(what: string, at = this.at): never {
-    const before = this.bytes.toString('utf8', 0, at);
-    const line = before.split('\n').length;
-    const column = [...before.slice(before.lastIndexOf('\n') + 1)].length + 1;
+    let line = 1;
+    let column = 1;
+    for (let index = 0; index < at; index++) {
+      const byte = this.bytes[index] as number;
+      if (byte === LINE_FEED) {
+        line++;
+        column = 1;
+      } else if (!isContinuation(byte)) column++;
+    }
     throw new JsonFault(`${what}, at line ${line}, column ${column}`);
   }
+}
+
+/** The second and further bytes of a character in UTF-8. */
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
 }
 
 function isDigit(byte: number): boolean {

@@ -91,6 +91,12 @@ describe('parseJson', () => {
     expect(faultOf(text)).toBe(message);
   });
 
+  it('names a place far behind', () => {
+    expect(faultOf(`[\n${'"x",\n'.repeat(100_000)}${' '.repeat(1_000_000)}x]`)).toBe(
+      'a JSON value expected, at line 100002, column 1000001',
+    );
+  });
+
   it('counts columns in characters, not in bytes', () => {
     expect(faultOf('["😀é", x]')).toBe('a JSON value expected, at line 1, column 8');
   });
