@@ -127,7 +127,9 @@ describe('a key', () => {
   it('outside its dates, or with dates that cannot be read, is not', () => {
     expect(reason({}, { valid_from: '2026-06-01T00:00:01Z' })).toMatch(/not valid before/);
     expect(reason({}, { valid_until: '2026-05-31T23:59:59Z' })).toMatch(/not valid after/);
-    expect(reason({}, { valid_until: 'soon' })).toMatch(/not valid after/);
+    for (const unreadable of ['soon', '12', 4_102_444_800, {}])
+      expect(reason({}, { valid_until: unreadable })).toMatch(/not valid after/);
+    expect(reason({}, { valid_from: null, valid_until: '' })).toBeUndefined();
   });
 
   it('is kept no longer than a readable ttl says', () => {

@@ -3,7 +3,7 @@
  *
  * The wire shapes of a DeDi registry (what our registry role writes), and how a foreign registry's answer is
  * read: every known spelling is accepted, a member that cannot be read counts as absent, and a record in no
- * known state is not usable.
+ * known state, or with a validity that cannot be read, is not usable.
  */
 import type { KeyObject } from 'node:crypto';
 import { type Static, Type } from 'typebox';
@@ -142,21 +142,26 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
     state: recordState(member(value, 'state')),
     ttlSeconds: seconds(member(value, 'ttl')),
     signingPublicKey: text(member(details, 'signing_public_key')),
-    validFrom: text(member(details, 'valid_from')),
-    validUntil: text(member(details, 'valid_until')),
+    validFrom: bound(member(details, 'valid_from')),
+    validUntil: bound(member(details, 'valid_until')),
   };
 }
 
 /** Why the key of a record must not be used at this moment, or undefined when it may be. */
 export function unusableReason(record: ParticipantRecord, now: Date): string | undefined {
   if (record.state !== 'live') return `the key is in state ${record.state}`;
-  if (record.validFrom !== undefined && !(Date.parse(record.validFrom) <= now.getTime())) {
+  if (record.validFrom !== undefined && !(instantOf(record.validFrom) <= now.getTime())) {
     return `the key is not valid before ${record.validFrom}`;
   }
-  if (record.validUntil !== undefined && !(Date.parse(record.validUntil) >= now.getTime())) {
+  if (record.validUntil !== undefined && !(instantOf(record.validUntil) >= now.getTime())) {
     return `the key is not valid after ${record.validUntil}`;
   }
   return undefined;
+}
+
+/** Not a number where it begins with no date, which `Date.parse` alone would read as something: "12" as December. */
+function instantOf(text: string): number {
+  return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /**
@@ -190,6 +195,11 @@ function recordState(value: unknown): ParticipantRecord['state'] {
 function seconds(value: unknown): number | undefined {
   const amount = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount : undefined;
+}
+
+/** A bound that is no text cannot be read, and so cannot be kept to: it stays, and makes the key unusable. */
+function bound(value: unknown): string | undefined {
+  return value === undefined || value === null || value === '' ? undefined : String(value);
 }
 
 function texts(value: unknown): string[] {
