@@ -31,7 +31,12 @@ function once(stamp, inputs, work) {
 
 function fingerprint(files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
+  for (const file of files)
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   return hash.digest('hex');
 }
 
@@ -44,7 +49,11 @@ function filesBelow(folder) {
 
 function run(command, args) {
   // npm is a script on Windows and needs a shell there; elsewhere it is started directly.
-  const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  const result = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
   if (result.status === 0) return;
   console.error(`signpost: "${command} ${args.join(' ')}" failed; see the lines above.`);
   process.exit(result.status ?? 1);
