@@ -50,6 +50,11 @@ describe('the address of a callback', () => {
     expect(addressOf('http://127.0.0.1:4003', { config })).toBe('http://127.0.0.1:4003/catalog/on_pull');
   });
 
+  it('is found at once, however it is written', () => {
+    const path = `/${'/'.repeat(200_000)}x`;
+    expect(addressOf(`https://ds.example.org${path}`)).toBe(`https://ds.example.org${path}/catalog/on_pull`);
+  });
+
   it('carries no password, query or fragment', () => {
     for (const rest of ['user:pw@ds.example.org', 'ds.example.org/?a=b', 'ds.example.org/#top']) {
       expectRefused(() => addressOf(`https://${rest}`));

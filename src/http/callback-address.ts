@@ -5,6 +5,7 @@ import type { ProtocolError } from '../protocol/errors.ts';
 import { faultAt } from '../protocol/fault.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
+import { joinPath } from '../rules/base-address.ts';
 
 /** A request that is answered later, at an address that its context names. */
 export interface CallbackRequest {
@@ -41,7 +42,7 @@ export function callbackAddress(
   if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin) {
     throw wrong(`must have the origin of the caller's registry record, ${record.url}`);
   }
-  return base.href.replace(/\/*$/, callback.path);
+  return joinPath(base.href, callback.path);
 }
 
 function specialRangeOfHost(hostname: string): string | undefined {

@@ -1,3 +1,5 @@
+import { withoutTrailingSlashes } from './base-address.ts';
+
 // How an `@context` and an `@type` name a domain schema. A context is usually
 // `https://<host>/<Type>/<version>/context.jsonld`; the same schema is met under two hosts of one registry, with and
 // without the `v` of its version, and with the name of the file or without it. All of these reduce to one address.
@@ -13,10 +15,7 @@ export function schemaAddress(context: string): string | undefined {
   if (!URL.canParse(context)) return undefined;
   const url = new URL(context);
   const host = isRegistryHost(url.host) ? registryHosts[0] : url.host;
-  const path = url.pathname
-    .replace(schemaFile, '')
-    .replace(/\/+$/, '')
-    .replace(/\/v(\d[^/]*)$/, '/$1');
+  const path = withoutTrailingSlashes(url.pathname.replace(schemaFile, '')).replace(/\/v(\d[^/]*)$/, '/$1');
   return `${url.protocol}//${host}${path}${url.search}`;
 }
 

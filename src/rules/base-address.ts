@@ -1,0 +1,14 @@
+/** A base address and the path of an action, which begins with a slash, joined by exactly one. */
+export function joinPath(base: string, path: string): string {
+  return `${withoutTrailingSlashes(base)}${path}`;
+}
+
+/**
+ * Not `replace(/\/+$/, '')`: that tries every slash of a long row as its beginning, and an address of somebody else may hold
+ * a hundred thousand of them.
+ */
+export function withoutTrailingSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
+}
