@@ -11,6 +11,8 @@ import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
 
 export const sendTimeoutMs = 30_000;
 const maxAnswerBytes = 1024 * 1024;
+/** Of what a receiver says is wrong: it is stored, logged and shown in terminals. */
+const maxErrorLength = 500;
 
 export interface Sender {
   key: SigningKey;
@@ -62,6 +64,7 @@ async function checkAnswerSignature(
   if (value === undefined) return logger.debug({ url }, 'the answer is not signed');
   try {
     const header = parseSignatureHeader(value);
+    if (!header.chained) return logger.warn({ url }, 'the signature of the answer does not name the request');
     const lookup = await findKey(header.subscriberId, header.recordId);
     if (lookup.kind !== 'key')
       return logger.warn({ url }, `the answer is signed with a key that is ${lookup.kind}`);
@@ -82,12 +85,21 @@ function readAcknowledgement(body: Buffer): Pick<ReceivedAnswer, 'acknowledgemen
     return {};
   }
   const message = member(parsed, 'message');
-  const error = member(message, 'error');
   const acknowledgement = member(message, 'status');
   return {
     acknowledgement: typeof acknowledgement === 'string' ? acknowledgement : undefined,
-    error: error === undefined ? undefined : `${member(error, 'code')} ${member(error, 'message')}`,
+    error: errorText(member(message, 'error')),
   };
+}
+
+/** One line of plain text, whatever the receiver put there: a database takes no U+0000, a terminal no escape sequences. */
+function errorText(error: Json | undefined): string | undefined {
+  const parts = [member(error, 'code'), member(error, 'message')].filter((part) => typeof part === 'string');
+  if (parts.length === 0) return undefined;
+  return parts
+    .join(' ')
+    .slice(0, maxErrorLength)
+    .replace(/[\p{Cc}\p{Cs}]+/gu, ' ');
 }
 
 function member(value: Json | undefined, name: string): Json | undefined {
