@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
-import { appendChange, type NewChange, numberChanges, readChanges } from './change-log.ts';
+import { appendChange, type NewChange, numberChanges, purgeChanges, readChanges } from './change-log.ts';
 import { type Database, openDatabase } from './database.ts';
 
 let home: TestDatabase;
@@ -123,6 +123,45 @@ describe('the change log', () => {
       const versions = one.filter(([key]) => key === writer).map(([, version]) => version);
       expect(versions).toEqual(versions.toSorted((a, b) => a - b));
     }
+  });
+});
+
+describe('forgetting changes', () => {
+  const later = new Date('2026-02-01T00:00:00Z');
+  const log = (...changes: NewChange[]) =>
+    database.transaction(async (tx) => {
+      for (const one of changes) await appendChange(tx, one);
+    });
+  const planned = (seq: number) => database.query('update catalog.push_cursor set seq = $1', [seq]);
+  const kept = async () =>
+    (await readChanges(database, 0, 10)).map(({ catalogKey, version }) => [catalogKey, version]);
+
+  it('keeps the latest of each catalog, what is young, and what is not planned yet', async () => {
+    await log(change(1, 1), change(2, 1), change(1, 2), { ...change(2, 2), at: later }, change(1, 3));
+    await numberChanges(database);
+    await planned(2);
+    expect(await purgeChanges(database, later)).toBe(2);
+    expect(await kept()).toEqual([
+      [1, 2],
+      [2, 2],
+      [1, 3],
+    ]);
+    await planned(5);
+    await purgeChanges(database, later);
+    expect(await kept()).toEqual([
+      [2, 2],
+      [1, 3],
+    ]);
+  });
+
+  it('keeps the highest number, so that the next change is not hidden from who has read that far', async () => {
+    await log(change(1, 1));
+    await numberChanges(database);
+    await planned(1);
+    await log(change(1, 2));
+    await purgeChanges(database, later);
+    await numberChanges(database);
+    expect(await readChanges(database, 1, 10)).toMatchObject([{ version: 2, seq: 2 }]);
   });
 });
 

@@ -79,14 +79,17 @@ export async function readChanges(queryable: Queryable, afterSeq: number, limit:
 
 const purgeBatch = 1_000;
 
-/** Forgets changes from before a time; the latest of each catalog is kept for ever. Returns how many were forgotten. */
+/**
+ * Forgets changes from before a time; the latest numbered one of each catalog is kept for ever, and so the highest number of all, from
+ * which the numbering goes on. Returns how many were forgotten.
+ */
 export async function purgeChanges(database: Database, before: Date): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount } = await database.query(
       `delete from catalog.change_log where id in (
          select id from catalog.change_log as old
          where at < $1 and seq <= (select seq from catalog.push_cursor) and exists (
-           select from catalog.change_log as later where later.catalog_key = old.catalog_key and later.version > old.version
+           select from catalog.change_log as later where later.catalog_key = old.catalog_key and later.seq > old.seq
          )
          order by id limit $2
        )`,
