@@ -104,6 +104,7 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
 
 async function makeDatabase(cluster: Cluster): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') });
+  client.on('error', () => undefined); // fails the statement under way
   await client.connect();
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName]);

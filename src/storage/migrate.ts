@@ -60,6 +60,8 @@ async function connect(url: string): Promise<pg.Client> {
   const deadline = Date.now() + startingUpMs;
   for (;;) {
     const client = new pg.Client(settings);
+    // A connection that breaks also fails the statement under way; unheard, the event would end the process.
+    client.on('error', () => undefined);
     try {
       await client.connect();
       return client;
