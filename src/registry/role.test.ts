@@ -87,6 +87,9 @@ describe('the registry role', () => {
   it('answers 404 for what is not registered', async () => {
     expect((await get('/lookup/bpp.example.com/subscribers.beckn.one/key-9')).status).toBe(404);
     expect((await get('/lookup/nobody.example.com/subscribers.beckn.one/key-1')).status).toBe(404);
+    expect((await get('/lookup/bpp.example.com/subscribers.beckn.one/%00')).status).toBe(404);
+    const { status, body } = await get('/query/bpp.example.com/%00');
+    expect([status, body.data.records]).toEqual([200, []]);
   });
 
   it('answers 304 while nothing has changed', async () => {

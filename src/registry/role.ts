@@ -11,6 +11,7 @@ import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
+import { isIdPart } from '../protocol/identity.ts';
 import {
   LookupAnswer,
   QueryAnswer,
@@ -56,7 +57,7 @@ export function addRegistryRoutes(
       described(lookupOperation),
       async (request, reply) => {
         const { recordId, ...subscriber } = request.params;
-        const record = await findKeyRecord(database, subscriber, recordId);
+        const record = isName(request.params) && (await findKeyRecord(database, subscriber, recordId));
         if (!record) return reply.code(404).send({ message: 'There is no such record.' });
         const data = renderRecord(record, now());
         return sendCacheable(request, reply, { message: 'Record found.', data }, data.ttl);
@@ -68,10 +69,10 @@ export function addRegistryRoutes(
       described(queryOperation),
       async (request, reply) => {
         const page = parsePage(request.query);
-        const { records, total } = await listKeyRecords(database, request.params, {
-          limit: page.size,
-          offset: (page.number - 1) * page.size,
-        });
+        const place = { limit: page.size, offset: (page.number - 1) * page.size };
+        const { records, total } = isName(request.params)
+          ? await listKeyRecords(database, request.params, place)
+          : { records: [], total: 0 };
         const data = {
           namespace: request.params.namespace,
           registry_name: request.params.registryName,
@@ -112,6 +113,11 @@ interface QueryParams {
 
 interface LookupParams extends QueryParams {
   recordId: string;
+}
+
+/** Under other names nothing can be registered, and some of them (with U+0000) no database can be asked for. */
+function isName(params: QueryParams | LookupParams): boolean {
+  return Object.values(params).every(isIdPart);
 }
 
 function renderRecord(record: KeyRecord, now: Date): RegistryRecord {
