@@ -12,10 +12,19 @@ export interface TestDatabase {
 }
 
 /** A fresh, migrated database of its own on the run's server (see database-server.ts). */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return create(copyTemplate);
+}
+
+/** One that has not been migrated. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return create((server, name) => asAdmin(server, `create database ${name}`));
+}
+
+async function create(make: (server: string, name: string) => Promise<void>): Promise<TestDatabase> {
   const server = inject('databaseUrl');
   const name = `signpost_test_${randomBytes(6).toString('hex')}`;
-  await copyTemplate(server, name);
+  await make(server, name);
   return {
     url: Object.assign(new URL(server), { pathname: `/${name}` }).href,
     drop: () => asAdmin(server, `drop database if exists ${name} with (force)`),
