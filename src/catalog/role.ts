@@ -76,7 +76,7 @@ function signedService({ config, self, registry, logger, database, now }: Catalo
     self,
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
-    recall: (key) => findRemembered(database, key),
+    recall: (key, occurrence) => findRemembered(database, key, occurrence),
     rateLimits:
       config.RATE_LIMIT_PER_SECOND === 0 ? undefined : createRateLimits(config.RATE_LIMIT_PER_SECOND),
     limits: {

@@ -4,7 +4,7 @@ import { sendSigned } from '../../tests/support/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { AlreadyRemembered } from '../protocol/errors.ts';
-import type { RememberedAnswer, RequestKey } from './answer-once.ts';
+import type { Occurrence, RememberedAnswer, RequestKey } from './answer-once.ts';
 
 afterEach(closeAll);
 
@@ -20,12 +20,41 @@ describe('a repeated request', () => {
     expect([first.status, second.status]).toEqual([200, 200]);
   });
 
-  it('at another address or of another caller is another request', async () => {
+  it('is one at any spelling of the address, which nothing signs', async () => {
     const { url, calls } = await startRemembering();
     const body = bodyOf(actions.publish);
     await publish(url, { body });
     await sendSigned(`${url}/catalog/publish?again=1`, { from: provider, body });
-    expect(calls()).toBe(2);
+    await sendSigned(`${url}/catalog/%70ublish`, { from: provider, body });
+    expect(calls()).toBe(1);
+  });
+
+  it('at an address that says something else is another request', async () => {
+    const keys: (RequestKey | undefined)[] = [];
+    const { url } = await start(actions.subscribe, {}, async ({ key }) => {
+      keys.push(key);
+      return { status: 200, body: {} };
+    });
+    const body = bodyOf(actions.subscribe, {}, { subscription: { networkIds: ['example.org/retail'] } });
+    const id = '7f9d1b7e-5a6e-4b3a-9a51-0d9c1f6f2f11';
+    for (const query of ['', `?subscriptionId=${id}`, `?x=1&subscriptionId=${id}`])
+      await sendSigned(`${url}/catalog/subscription${query}`, { from: consumer, body });
+    expect(keys.map((key) => key?.url)).toEqual([
+      '/catalog/subscription',
+      `/catalog/subscription?subscriptionId=${id}`,
+      `/catalog/subscription?subscriptionId=${id}`,
+    ]);
+  });
+
+  it('tells the memory until when it may come again', async () => {
+    const told: Occurrence[] = [];
+    const recall = async (_key: RequestKey, occurrence: Occurrence) => void told.push(occurrence);
+    const { url } = await start(actions.publish, { recall }, async () => ({ status: 200, body: {} }));
+    const now = new Date(Math.floor(Date.now() / 1000) * 1000);
+    await publish(url, { now, lifetimeSeconds: 90 });
+    expect(told).toMatchObject([
+      { digest: expect.stringMatching(/^BLAKE-512=/), expires: new Date(now.getTime() + 90_000) },
+    ]);
   });
 
   it('that loses a race gets the answer of the winner', async () => {

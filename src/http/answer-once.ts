@@ -7,17 +7,18 @@ import type { Answer } from './error-answer.ts';
  */
 export async function answerOnce(
   recall: Recall | undefined,
-  { key, digest }: { key: RequestKey | undefined; digest: string },
+  request: Occurrence & { key: RequestKey | undefined },
   handle: () => Promise<Answer>,
 ): Promise<Answer> {
+  const { key, digest } = request;
   if (recall === undefined || key === undefined) return await handle();
-  const earlier = sameRequest(await recall(key), digest);
+  const earlier = sameRequest(await recall(key, request), digest);
   if (earlier) return earlier;
   try {
     return await handle();
   } catch (error) {
     if (!(error instanceof AlreadyRemembered)) throw error;
-    const concurrent = sameRequest(await recall(key), digest);
+    const concurrent = sameRequest(await recall(key, request), digest);
     if (concurrent) return concurrent;
     throw new ProtocolError('NET_OVERLOADED', 'The same request is being worked on. Try again later.', {
       retryAfterSeconds: 1,
@@ -25,14 +26,22 @@ export async function answerOnce(
   }
 }
 
-/** Finds the answer to an accepted request that is still remembered. */
-export type Recall = (key: RequestKey) => Promise<RememberedAnswer | undefined>;
+/** Finds the answer to an accepted request that is still remembered; a repeat that may itself come again is remembered for as long. */
+export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
+
+/** One coming of a request. */
+export interface Occurrence {
+  /** Of its body. */
+  digest: string;
+  /** When its signature expires: until then the same bytes may come again. */
+  expires: Date;
+}
 
 export interface RequestKey {
   role: string;
   identity: string;
   method: string;
-  /** Path and query. */
+  /** Path, and those parameters that the action knows. */
   url: string;
   action: string;
   messageId: string;

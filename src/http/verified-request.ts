@@ -70,6 +70,7 @@ export function readRequest<A extends Action>(
   if (envelope && action.kind === 'request')
     checkCaller(action, envelope.context, identity, record, registryName);
   const { name, method, remembered } = action;
+  const address = addressOf(action, query);
   return {
     requestId: raw.id,
     action,
@@ -90,9 +91,16 @@ export function readRequest<A extends Action>(
     url,
     key:
       envelope && remembered
-        ? { role, identity, method, url, action: name, messageId: envelope.context.messageId }
+        ? { role, identity, method, url: address, action: name, messageId: envelope.context.messageId }
         : undefined,
   };
+}
+
+/** Nothing signs the address: a repeat with a parameter that nobody knows is a repeat. */
+function addressOf({ path, query: schema }: Action, query: Record<string, unknown> | undefined): string {
+  const known = Object.keys(schema?.properties ?? {}).filter((name) => query?.[name] !== undefined);
+  const parameters = known.map((name) => `${name}=${encodeURIComponent(String(query?.[name]))}`);
+  return parameters.length === 0 ? path : `${path}?${parameters.join('&')}`;
 }
 
 /** The bytes decide, not Content-Type. They are never decompressed: what was signed is what is read. */

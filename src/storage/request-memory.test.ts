@@ -21,6 +21,7 @@ const key: RequestKey = {
   action: 'catalog/publish',
   messageId: 'message-1',
 };
+const same = { digest: 'BLAKE-512=abc', expires: inFiveMinutes };
 const answer = { digest: 'BLAKE-512=abc', status: 200, body: '{"message":{"status":"ACK"}}' };
 
 let home: TestDatabase;
@@ -43,18 +44,18 @@ afterAll(async () => {
 describe('a remembered request', () => {
   it('is found with its answer and the digest of its body', async () => {
     await remember({ open: false });
-    expect(await findRemembered(database, key)).toEqual(answer);
+    expect(await findRemembered(database, key, same)).toEqual(answer);
   });
 
   it.each(Object.keys(key))('is another one when its %s differs', async (member) => {
     await remember({ open: false });
-    expect(await findRemembered(database, { ...key, [member]: 'other' })).toBeUndefined();
+    expect(await findRemembered(database, { ...key, [member]: 'other' }, same)).toBeUndefined();
   });
 
   it('may have an address longer than an index entry', async () => {
     const long = { ...key, url: `/catalog/subscription?${'x'.repeat(20_000)}` };
     await remember({ open: false }, long);
-    expect(await findRemembered(database, long)).toEqual(answer);
+    expect(await findRemembered(database, long, same)).toEqual(answer);
   });
 
   it('is gone with the transaction that was to do its work', async () => {
@@ -63,7 +64,7 @@ describe('a remembered request', () => {
       throw new Error('refused');
     });
     await expect(failing).rejects.toThrow('refused');
-    expect(await findRemembered(database, key)).toBeUndefined();
+    expect(await findRemembered(database, key, same)).toBeUndefined();
   });
 
   it('undoes the work of all but one of its concurrent duplicates', async () => {
@@ -89,7 +90,17 @@ describe('forgetting', () => {
     await remember({ open: false });
     expect(await purgeRequests(database, now)).toBe(0);
     expect(await purgeRequests(database, new Date(inFiveMinutes.getTime() + 1))).toBe(1);
-    expect(await findRemembered(database, key)).toBeUndefined();
+    expect(await findRemembered(database, key, same)).toBeUndefined();
+  });
+
+  it('waits for the expiry of the last signature under which it came, and no longer for another body', async () => {
+    const [later, latest] = [new Date('2026-01-01T12:10:00Z'), new Date('2026-01-01T12:20:00Z')];
+    await remember({ open: false });
+    await findRemembered(database, key, { ...same, expires: later });
+    await findRemembered(database, key, same);
+    await findRemembered(database, key, { digest: 'BLAKE-512=other', expires: latest });
+    expect(await purgeRequests(database, new Date(inFiveMinutes.getTime() + 1))).toBe(0);
+    expect(await purgeRequests(database, new Date(later.getTime() + 1))).toBe(1);
   });
 
   it('waits for the end of the work, however long ago the signature expired', async () => {

@@ -23,15 +23,25 @@ export interface RememberedRequest {
   body: string;
 }
 
+/** The same request signed anew may come again until that signature expires, and is then remembered so long. */
 export async function findRemembered(
   queryable: Queryable,
   key: RequestKey,
+  { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
-  const { rows } = await queryable.query<RememberedRequest>(
-    'select digest, status, body from work.request where key = $1',
-    [hashOf(key)],
+  const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
+    `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
+    [hashOf(key), digest, expires],
   );
-  return rows[0];
+  if (rows[0] === undefined) return undefined;
+  const { prolong, ...remembered } = rows[0];
+  if (prolong) {
+    await queryable.query('update work.request set expires = greatest(expires, $2) where key = $1', [
+      hashOf(key),
+      expires,
+    ]);
+  }
+  return remembered;
 }
 
 /**
