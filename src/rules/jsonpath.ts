@@ -12,9 +12,14 @@ import { JsonPathFault } from './jsonpath-reader.ts';
 export function parseJsonPath(expression: string, parse = parseQuery): JsonPath {
   return withPosition(() => {
     const query = parse(expression);
-    const find = compileQuery(query);
-    return { expression, query, find: (value) => withPosition(() => find(value)) };
+    return { expression, query, find: compileFind(query) };
   });
+}
+
+/** What a query selects in a value; a fault that only shows in the value is SCH_INVALID_JSONPATH like the others. */
+export function compileFind(query: Query): JsonPath['find'] {
+  const find = compileQuery(query);
+  return (value) => withPosition(() => find(value));
 }
 
 /** The normalized path of a node (RFC 9535 section 2.7): `$['catalogs'][0]`. */

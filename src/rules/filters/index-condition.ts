@@ -1,0 +1,92 @@
+/**
+ * What an index can be asked about a resource. A condition says "some value at this path is so"; a filter is turned into one
+ * that holds for every resource that the filter selects, and usually for some more (conditions.ts).
+ *
+ * An index that answers it must not be narrower either. Values are those that JSON.parse gives: a number is a double, so an
+ * index of decimals has to hold what JSON.stringify writes of it, not the digits of the document. To look through arrays
+ * without asking is wider, and allowed; to find only elements where the path says `child` is narrower, and not.
+ */
+export type IndexCondition =
+  | { kind: 'always' }
+  | { kind: 'never' }
+  | { kind: 'and' | 'or'; conditions: IndexCondition[] }
+  | IndexLeaf;
+
+export type IndexLeaf =
+  /** A value of that type and value. */
+  | { kind: 'equals'; path: IndexPath; value: null | boolean | number | string }
+  /** A number in that relation to the given one. */
+  | { kind: 'range'; path: IndexPath; operator: RangeOperator; value: number }
+  /** Any value, null included. */
+  | { kind: 'exists'; path: IndexPath };
+
+export type RangeOperator = '<' | '<=' | '>' | '>=';
+
+/** From a resource down; never empty. */
+export type IndexPath = readonly IndexStep[];
+
+/** Into a member of an object, into any element of an array, or into any child of either. */
+export type IndexStep = { name: string } | 'element' | 'child';
+
+export const always: IndexCondition = { kind: 'always' };
+export const never: IndexCondition = { kind: 'never' };
+
+export function and(conditions: readonly IndexCondition[]): IndexCondition {
+  const joined = join('and', conditions, always, never);
+  return joined.kind === 'and' ? join('and', withoutImplied(joined.conditions), always, never) : joined;
+}
+
+export function or(conditions: readonly IndexCondition[]): IndexCondition {
+  return join('or', conditions, never, always);
+}
+
+/** The names of a path of members only. */
+export function memberNames(path: IndexPath): string[] | undefined {
+  const names = path.flatMap((step) => (typeof step === 'object' ? [step.name] : []));
+  return names.length === path.length ? names : undefined;
+}
+
+/** The condition that is left where an index cannot answer some leaves: still never narrower. */
+export function weaken(condition: IndexCondition, canAnswer: (leaf: IndexLeaf) => boolean): IndexCondition {
+  switch (condition.kind) {
+    case 'always':
+    case 'never':
+      return condition;
+    case 'and':
+      return and(condition.conditions.map((part) => weaken(part, canAnswer)));
+    case 'or':
+      return or(condition.conditions.map((part) => weaken(part, canAnswer)));
+    default:
+      return canAnswer(condition) ? condition : always;
+  }
+}
+
+/** What has something below it exists. */
+function withoutImplied(conditions: readonly IndexCondition[]): IndexCondition[] {
+  const implied = new Set<string>();
+  for (const condition of conditions) {
+    if (!('path' in condition)) continue;
+    const { kind, path } = condition;
+    const prefixes = path.map((_, steps) => path.slice(0, steps));
+    for (const prefix of kind === 'exists' ? prefixes : [...prefixes, path])
+      implied.add(JSON.stringify(prefix));
+  }
+  return conditions.filter(
+    (condition) => condition.kind !== 'exists' || !implied.has(JSON.stringify(condition.path)),
+  );
+}
+
+function join(
+  kind: 'and' | 'or',
+  conditions: readonly IndexCondition[],
+  neutral: IndexCondition,
+  decisive: IndexCondition,
+): IndexCondition {
+  const parts = conditions
+    .flatMap((condition) => (condition.kind === kind ? condition.conditions : [condition]))
+    .filter((condition) => condition.kind !== neutral.kind);
+  if (parts.some((condition) => condition.kind === decisive.kind)) return decisive;
+  const [first, ...others] = parts;
+  if (first === undefined) return neutral;
+  return others.length === 0 ? first : { kind, conditions: parts };
+}

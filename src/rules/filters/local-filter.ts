@@ -1,0 +1,91 @@
+import type { Json } from '../../protocol/json.ts';
+import { compileFind } from '../jsonpath.ts';
+import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath-grammar.ts';
+
+/**
+ * Most filters look at each resource by itself: `$.catalogs[*].resources[?…]`, with conditions about `@` alone. For them this is
+ * whether they select something in a given resource, so that the rest of its catalog need not be read. Undefined for
+ * every other filter.
+ */
+export function localFilter(query: Query): ((resource: Json) => boolean) | undefined {
+  const segments = findLocalSegments(query);
+  if (segments === undefined) return undefined;
+  const find = compileFind({ from: '$', segments });
+  return (resource) => find([resource]).length > 0;
+}
+
+/** What a local filter does from the list of resources on; its first segment selects among the resources. */
+export function findLocalSegments({ segments }: Query): Segment[] | undefined {
+  const [catalogs, catalog, resources, resource, ...rest] = segments;
+  const isLocal =
+    isName(catalogs, 'catalogs') &&
+    isEachCatalog(catalog) &&
+    isName(resources, 'resources') &&
+    resource !== undefined &&
+    isEachResource(resource);
+  if (!isLocal) return undefined;
+  const local = [resource, ...rest];
+  return local.some(refersToRoot) ? undefined : local;
+}
+
+function isName(segment: Segment | undefined, name: string): boolean {
+  return isOnly(segment, (selector) => selector.kind === 'name' && selector.name === name);
+}
+
+/** A catalog is evaluated by itself, so that it is the first and the last one. */
+function isEachCatalog(segment: Segment | undefined): boolean {
+  return isOnly(
+    segment,
+    (selector) =>
+      selector.kind === 'wildcard' ||
+      (selector.kind === 'index' && (selector.index === 0 || selector.index === -1)),
+  );
+}
+
+/** Not by its place in the catalog. */
+function isEachResource({ descendants, selectors }: Segment): boolean {
+  return !descendants && selectors.every(({ kind }) => kind === 'wildcard' || kind === 'filter');
+}
+
+function isOnly(segment: Segment | undefined, test: (selector: Selector) => boolean): boolean {
+  return (
+    segment !== undefined &&
+    !segment.descendants &&
+    segment.selectors.length === 1 &&
+    segment.selectors.every(test)
+  );
+}
+
+function refersToRoot({ selectors }: Segment): boolean {
+  return selectors.some((selector) => 'condition' in selector && conditionRefersToRoot(selector.condition));
+}
+
+function conditionRefersToRoot(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'or':
+    case 'and':
+      return condition.conditions.some(conditionRefersToRoot);
+    case 'not':
+      return conditionRefersToRoot(condition.condition);
+    case 'exists':
+      return queryRefersToRoot(condition.query);
+    case 'comparison':
+      return valueRefersToRoot(condition.left) || valueRefersToRoot(condition.right);
+    case 'match':
+    case 'search':
+      return valueRefersToRoot(condition.text) || valueRefersToRoot(condition.pattern);
+    case 'like':
+      return valueRefersToRoot(condition.text);
+  }
+}
+
+function valueRefersToRoot(expression: ValueExpression): boolean {
+  if (expression.kind === 'literal') return false;
+  return expression.kind === 'length'
+    ? valueRefersToRoot(expression.argument)
+    : queryRefersToRoot(expression.query);
+}
+
+function queryRefersToRoot({ from, segments }: Query): boolean {
+  return from === '$' || segments.some(refersToRoot);
+}
