@@ -23,6 +23,7 @@ export async function authenticate(
 ): Promise<AuthenticatedCaller> {
   const header = parseSignatureHeader(authorizationOf(request));
   checkForm(header, action, authenticator);
+  checkBodiless(action, message.body);
   checkSignatureWindow(header, message.now, authenticator.limits);
   const { publicKey, record } = usableKey(await authenticator.findKey(header.subscriberId, header.recordId));
   const { digest } = await verify(authenticator, header, publicKey, message);
@@ -80,6 +81,15 @@ function checkForm(header: SignatureHeader, action: Action, { limits }: Authenti
   if (action.kind === 'callback' && !header.chained && limits.requireCallbackChain) {
     throw invalid('A callback must sign the signature of the request that it answers.');
   }
+}
+
+/**
+ * GET and DELETE sign zero bytes. Nothing else in a signature tells one method from another: with a body allowed, whoever received a
+ * signed message could send it on as a DELETE.
+ */
+function checkBodiless({ method, body: schema }: Action, body: Buffer): void {
+  if (schema === undefined && body.length > 0)
+    throw invalid(`A ${method} is signed, and sent, without a body.`);
 }
 
 function usableKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {

@@ -55,6 +55,12 @@ describe('the address of a callback', () => {
     expect(addressOf(`https://ds.example.org${path}`)).toBe(`https://ds.example.org${path}/catalog/on_pull`);
   });
 
+  it('names a host that can exist', () => {
+    const label = 'a'.repeat(60);
+    expect(addressOf(`https://${label}.${label}.${label}.example.org`)).toContain('/catalog/on_pull');
+    expectRefused(() => addressOf(`https://${'a'.repeat(5_000)}.example.org`));
+  });
+
   it('carries no password, query or fragment', () => {
     for (const rest of ['user:pw@ds.example.org', 'ds.example.org/?a=b', 'ds.example.org/#top']) {
       expectRefused(() => addressOf(`https://${rest}`));

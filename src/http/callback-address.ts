@@ -34,6 +34,8 @@ export function callbackAddress(
   if (base.username !== '' || base.password !== '') throw wrong('must not carry a user name or password');
   if (base.search !== '' || base.hash !== '')
     throw wrong('must be a base address, without query or fragment');
+  if (base.hostname.length > maxHostLength)
+    throw wrong(`must name a host of at most ${maxHostLength} characters`);
   if (!config.ALLOW_PRIVATE_ADDRESSES) {
     if (base.protocol !== 'https:') throw wrong('must be an https address');
     const range = specialRangeOfHost(base.hostname);
@@ -44,6 +46,9 @@ export function callbackAddress(
   }
   return joinPath(base.href, callback.path);
 }
+
+/** Of a domain name (RFC 1035). No URL parser minds longer ones, but callbacks are queued by host, under an index that does. */
+const maxHostLength = 253;
 
 function specialRangeOfHost(hostname: string): string | undefined {
   const literal = literalAddress(hostname);

@@ -1,4 +1,4 @@
-import { sign } from 'node:crypto';
+import { randomUUID, sign } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -102,7 +102,7 @@ describe('a signed request', () => {
     expect(passed).toEqual([]);
   });
 
-  it('of GET or DELETE signs zero bytes, and fails when a body comes along that was not signed', async () => {
+  it('of GET or DELETE signs zero bytes, and fails when a body comes along, signed or not', async () => {
     const { url } = await start(actions.listSubscriptions, {}, async ({ query }) => ({
       status: 200,
       body: { query },
@@ -124,7 +124,23 @@ describe('a signed request', () => {
       method: 'GET',
       body: '{}',
     });
-    expect(signed.status).toBe(200);
+    expect([signed.status, signed.json.message?.error?.code]).toEqual([401, 'AUT_SIGNATURE_INVALID']);
+  });
+
+  it('that was sent as a POST cannot be sent on as a DELETE by who received it', async () => {
+    let deleted = false;
+    const { url } = await start(actions.unsubscribe, {}, async () => {
+      deleted = true;
+      return { status: 200, body: {} };
+    });
+    const body = bodyOf(actions.search);
+    const authorization = signRequest(consumer, Buffer.from(body), { now: new Date() });
+    const answer = await send(`${url}/catalog/subscription?subscriptionId=${randomUUID()}`, {
+      method: 'DELETE',
+      headers: { authorization },
+      body,
+    });
+    expect([answer.status, deleted]).toEqual([401, false]);
   });
 
   it('of DELETE asks for its query', async () => {
