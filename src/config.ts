@@ -5,10 +5,14 @@ import {
   integer,
   type Kind,
   list,
+  name,
+  networkId,
   optional,
   read,
   SettingsError,
+  seed,
   size,
+  subscriberId,
   text,
   url,
   type Values,
@@ -44,19 +48,17 @@ export const settings = {
   REGISTRY_URL: optional(
     url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
   ),
-  REGISTRY_NAME: text('subscribers.beckn.one', 'registry that a bare domain belongs to'),
+  REGISTRY_NAME: name('subscribers.beckn.one', 'registry that a bare domain belongs to'),
   DATABASE_URL: optional(text('', 'PostgreSQL connection string; empty starts the embedded PostgreSQL')),
   DATABASE_CONNECTIONS: integer(20, 'most connections to the database, per process', { min: 2, max: 500 }),
   DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
 
-  CATALOG_ID: text('catalog.signpost.test', 'subscriberId of the catalog service'),
-  CATALOG_KEY_ID: text('key-1', 'recordId of its signing key'),
-  CATALOG_PRIVATE_KEY: optional(
-    text('', 'its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
-  ),
+  CATALOG_ID: subscriberId('catalog.signpost.test', 'subscriberId of the catalog service'),
+  CATALOG_KEY_ID: name('key-1', 'recordId of its signing key'),
+  CATALOG_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   CATALOG_URL: optional(url('its public base address; empty means from HOST and CATALOG_PORT')),
 
-  DEFAULT_NETWORK_ID: text('nfh.global/beckn-nodes', 'network of catalogs that name none'),
+  DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name none'),
   MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
   NETWORK_MEMBERSHIP: choice(
     ['off', 'enforce'],
@@ -147,16 +149,22 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return {
     ...values,
     roles: parseRoles(values.ROLES),
-    registryUrl: values.REGISTRY_URL ?? `http://${values.HOST}:${values.REGISTRY_PORT}/dedi`,
+    registryUrl: values.REGISTRY_URL ?? `${ownAddress(values.HOST, values.REGISTRY_PORT)}/dedi`,
     identities: {
       catalog: {
         id: values.CATALOG_ID,
         keyId: values.CATALOG_KEY_ID,
         seed: values.CATALOG_PRIVATE_KEY,
-        url: values.CATALOG_URL ?? `http://${values.HOST}:${values.CATALOG_PORT}`,
+        url: values.CATALOG_URL ?? ownAddress(values.HOST, values.CATALOG_PORT),
       },
     },
   };
+}
+
+/** Who listens on every address of the machine is reached at its own. */
+function ownAddress(host: string, port: number): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 function parseRoles(names: readonly string[]): Role[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig, settings } from './config.ts';
+import { generateSeed } from './protocol/keys.ts';
 import { renderEnvExample } from './settings.ts';
 
 describe('settings', () => {
@@ -32,6 +33,38 @@ describe('settings', () => {
         'Setting BODY_SIZE_LIMIT="big" must be a size such as 5242880, 512kb or 5mb.',
       ].join('\n'),
     );
+  });
+
+  it('name us as a registry can, and never show a private key', () => {
+    const env = {
+      REGISTRY_NAME: 'a/b',
+      CATALOG_ID: 'catalog "of" example',
+      CATALOG_KEY_ID: '..',
+      CATALOG_PRIVATE_KEY: 'not-so-secret',
+      DEFAULT_NETWORK_ID: 'retail',
+    };
+    expect(() => readConfig(env)).toThrow(
+      [
+        'Setting REGISTRY_NAME="a/b" must be made of letters, digits and . _ : ~ - alone.',
+        'Setting CATALOG_ID="catalog "of" example" must be a domain such as bpp.example.com, or namespace/registry.',
+        'Setting CATALOG_KEY_ID=".." must be made of letters, digits and . _ : ~ - alone.',
+        'Setting CATALOG_PRIVATE_KEY must be 32 bytes in Base64, as "signpost keys new" makes them.',
+        'Setting DEFAULT_NETWORK_ID="retail" must be a network such as example.org/retail.',
+      ].join('\n'),
+    );
+    const CATALOG_PRIVATE_KEY = generateSeed();
+    expect(readConfig({ CATALOG_PRIVATE_KEY }).identities.catalog.seed).toBe(CATALOG_PRIVATE_KEY);
+  });
+
+  it.each([
+    ['0.0.0.0', 'http://127.0.0.1:4002'],
+    ['::', 'http://[::1]:4002'],
+    ['fd00::7', 'http://[fd00::7]:4002'],
+    ['catalog.example', 'http://catalog.example:4002'],
+  ])('that listen on %s are reached at %s', (HOST, url) => {
+    const config = readConfig({ HOST });
+    expect(config.identities.catalog.url).toBe(url);
+    expect(config.registryUrl).toBe(url.replace(':4002', ':4001/dedi'));
   });
 
   it('refuse a role that does not exist', () => {

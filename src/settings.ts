@@ -6,6 +6,8 @@ export interface Kind<T> {
   fallback: string;
   about: string;
   unit?: string;
+  /** Its value is never shown, not even a wrong one. */
+  secret?: boolean;
 }
 
 export type Values<S extends Record<string, Kind<unknown>>> = {
@@ -23,7 +25,8 @@ export function read<S extends Record<string, Kind<unknown>>>(
     try {
       return [name, kind.parse(given === undefined || given === '' ? kind.fallback : given.trim())];
     } catch (error) {
-      faults.push(`${name}="${given}" ${error instanceof Error ? error.message : error}`);
+      const shown = kind.secret ? name : `${name}="${given}"`;
+      faults.push(`${shown} ${error instanceof Error ? error.message : error}`);
       return [name, undefined];
     }
   });
@@ -155,6 +158,46 @@ export function url(about: string): Kind<string> {
     parse: (given) => {
       if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
       return given.replace(/\/+$/, '');
+    },
+  };
+}
+
+/** Names as keyIds and the addresses of a registry take them. */
+const namePart = '(?!\\.\\.?(?:/|$))[A-Za-z0-9._:~-]{1,255}';
+
+export function name(fallback: string, about: string): Kind<string> {
+  return matching(
+    new RegExp(`^${namePart}$`),
+    'made of letters, digits and . _ : ~ - alone',
+    fallback,
+    about,
+  );
+}
+
+export function subscriberId(fallback: string, about: string): Kind<string> {
+  const pattern = new RegExp(`^${namePart}(?:/${namePart})?$`);
+  return matching(pattern, 'a domain such as bpp.example.com, or namespace/registry', fallback, about);
+}
+
+export function networkId(fallback: string, about: string): Kind<string> {
+  const pattern = new RegExp(`^${namePart}/${namePart}$`);
+  return matching(pattern, 'a network such as example.org/retail', fallback, about);
+}
+
+export function seed(about: string): Kind<string | undefined> {
+  const canonical = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+  const form = '32 bytes in Base64, as "signpost keys new" makes them';
+  return { ...optional(matching(canonical, form, '', about)), secret: true };
+}
+
+/** A text of one form, which `form` says in words. */
+function matching(pattern: RegExp, form: string, fallback: string, about: string): Kind<string> {
+  return {
+    fallback,
+    about,
+    parse: (given) => {
+      if (!pattern.test(given)) throw new Error(`must be ${form}`);
+      return given;
     },
   };
 }
