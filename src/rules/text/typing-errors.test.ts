@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { allowedEdits, findEditDistance, indexKeys, queryKeys } from './typing-errors.ts';
+
+describe('allowedEdits', () => {
+  it.each([
+    ['of', 0],
+    ['tea', 1],
+    ['chaii', 1],
+    ['coffee', 2],
+    ['चायपत्ती', 2],
+    ['60kw', 0],
+    ['2026', 0],
+    ['充电', 0],
+    ['เขี', 0],
+  ])('of %s: %i', (word, edits) => {
+    expect(allowedEdits(word)).toBe(edits);
+  });
+});
+
+describe('findEditDistance', () => {
+  it.each([
+    ['coffee', 'coffee', 0],
+    ['cofee', 'coffee', 1],
+    ['coffe', 'coffee', 1],
+    ['kafee', 'coffee', undefined],
+    ['kitten', 'sitting', undefined],
+    ['ab', 'ba', 2],
+    ['', 'ab', 2],
+    ['ab', '', 2],
+    ['😀a', 'a', 1],
+  ])('of %s and %s within 2 is %s', (left, right, distance) => {
+    expect(findEditDistance(left, right, 2)).toBe(distance);
+  });
+
+  it('is that of the definition', () => {
+    fc.assert(
+      fc.property(word(0, 7), word(0, 7), fc.integer({ min: 0, max: 3 }), (left, right, most) => {
+        const distance = byDefinition(left, right);
+        expect(findEditDistance(left, right, most)).toBe(distance <= most ? distance : undefined);
+      }),
+    );
+  });
+});
+
+describe('indexKeys and queryKeys', () => {
+  it('have one in common wherever a query word stands for an indexed one', () => {
+    let pairs = 0;
+    const edited = word(3, 12).chain((query) => edits(query).map((indexed) => ({ query, indexed })));
+    fc.assert(
+      fc.property(edited, ({ query, indexed }) => {
+        const distance = findEditDistance(query, indexed, allowedEdits(query));
+        if (distance === undefined || distance === 0) return;
+        pairs++;
+        const keys = queryKeys(query);
+        expect([...indexKeys(indexed)].some((key) => keys.has(key))).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(pairs).toBeGreaterThan(1_000);
+  });
+
+  it('are few, and none for what must be exact', () => {
+    expect(indexKeys('internationalisation').size).toBeLessThanOrEqual(37);
+    expect(queryKeys('60kw').size).toBe(0);
+    expect(indexKeys('60kw').size).toBe(0);
+    expect(indexKeys('a').size).toBe(0);
+  });
+});
+
+function word(minLength: number, maxLength: number) {
+  return fc.string({ unit: fc.constantFrom(...'abcé'), minLength, maxLength });
+}
+
+/** A word with up to two letters inserted, deleted or replaced. */
+function edits(of: string): fc.Arbitrary<string> {
+  const edit = fc.record({ at: fc.nat(of.length), deletes: fc.nat(1), inserts: word(0, 1) });
+  return fc.array(edit, { maxLength: 2 }).map((all) => {
+    const letters = [...of];
+    for (const { at, deletes, inserts } of all) letters.splice(at, deletes, ...inserts);
+    return letters.join('');
+  });
+}
+
+function byDefinition(left: string, right: string): number {
+  if (left === '' || right === '') return left.length + right.length;
+  return Math.min(
+    byDefinition(left.slice(1), right) + 1,
+    byDefinition(left, right.slice(1)) + 1,
+    byDefinition(left.slice(1), right.slice(1)) + (left[0] === right[0] ? 0 : 1),
+  );
+}

@@ -1,0 +1,116 @@
+/**
+ * The words of a text in any language, for the index and for the query. Decided: words are runs of letters, digits and
+ * their marks, in one case and without accents, so that "Crème" is found by "creme". There are no lists of stop words or of
+ * languages: a word that stands everywhere weighs nothing (rank.ts).
+ *
+ * Scripts that put no spaces between words are cut into overlapping pairs of characters, which needs no dictionary and gives
+ * the same words on every machine; Chinese characters are indexed singly as well, because one alone can be a word.
+ */
+export function indexedWords(text: string): Set<string> {
+  return wordsOf(text, 'index');
+}
+
+/** In the order of the text, without repetitions; so many that a page pasted into the field costs no more than a sentence. */
+export function queryWords(text: string): string[] {
+  const words = wordsOf(beginningOf(text), 'query');
+  return [...words].slice(0, maxQueryWords);
+}
+
+function beginningOf(text: string): string {
+  if (text.length <= maxQueryLength) return text;
+  const lastSpace = text.lastIndexOf(' ', maxQueryLength);
+  return text.slice(0, lastSpace === -1 ? maxQueryLength : lastSpace);
+}
+
+const maxQueryLength = 10_000;
+const maxQueryWords = 100;
+/** Longer ones are no words: keys, encoded data. */
+const maxWordLength = 64;
+
+/** One case, one form, no accents; what marks vowels in the scripts of India and of South East Asia stays. */
+export function foldText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[ßςıøłđðþħæœ]/g, (letter) => plainLetters[letter] ?? letter)
+    .normalize('NFD')
+    .replace(accents, '')
+    .normalize('NFC');
+}
+
+/** Letters that Unicode does not take apart. */
+const plainLetters: Record<string, string> = {
+  ß: 'ss',
+  ς: 'σ',
+  ı: 'i',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ħ: 'h',
+  æ: 'ae',
+  œ: 'oe',
+};
+
+/** Accents of European scripts, points of Hebrew and Arabic, and what only says where a line may break or letters join. */
+const accents =
+  /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u200b-\u200d\u2060]|\ufe0f/gu;
+
+function wordsOf(text: string, use: Use): Set<string> {
+  const words = new Set<string>();
+  const add = (word: string) => {
+    if (word.length <= maxWordLength) words.add(word);
+  };
+  for (const [compound] of withoutElisions(foldText(text)).matchAll(compounds)) {
+    const parts = compound.split(hyphens);
+    for (const part of parts) for (const word of partsOf(part, use)) add(word);
+    // "e-bike" is also written "ebike".
+    if (parts.length > 1 && parts.length <= maxParts) add(parts.join(''));
+  }
+  return words;
+}
+
+const maxParts = 3;
+const hyphens = /[-\u2010\u2011]/;
+const compounds = /[\p{L}\p{N}\p{M}]+(?:[-\u2010\u2011][\p{L}\p{N}\p{M}]+)*/gu;
+
+/** The s of "children's" and the l of "l'eau" are no words. */
+function withoutElisions(text: string): string {
+  return text
+    .replace(/(?<=\p{L})['’]\p{L}(?![\p{L}\p{N}\p{M}])/gu, '')
+    .replace(/(?<![\p{L}\p{N}\p{M}])\p{L}['’](?=\p{L})/gu, '');
+}
+
+function partsOf(run: string, use: Use): string[] {
+  return [...run.matchAll(scriptRuns)].flatMap(([part, unspaced]) =>
+    unspaced === undefined ? spacedWords(part) : pairsOf(part, use),
+  );
+}
+
+/** "60kW" is also written "60 kW". */
+function spacedWords(word: string): string[] {
+  const parts = word.match(/\p{N}+|\P{N}+/gu) ?? [];
+  return parts.length > 1 && parts.length <= maxParts ? [word, ...parts] : [word];
+}
+
+function pairsOf(run: string, use: Use): string[] {
+  const characters = run.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
+  if (characters.length === 1) return characters;
+  const pairs = characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  return use === 'query' ? pairs : [...pairs, ...characters.filter((character) => isHan.test(character))];
+}
+
+const isHan = /\p{Script=Han}/u;
+const unspacedScript =
+  '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}';
+const scriptRuns = new RegExp(`([${unspacedScript}]+)|[^${unspacedScript}]+`, 'gu');
+
+/** Whether a word is a pair of characters rather than a word with an end. */
+export function isUnspaced(word: string): boolean {
+  return unspaced.test(word);
+}
+
+const unspaced = new RegExp(`[${unspacedScript}]`, 'u');
+
+type Use = 'index' | 'query';
