@@ -8,7 +8,7 @@ import { startNetwork, type TestNetwork } from './network.ts';
 import { served } from './publish.ts';
 import { allPushed, currentCopies, type Receiver, startReceiver, until } from './receiver.ts';
 import { catalog, plain } from './sample-catalogs.ts';
-import { type ServiceProcess, startCatalogProcess } from './service-process.ts';
+import { startCatalogProcess } from './service-process.ts';
 
 // Many publishes at once into a service that is killed meanwhile, and what must hold afterwards: every acknowledged publish has been
 // applied once, its publisher has been told, and every Discovery Service has what the service has.
@@ -21,7 +21,7 @@ export interface CrashTest {
   publishers: number;
   /** Of each publisher, all at once. */
   publishes: number;
-  /** Each somewhere in so many milliseconds after the start of the service, or of the publishes. */
+  /** Each at a random moment of the work that is left, and not later than so many milliseconds after the service started. */
   kills: number;
   killWithinMs: number;
   /** How often all this happens, one after the other. */
@@ -41,9 +41,14 @@ export async function publishThroughCrashes(test: CrashTest): Promise<void> {
 
     const all: Published[] = [];
     for (let round = 0; round < test.rounds; round += 1) {
-      const sending = Promise.all(publishers.flatMap((as, index) => publishMany(as, index, round, test)));
-      for (let kill = 0; kill < test.kills; kill += 1) service = await killAtRandom(service, network, test);
-      all.push(...(await sending));
+      const sending = publishers.flatMap((as, index) => publishMany(as, index, round, test));
+      const progress = watchProgress(sending, publishers);
+      for (let kill = 0; kill < test.kills; kill += 1) {
+        await randomMoment(progress, test.killWithinMs);
+        await service.kill();
+        service = await startCatalogProcess(network);
+      }
+      all.push(...(await Promise.all(sending)));
       await Promise.all(
         all.map(({ as, messageId }) => as.waitFor('catalog/on_publish', messageId, recoveryMs)),
       );
@@ -113,14 +118,19 @@ async function sendUntilAcknowledged(as: Actor, message: object): Promise<string
   }
 }
 
-async function killAtRandom(
-  service: ServiceProcess,
-  network: TestNetwork,
-  { killWithinMs }: CrashTest,
-): Promise<ServiceProcess> {
-  await delay(Math.random() * killWithinMs);
-  await service.kill();
-  return startCatalogProcess(network);
+/** How far the work is, from 0 to 1: half of it is done when all are acknowledged, all when all publishers have been told. */
+function watchProgress(sending: readonly Promise<unknown>[], publishers: readonly Actor[]): () => number {
+  const told = () => publishers.reduce((sum, { received }) => sum + received.length, 0);
+  const toldBefore = told();
+  let acknowledged = 0;
+  for (const one of sending) void one.then(() => (acknowledged += 1)).catch(() => undefined);
+  return () => (acknowledged + told() - toldBefore) / (2 * sending.length);
+}
+
+async function randomMoment(progress: () => number, withinMs: number): Promise<void> {
+  const start = progress();
+  const moment = start + Math.random() * (1 - start);
+  for (const end = Date.now() + withinMs; progress() < moment && Date.now() < end; ) await delay(2);
 }
 
 async function expectAppliedOnce(
