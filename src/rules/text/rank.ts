@@ -19,20 +19,15 @@ export function rankOf(query: TextQuery, documents: readonly LeveledWords[]): nu
 /** Sums of doubles depend on their order in the last digits; equal ranks shall be equal. */
 const rankPrecision = 1_000_000_000;
 
-/** What a word counts by where it stands, in hundredths. */
+/** What a word counts for where it stands, apart from its rarity: whole hundredths. */
 export function wordWeight(level: TextLevel, field: TextField): number {
-  return fieldWeights[field] * levelWeights[level];
+  return (fieldWeights[field] * levelWeights[level]) / 100;
 }
 
 const fieldWeights: Record<TextField, number> = { name: 10, description: 9, attribute: 8 };
 const levelWeights: Record<TextLevel, number> = { resource: 10, offer: 9, provider: 9, catalog: 9 };
 /** By edit distance. The best place with one edit counts less than the worst without. */
 const editWeights = [1, 0.6, 0.4];
-
-/** What a word counts for where it stands, apart from its rarity. */
-export function wordWeight(level: TextLevel, field: TextField): number {
-  return fieldWeights[field] * levelWeights[level];
-}
 
 function bestMatch(variants: readonly WordVariant[], documents: readonly LeveledWords[]): number {
   let best = 0;
