@@ -7,8 +7,9 @@ import type { PublishDirective } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { planPush, type ToldState } from '../rules/push-message.ts';
 import type { Claim } from '../storage/due-work.ts';
+import type { PushBasis, PushBatches } from '../storage/push-batches.ts';
 import { readHead, readParts } from '../storage/push-content.ts';
-import { beginPart, beginPush, type DuePush, type PushBasis } from '../storage/pushes.ts';
+import { beginPart, type DuePush } from '../storage/pushes.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
 
@@ -27,7 +28,7 @@ export type Said =
 
 export type ComposePush = (claim: Claim<DuePush>, send: SendPart, signal: AbortSignal) => Promise<Said>;
 
-export function createComposer(context: CatalogContext): ComposePush {
+export function createComposer(context: CatalogContext, batches: PushBatches): ComposePush {
   const { database, registry, config, now } = context;
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
@@ -40,7 +41,7 @@ export function createComposer(context: CatalogContext): ComposePush {
     try {
       // Again only when the catalog moved on between two looks at it.
       for (;;) {
-        const basis = await beginPush(database, claim, now());
+        const basis = await batches.begin(claim, now());
         const plan = planPush(toldTo(row), basis.catalog, basis.interests);
         if (plan.kind === 'nothing') return { kind: 'nothing' };
         const url = await findEndpoint(registry, row.subscriber);

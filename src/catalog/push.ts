@@ -1,29 +1,18 @@
-import { type Failure, notProcessed, startPushLoop, type Verdict } from '../delivery/push-loop.ts';
+import { startPushLoop } from '../delivery/push-loop.ts';
 import type { Logger } from '../logger.ts';
-import { smallerPart } from '../rules/push-message.ts';
 import { changesChannel } from '../storage/change-log.ts';
-import type { Database, Transaction } from '../storage/database.ts';
-import type { Claim } from '../storage/due-work.ts';
+import type { Database } from '../storage/database.ts';
+import { createPushBatches } from '../storage/push-batches.ts';
 import { planPushes } from '../storage/push-planning.ts';
-import {
-  type DuePush,
-  pushColumns,
-  pushesChannel,
-  pushTable,
-  recordAcknowledged,
-  recordNoEndpoint,
-  recordNothing,
-  recordParked,
-  recordRetry,
-  recordSmaller,
-} from '../storage/pushes.ts';
-import { createComposer, maxPartBytes, type Said } from './compose-push.ts';
+import { type DuePush, pushColumns, pushesChannel, pushTable } from '../storage/pushes.ts';
+import { createComposer, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
+import { recordPush } from './record-push.ts';
 
 // Push, derived from the log of changes:
 //
 //   planner   the log → rows (subscriber, catalog) that are due
-//   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row
+//   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row (record-push.ts)
 //
 // Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own places, and delays nobody else.
 
@@ -83,6 +72,7 @@ function startPlanner(database: Database, logger: Logger): { close(): Promise<vo
 
 function startSender(context: CatalogContext): { close(): Promise<void> } {
   const { database, self, client, registry, metrics, logger, now, config } = context;
+  const batches = createPushBatches(database);
   return startPushLoop<DuePush, Said>({
     database,
     table: pushTable,
@@ -92,62 +82,8 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
     sender: { key: self, client, findKey: registry.findKey, logger, now },
     policy: { baseMs: config.RETRY_BASE_MS, giveUpAfterMs: config.RETRY_HOURS * hourMs },
     metrics,
-    compose: createComposer(context),
+    compose: createComposer(context, batches),
     failingSince: (row) => row.failing_since,
-    record: (tx, claim, verdict, said) => record(context, tx, claim, verdict, said),
+    record: (claim, verdict, said) => recordPush(context, batches, claim, verdict, said),
   });
-}
-
-/** Catalog spec, POST /catalog/push: the table of answers. */
-async function record(
-  context: CatalogContext,
-  tx: Transaction,
-  claim: Claim<DuePush>,
-  verdict: Verdict,
-  said: Said | undefined,
-): Promise<void> {
-  const logger = context.logger.child({
-    subscriber: claim.row.subscriber,
-    catalogId: said?.kind === 'catalog' ? said.catalogId : undefined,
-  });
-  if (verdict.kind === 'failed') return recordFailure({ ...context, logger }, tx, claim, verdict);
-  if (verdict.kind === 'refused') {
-    const { status, reason: error } = verdict;
-    logger.warn({ error }, 'push refused; parked until the next change');
-    return recordParked(tx, claim, { status, error, needsFull: true, lost: false });
-  }
-  if (verdict.kind === 'unsent' || said?.kind !== 'catalog') {
-    if (said?.kind !== 'no endpoint') return recordNothing(tx, claim);
-    logger.warn('nothing pushed: the registry has no url for this subscriber');
-    return recordNoEndpoint(tx, claim, 'the registry has no url for this subscriber');
-  }
-  const { version, networks, withdrawn } = said;
-  const { status, remark } = verdict;
-  logger.debug({ version, status }, 'pushed');
-  const needsFull = status === notProcessed;
-  return recordAcknowledged(tx, claim, { version, networks, withdrawn, status, remark, needsFull });
-}
-
-async function recordFailure(
-  { logger, now }: CatalogContext,
-  tx: Transaction,
-  claim: Claim<DuePush>,
-  verdict: Failure,
-): Promise<void> {
-  const { status, reason: error, lost, failingSince, dueAt, tooLargeBytes } = verdict;
-  const failure = { status, error, lost, needsFull: verdict.unanswered || verdict.begun };
-  const partBytes =
-    tooLargeBytes === undefined
-      ? undefined
-      : smallerPart(claim.row.part_bytes ?? maxPartBytes, tooLargeBytes);
-  if (partBytes !== undefined) {
-    logger.info({ partBytes }, 'push too large for the receiver; sent again in smaller parts');
-    return recordSmaller(tx, claim, { ...failure, partBytes, now: now() });
-  }
-  if (dueAt === undefined) {
-    logger.warn({ error }, 'push not delivered in time; parked until the next change or a replay');
-    return recordParked(tx, claim, { ...failure, needsFull: true });
-  }
-  logger.info({ error, dueAt }, 'push not delivered; it will be tried again');
-  return recordRetry(tx, claim, { ...failure, failingSince, dueAt });
 }

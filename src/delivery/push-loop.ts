@@ -1,7 +1,7 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Counter, Metrics } from '../metrics.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
-import type { Database, Transaction } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { type Claim, startWorkLoop, type WorkLoop, type WorkLoopOptions } from '../storage/due-work.ts';
 import { judgeAnswer, nextAttempt, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
@@ -26,7 +26,7 @@ export interface PushLoopOptions<Row extends object, Said>
   /** Since when the row's attempts have been failing. */
   failingSince(row: Row): Date | null;
   /** Writes the verdict and settles the row. `said` is missing when there was no way to compose anything. */
-  record(tx: Transaction, claim: Claim<Row>, verdict: Verdict, said: Said | undefined): Promise<void>;
+  record(claim: Claim<Row>, verdict: Verdict, said: Said | undefined): Promise<void>;
 }
 
 /** Sends one message; true when the next part may follow. */
@@ -68,7 +68,7 @@ async function push<Row extends object, Said>(
   claim: Claim<Row>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, sender, compose, record } = options;
+  const { sender, compose, record } = options;
   let last: Attempt = { kind: 'unsent' };
   let partsTaken = 0;
   const send: SendPart = async (url, body) => {
@@ -84,7 +84,7 @@ async function push<Row extends object, Said>(
   });
   const verdict = judge(options, claim, last, partsTaken);
   outcomes.inc({ outcome: verdict.kind });
-  await database.transaction((tx) => record(tx, claim, verdict, said));
+  await record(claim, verdict, said);
 }
 
 /** Catalog spec, POST /catalog/push: authenticated and received, but no further processing; not a failure. */

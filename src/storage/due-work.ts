@@ -12,7 +12,7 @@ import {
 } from './leases.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, LeaseLost, type Settlement, settle } from './leases.ts';
+export { type Claim, LeaseLost, type Settlement, settle, settleAll } from './leases.ts';
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
 // place gets free, and by a slow poll, because hints may get lost. What a handler does not settle is never lost: it comes

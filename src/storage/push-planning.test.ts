@@ -8,8 +8,9 @@ import { matchesInterest } from '../rules/match.ts';
 import { appendChange } from './change-log.ts';
 import { type Database, openDatabase } from './database.ts';
 import { claimDue } from './due-work.ts';
+import { createPushBatches } from './push-batches.ts';
 import { planPushes } from './push-planning.ts';
-import { type DuePush, pushTable, recordAcknowledged, recordParked, recordRetry } from './pushes.ts';
+import { type DuePush, pushTable, recordParked, recordRetry } from './pushes.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -89,8 +90,7 @@ const claim = async () => {
 const acknowledged = { version: 1, networks: ['n'], withdrawn: false, needsFull: false, status: 200 };
 
 async function acknowledge(): Promise<void> {
-  const claimed = await claim();
-  await database.transaction((tx) => recordAcknowledged(tx, claimed, acknowledged));
+  await createPushBatches(database).acknowledge(await claim(), acknowledged);
 }
 
 describe('planning', () => {
@@ -169,7 +169,7 @@ describe('planning', () => {
     await change('c1');
     await planPushes(database);
     expect(await due()).toEqual([]);
-    await database.transaction((tx) => recordAcknowledged(tx, claimed, acknowledged));
+    await createPushBatches(database).acknowledge(claimed, acknowledged);
     expect(await due()).toEqual(['ds c1']);
   });
 

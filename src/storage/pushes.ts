@@ -1,6 +1,3 @@
-import type { CatalogType } from '../protocol/catalog.ts';
-import type { Interest } from '../rules/match.ts';
-import type { CatalogState } from '../rules/push-message.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
 import { type Claim, LeaseLost, settle } from './due-work.ts';
 
@@ -29,103 +26,16 @@ export const pushColumns = [
   ...['told_networks', 'part_bytes', 'failing_since'],
 ] as const satisfies (keyof DuePush)[];
 
-/** What a push is computed from, read at one moment. */
-export interface PushBasis {
-  /** The context.timestamp of the push: later than that of the one before. */
-  timestamp: Date;
-  id: string;
-  type: CatalogType;
-  catalog: CatalogState;
-  /** The ACTIVE subscriptions of the receiver. */
-  interests: Interest[];
-}
-
-/**
- * Marks that a push is about to leave, and reads what to compute it from. Found marked later, it may have left, and
- * nobody knows what became of it. Throws LeaseLost when somebody else has the row.
- */
-export async function beginPush(database: Database, claim: Claim<DuePush>, now: Date): Promise<PushBasis> {
-  const { rows } = await database.query<BasisRow>(
-    `with marked as (${markInFlight} returning subscriber, catalog_key, sent_timestamp)
-     select sent_timestamp, id, type, visible_to, schema_types, version, full_version, is_active, (
-       select coalesce(jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_types)), '[]')
-       from catalog.subscription where owner = marked.subscriber and status = 'ACTIVE'
-     ) as interests
-     from marked join catalog.catalog on catalog.key = marked.catalog_key`,
-    [claim.id, claim.token, now],
-  );
-  const [row] = rows;
-  if (row === undefined) throw new LeaseLost(pushTable, claim.id);
-  return {
-    timestamp: row.sent_timestamp,
-    id: row.id,
-    type: row.type,
-    interests: row.interests,
-    catalog: {
-      networkIds: row.visible_to,
-      schemaTypes: new Set(row.schema_types),
-      version: row.version,
-      fullVersion: row.full_version,
-      isActive: row.is_active,
-    },
-  };
-}
-
-/** The same mark for a further part of the same push; returns its timestamp. */
+/** Marks a further part of a push that was begun; returns its timestamp, later than that of the part before. */
 export async function beginPart(database: Database, claim: Claim<DuePush>, now: Date): Promise<Date> {
   const { rows } = await database.query<{ sent_timestamp: Date }>(
-    `${markInFlight} returning sent_timestamp`,
+    `update catalog.push
+     set in_flight = true, sent_timestamp = greatest($3::timestamptz, sent_timestamp + interval '1 millisecond')
+     where id = $1 and lease_token = $2 returning sent_timestamp`,
     [claim.id, claim.token, now],
   );
   if (rows[0] === undefined) throw new LeaseLost(pushTable, claim.id);
   return rows[0].sent_timestamp;
-}
-
-const markInFlight = `update catalog.push
-  set in_flight = true, sent_timestamp = greatest($3::timestamptz, sent_timestamp + interval '1 millisecond')
-  where id = $1 and lease_token = $2`;
-
-interface BasisRow {
-  sent_timestamp: Date;
-  id: string;
-  type: CatalogType;
-  visible_to: string[];
-  schema_types: string[];
-  version: number;
-  full_version: number;
-  is_active: boolean;
-  interests: Interest[];
-}
-
-export interface Acknowledged {
-  version: number;
-  networks: readonly string[];
-  withdrawn: boolean;
-  needsFull: boolean;
-  status: number;
-  /** What a 202 said. */
-  remark?: string;
-}
-
-/** The receiver has it. Work that was found meanwhile keeps the row due. */
-export async function recordAcknowledged(
-  tx: Transaction,
-  claim: Claim<DuePush>,
-  { version, networks, withdrawn, needsFull, status, remark }: Acknowledged,
-): Promise<void> {
-  await settle(tx, pushTable, claim, {
-    dueAt: null,
-    set: {
-      ...fresh,
-      state: withdrawn ? 'withdrawn' : 'acknowledged',
-      acknowledged_version: version,
-      told_networks: networks,
-      withdrawn,
-      needs_full: needsFull,
-      last_status: status,
-      last_error: remark ?? null,
-    },
-  });
 }
 
 /** There was nothing to say. Of a catalog that the receiver never got, nothing needs to be remembered. */
@@ -183,7 +93,8 @@ export async function recordSmaller(
   await settle(tx, pushTable, claim, { dueAt: now, set });
 }
 
-const fresh = { in_flight: false, failing_since: null, attempts: 0 };
+/** What no attempt under way, and none that failed, leaves behind. */
+export const fresh = { in_flight: false, failing_since: null, attempts: 0 };
 
 /** What was unknown before this push stays so until one is acknowledged. */
 function failed({ row }: Claim<DuePush>, { status, error, needsFull, lost, partBytes }: Failure) {

@@ -1,0 +1,160 @@
+// Fan-out: catalogs change, and each of 20 subscribers is pushed all of them, from the commit of the change to the last acknowledgement;
+// against a bare loop that signs and posts the same bodies to the same receivers with the same concurrency.
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent } from 'undici';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../dist/protocol/keys.js';
+import { signRequest } from '../../dist/protocol/request-signature.js';
+import { appendChange } from '../../dist/storage/change-log.js';
+import { registerParticipant } from '../../dist/storage/participants.js';
+import { sideBySide } from '../measure.mjs';
+import { startService } from '../service.mjs';
+
+const subscribers = 20;
+const catalogs = 50;
+const resourcesPerCatalog = 100;
+const pushes = subscribers * catalogs;
+/** As many as the service sends to one subscriber at a time. */
+const postsPerReceiver = 4;
+const networkId = 'bench.org/push';
+
+export async function run({ repeat }) {
+  const receivers = fork(new URL('../servers/receivers.mjs', import.meta.url), [String(subscribers)]);
+  const [ports] = await once(receivers, 'message');
+  const service = await startService({ prepare: (database) => seed(database, ports) });
+  try {
+    const ours = () => change(service.database, receivers);
+    await ours(); // the first pushes are FULL, all others MERGE
+    const bodies = await lastBodies(receivers);
+    const result = await sideBySide({ repeat, ours, yardstick: () => post(ports, bodies) });
+    const size = Math.round(bodies.reduce((sum, body) => sum + body.length, 0) / bodies.length / 1000);
+    return [
+      {
+        scenario: `push of ${catalogs} catalogs (${size} kB each) to ${subscribers} subscribers`,
+        value: result.value,
+        unit: 'pushes/s',
+        against: 'a bare loop that signs and posts the same bodies',
+        ratio: result.ratio,
+      },
+    ];
+  } finally {
+    await service.close();
+    receivers.disconnect();
+  }
+}
+
+/** Changes everything in one transaction, and waits until everybody has it. */
+async function change(database, receivers) {
+  receivers.send({ count: pushes });
+  await once(receivers, 'message');
+  await database.transaction(async (tx) => {
+    const { rows } = await tx.query(
+      'update catalog.catalog set version = version + 1 returning key as "catalogKey", version',
+    );
+    await tx.query('update catalog.resource set changed_version = changed_version + 1');
+    const logged = { publisher: 'provider.bench', kind: 'merge', at: new Date(), details: '{}' };
+    for (const row of rows) await appendChange(tx, { ...row, ...logged });
+  });
+  const start = performance.now();
+  await once(receivers, 'message');
+  await allAcknowledged(database);
+  return (pushes * 1000) / (performance.now() - start);
+}
+
+async function allAcknowledged(database) {
+  for (;;) {
+    const { rows } = await database.query(
+      'select count(*) as open from catalog.push join catalog.catalog on key = catalog_key where acknowledged_version < version',
+    );
+    if (rows[0].open === 0) return;
+    await delay(2);
+  }
+}
+
+async function lastBodies(receivers) {
+  receivers.send('bodies');
+  const [texts] = await once(receivers, 'message');
+  return texts.map((text) => Buffer.from(text));
+}
+
+async function post(ports, bodies) {
+  const agent = new Agent({ connections: postsPerReceiver });
+  const key = {
+    subscriberId: 'catalog.bench',
+    recordId: 'key-1',
+    privateKey: privateKeyFromSeed(generateSeed()),
+  };
+  const start = performance.now();
+  await Promise.all(ports.map((port) => postAll(`http://127.0.0.1:${port}`, bodies)));
+  const rate = (pushes * 1000) / (performance.now() - start);
+  await agent.close();
+  return rate;
+
+  async function postAll(origin) {
+    const waiting = [...bodies];
+    const next = async () => {
+      for (let body = waiting.pop(); body !== undefined; body = waiting.pop()) {
+        const { statusCode, body: answer } = await agent.request({
+          origin,
+          path: '/catalog/push',
+          method: 'POST',
+          headers: {
+            authorization: signRequest(key, body, { now: new Date() }),
+            'content-type': 'application/json',
+          },
+          body,
+        });
+        await answer.json();
+        if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+      }
+    };
+    await Promise.all(Array.from({ length: postsPerReceiver }, next));
+  }
+}
+
+/** Subscribers of one network, and in it catalogs of resources like chargers, about 700 bytes each. */
+async function seed(database, ports) {
+  for (const [index, port] of ports.entries()) {
+    const [namespace, registryName] = [`ds-${index}.bench`, 'subscribers.beckn.one'];
+    await registerParticipant(database, {
+      namespace,
+      registryName,
+      subscriberId: namespace,
+      url: `http://127.0.0.1:${port}`,
+      networkIds: [networkId],
+      key: { recordId: 'key-1', publicKey: publicKeyOf(privateKeyFromSeed(generateSeed())) },
+    });
+    await database.query(
+      `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
+       values ($1, $2, 'ACTIVE', array[$3], '{}', now(), now())`,
+      [randomUUID(), `${namespace}/${registryName}`, networkId],
+    );
+  }
+  await database.query(
+    `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active,
+       resource_count, offer_count, schema_uses, schema_types, published_at, updated_at)
+     select 'catalog-' || n, 'provider.bench', 'REGULAR', array['${networkId}'], 1, 1, head, head, true,
+       ${resourcesPerCatalog}, 0, '{}', '{}', now(), now()
+     from generate_series(1, ${catalogs}) as n,
+       lateral (select json_build_object('id', 'catalog-' || n, 'descriptor', json_build_object('name', 'Catalog ' || n),
+         'provider', json_build_object('id', 'p', 'descriptor', json_build_object('name', 'Provider'))) as head) as rendered`,
+  );
+  await database.query(
+    `insert into catalog.resource (catalog_key, id, own, changed_version)
+     select key, 'charger-' || n, json_build_object(
+       'id', 'charger-' || n,
+       'descriptor', json_build_object('name', 'Charger ' || n, 'shortDesc', 'Fast charging at bay ' || n % 37,
+         'longDesc', 'Open around the clock. ' || md5(n::text) || ' Parking is free while charging.'),
+       'resourceAttributes', json_build_object(
+         '@context', 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
+         '@type', 'EnergyResourceEVCharger', 'id', 'charger-' || n, 'type', 'EV_CHARGER',
+         'attributes', json_build_object('connectorType', (array['CCS2', 'Type2', 'CHAdeMO'])[1 + n % 3],
+           'controlProtocol', 'OCPP_2.0.1', 'serialNumber', md5((n * 7)::text),
+           'ratedPower', json_build_object('value', 22 + n % 300, 'unit', 'kW'),
+           'maxImport', json_build_object('value', 22 + n % 300, 'unit', 'kW')))), 1
+     from catalog.catalog, generate_series(1, ${resourcesPerCatalog}) as n`,
+  );
+  await database.query('vacuum analyze');
+}

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createBatch } from './batch.ts';
+
+describe('a batch', () => {
+  it('has the calls of one moment, and those that came while the last one was under way', async () => {
+    const batches: number[][] = [];
+    const double = createBatch(10, async (items: number[]) => {
+      batches.push(items);
+      await delay(20);
+      return items.map((item) => item * 2);
+    });
+    const first = [double(1), double(2)];
+    await delay(5);
+    const second = [double(3), double(4), double(5)];
+    expect(await Promise.all([...first, ...second])).toEqual([2, 4, 6, 8, 10]);
+    expect(batches).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  it('is no larger than it may be', async () => {
+    const sizes: number[] = [];
+    const call = createBatch(2, async (items: number[]) => {
+      sizes.push(items.length);
+      return items;
+    });
+    await Promise.all([1, 2, 3, 4, 5].map(call));
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+
+  it('fails for all of its calls, and for none of the next', async () => {
+    let fails = true;
+    const call = createBatch(10, async (items: number[]) => {
+      if (fails) throw new Error('no database');
+      return items;
+    });
+    const outcomes = await Promise.allSettled([call(1), call(2)]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    fails = false;
+    expect(await call(3)).toBe(3);
+  });
+});
