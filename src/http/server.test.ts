@@ -75,7 +75,10 @@ describe('a server', () => {
     const fine = await sendSigned(`${url}/catalog/search`, { from: consumer, body: bodyOf(actions.search) });
     expect(fine.status).toBe(200);
     const refused = await send(`${url}/catalog/search`, { body: '{}' });
-    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
+    // On a busy machine the first one may have taken so long that it is worth a line.
+    const unexpected = ({ msg, status, ms }: Record<string, unknown>) =>
+      msg === 'request' && !(status === 200 && Number(ms) > 900);
+    expect(lines.filter(unexpected)).toEqual([
       expect.objectContaining({
         requestId: refused.headers['x-request-id'],
         method: 'POST',
