@@ -10,7 +10,7 @@ import { parseFilter } from './parse.ts';
 
 const conditionOf = (condition: string, rest = '') => {
   const expression = `$.catalogs[*].resources[?${condition}]${rest}`;
-  return indexCondition(parseFilter(expression, { acceptPostfix: false }).query);
+  return indexCondition(parseFilter(expression, { acceptPostfix: false }).query).condition;
 };
 
 const always = { kind: 'always' };
@@ -96,12 +96,15 @@ describe('indexCondition', () => {
   it('reads filters of nodes themselves', () => {
     const { query } = parseFilter('$.catalogs[*].resources[*].a ? (@.b[*] == 1)', { acceptPostfix: true });
     const element = [...path('a', 'b'), 'child'];
-    expect(indexCondition(query)).toEqual({ kind: 'equals', path: element, value: 1 });
+    expect(indexCondition(query)).toEqual({
+      condition: { kind: 'equals', path: element, value: 1 },
+      isExact: true,
+    });
   });
 
   it('asks nothing of a filter that looks beyond single resources', () => {
     const { query } = parseFilter('$.catalogs[*].offers[?@.a == 1]', { acceptPostfix: false });
-    expect(indexCondition(query)).toEqual(always);
+    expect(indexCondition(query)).toEqual({ condition: always, isExact: false });
   });
 
   it('stays small where paths branch at every step', () => {
@@ -111,31 +114,51 @@ describe('indexCondition', () => {
     });
   });
 
-  it('holds for every resource that the filter selects', () => {
-    let selected = 0;
-    let refused = 0;
+  it.each([
+    ['@.a == "x"', true],
+    ['@.a > 5 && @.b.c == null || @.d', true],
+    ['!(@.a != 1)', true],
+    ['@.a <= false', true],
+    ['@.a[?@.b == 1]', true],
+    ['@.a[*]', true],
+    ["@['a','b']", true],
+    ['@.a[?@.b == 1 && @.c == 2]', false],
+    ['@.a[?@.b == 1].c', false],
+    ['@.a[0] == 1', false],
+    ['@.a != 1', false],
+    ['!@.a', false],
+    ['@.a > "x"', false],
+    ['@.a == @.b', false],
+    ['match(@.a, "x")', false],
+    ['length(@.a) == 1', false],
+    ["value(@['a','b']) == 1", false],
+    ['@.a == 1 && @.b != 2', false],
+  ])('knows whether it asks all that %s asks', (condition, isExact) => {
+    const expression = `$.catalogs[*].resources[?${condition}]`;
+    expect(indexCondition(parseFilter(expression, { acceptPostfix: false }).query).isExact).toBe(isExact);
+  });
+
+  it('holds for every resource that the filter selects, and for no other where it is exact', () => {
+    const seen = { selected: 0, refused: 0, exact: 0 };
+    const someResources = fc.array(arbitraryMembers, { minLength: 4, maxLength: 8 });
     fc.assert(
-      fc.property(
-        arbitraryLocalFilter,
-        fc.array(arbitraryMembers, { minLength: 4, maxLength: 8 }),
-        (expression, resources) => {
-          const { query } = parseFilter(expression, { acceptPostfix: false });
-          const isSelected = localFilter(query);
-          const condition = indexCondition(query);
-          for (const resource of resources) {
-            const holds = conditionHolds(condition, resource);
-            if (!holds) refused++;
-            if (!isSelected?.(resource)) continue;
-            selected++;
-            expect(holds, JSON.stringify({ expression, resource, condition })).toBe(true);
-          }
-        },
-      ),
+      fc.property(arbitraryLocalFilter, someResources, (expression, resources) => {
+        const { query } = parseFilter(expression, { acceptPostfix: false });
+        const { condition, isExact } = indexCondition(query);
+        const isSelected = localFilter(query) ?? (() => expect.unreachable());
+        for (const resource of resources) {
+          const holds = conditionHolds(condition, resource);
+          const selects = isSelected(resource);
+          if (selects || isExact) expect(holds, JSON.stringify({ expression, resource })).toBe(selects);
+          if (selects) seen.selected++;
+          if (!holds) seen.refused++;
+          if (isExact) seen.exact++;
+        }
+      }),
       { numRuns: 3_000 },
     );
-    // The test means something only where filters select, and conditions refuse, often enough.
-    expect(selected).toBeGreaterThan(1_000);
-    expect(refused).toBeGreaterThan(1_000);
+    // The test means something only where filters select, conditions refuse, and both agree, often enough.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(1_000);
   });
 });
 

@@ -7,8 +7,22 @@ import type {
   Selector,
   ValueExpression,
 } from '../jsonpath-grammar.ts';
-import { always, and, type IndexCondition, type IndexPath, never, or } from './index-condition.ts';
+import {
+  always,
+  and,
+  type IndexCondition,
+  type IndexPath,
+  memberNames,
+  never,
+  or,
+} from './index-condition.ts';
 import { findLocalSegments } from './local-filter.ts';
+
+export interface AskedCondition {
+  condition: IndexCondition;
+  /** The filter selects exactly the resources for which the condition holds, not only some of them. */
+  isExact: boolean;
+}
 
 /**
  * What an index can be asked about the resources that a filter selects: a condition that each of them satisfies. `always`
@@ -18,75 +32,81 @@ import { findLocalSegments } from './local-filter.ts';
  * hold for what is missing or of another type; only numbers and texts are ordered, but `<=` and `>=` include equality
  * of everything.
  */
-export function indexCondition(query: Query): IndexCondition {
+export function indexCondition(query: Query): AskedCondition {
   const [resource, ...rest] = findLocalSegments(query) ?? [];
-  if (resource === undefined) return always;
-  const isSelected = or(
+  if (resource === undefined) return unknown;
+  const isSelected = some(
     resource.selectors.map((selector) =>
-      selector.kind === 'filter' ? conditionAt(selector.condition, []) : always,
+      selector.kind === 'filter' ? conditionAt(selector.condition, []) : exactly(always),
     ),
   );
-  return and([isSelected, reach(rest, [], exists)]);
+  return every([isSelected, reach(rest, [], exists)], []);
 }
 
 /** Documents are not nested deeper than this. */
 const maxSteps = 64;
 
 /** What holds where the segments lead from a path to some node, about which `leaf` says the rest. */
-function reach(
-  segments: readonly Segment[],
-  start: IndexPath,
-  leaf: (path: IndexPath) => IndexCondition,
-): IndexCondition {
-  const found: IndexCondition[] = [];
+function reach(segments: readonly Segment[], start: IndexPath, leaf: Leaf): AskedCondition {
+  const found: AskedCondition[] = [];
   let path = start;
-  for (const { descendants, selectors } of segments) {
+  for (const [index, { descendants, selectors }] of segments.entries()) {
     const steps = selectors.map((selector) => findStep(selector, path));
     const [only, ...others] = steps;
-    if (descendants || path.length >= maxSteps || only === undefined) return and([...found, exists(path)]);
-    // Beyond alternatives the paths would multiply.
-    if (others.length > 0) {
-      return and([
-        ...found,
-        or(steps.map((step) => (step ? and([exists(step.path), step.condition]) : always))),
-      ]);
+    if (descendants || path.length >= maxSteps || only === undefined) {
+      return every([...found, inexactly(exists(path))], path);
     }
-    found.push(only.condition);
+    if (others.length > 0) {
+      // Beyond alternatives the paths would multiply.
+      const isLast = index === segments.length - 1;
+      const alternatives = steps.map((step) =>
+        step
+          ? every([step.asked, isLast ? leaf(step.path) : inexactly(exists(step.path))], step.path)
+          : unknown,
+      );
+      return every([...found, some(alternatives)], path);
+    }
+    found.push(only.asked);
     path = only.path;
   }
-  return and([...found, leaf(path)]);
+  return every([...found, leaf(path)], path);
 }
+
+type Leaf = (path: IndexPath) => AskedCondition;
 
 function findStep(
   selector: Selector,
   path: IndexPath,
-): { path: IndexPath; condition: IndexCondition } | undefined {
+): { path: IndexPath; asked: AskedCondition } | undefined {
   switch (selector.kind) {
     case 'name':
       return isStorable(selector.name)
-        ? { path: [...path, { name: selector.name }], condition: always }
+        ? { path: [...path, { name: selector.name }], asked: exactly(always) }
         : undefined;
     case 'index':
     case 'slice':
-      return { path: [...path, 'element'], condition: always };
+      return { path: [...path, 'element'], asked: unknown };
     case 'wildcard':
-      return { path: [...path, 'child'], condition: always };
+      return { path: [...path, 'child'], asked: exactly(always) };
     case 'filter': {
       const child: IndexPath = [...path, 'child'];
-      return { path: child, condition: conditionAt(selector.condition, child) };
+      return { path: child, asked: conditionAt(selector.condition, child) };
     }
     case 'self':
-      return { path, condition: conditionAt(selector.condition, path) };
+      return { path, asked: conditionAt(selector.condition, path) };
   }
 }
 
 /** What a resource satisfies that has a node at the path for which the condition holds. */
-function conditionAt(condition: Condition, path: IndexPath): IndexCondition {
+function conditionAt(condition: Condition, path: IndexPath): AskedCondition {
   switch (condition.kind) {
     case 'or':
-      return or(condition.conditions.map((part) => conditionAt(part, path)));
+      return some(condition.conditions.map((part) => conditionAt(part, path)));
     case 'and':
-      return and(condition.conditions.map((part) => conditionAt(part, path)));
+      return every(
+        condition.conditions.map((part) => conditionAt(part, path)),
+        path,
+      );
     case 'not':
       return negationAt(condition.condition, path);
     case 'exists':
@@ -96,33 +116,38 @@ function conditionAt(condition: Condition, path: IndexPath): IndexCondition {
     case 'match':
     case 'search':
     case 'like':
-      return somethingAt(condition.text, path);
+      return inexactly(somethingAt(condition.text, path));
   }
 }
 
-function negationAt(condition: Condition, path: IndexPath): IndexCondition {
+function negationAt(condition: Condition, path: IndexPath): AskedCondition {
   switch (condition.kind) {
     case 'or':
-      return and(condition.conditions.map((part) => negationAt(part, path)));
+      return every(
+        condition.conditions.map((part) => negationAt(part, path)),
+        path,
+      );
     case 'and':
-      return or(condition.conditions.map((part) => negationAt(part, path)));
+      return some(condition.conditions.map((part) => negationAt(part, path)));
     case 'not':
       return conditionAt(condition.condition, path);
     case 'comparison':
-      return condition.operator === '!=' ? comparisonAt({ ...condition, operator: '==' }, path) : always;
+      return condition.operator === '!=' ? comparisonAt({ ...condition, operator: '==' }, path) : unknown;
     default:
-      return always;
+      return unknown;
   }
 }
 
 function comparisonAt(
   { operator, left, right }: Condition & { kind: 'comparison' },
   path: IndexPath,
-): IndexCondition {
+): AskedCondition {
   if (right.kind === 'literal') return literalComparisonAt(left, operator, right, path);
   if (left.kind === 'literal') return literalComparisonAt(right, mirrored[operator], left, path);
   const isOfSomething = operator === '<' || operator === '>';
-  return isOfSomething ? and([somethingAt(left, path), somethingAt(right, path)]) : always;
+  return isOfSomething
+    ? inexactly(every([somethingAt(left, path), somethingAt(right, path)], path))
+    : unknown;
 }
 
 const mirrored: Record<ComparisonOperator, ComparisonOperator> = {
@@ -139,19 +164,20 @@ function literalComparisonAt(
   operator: ComparisonOperator,
   { value }: Literal,
   path: IndexPath,
-): IndexCondition {
+): AskedCondition {
   const holdsFor = (other: Literal['value'] | undefined) => comparisons[operator](other, value);
-  if (holdsFor(undefined)) return always;
+  if (expression.kind === 'literal') return exactly(holdsFor(expression.value) ? always : never);
+  if (holdsFor(undefined)) return unknown;
   switch (expression.kind) {
-    case 'literal':
-      return holdsFor(expression.value) ? always : never;
     case 'count':
-      return holdsFor(0) ? always : reachFrom(expression.query, path, exists);
+      return holdsFor(0) ? unknown : inexactly(reachFrom(expression.query, path, exists));
     case 'length':
-      return somethingAt(expression.argument, path);
+      return inexactly(somethingAt(expression.argument, path));
     case 'singular':
-    case 'value':
       return reachFrom(expression.query, path, (at) => valueComparison(at, operator, value));
+    // The value of several nodes is nothing.
+    case 'value':
+      return inexactly(reachFrom(expression.query, path, (at) => valueComparison(at, operator, value)));
   }
 }
 
@@ -159,21 +185,20 @@ function valueComparison(
   path: IndexPath,
   operator: ComparisonOperator,
   value: Literal['value'],
-): IndexCondition {
-  if (path.length === 0) return always;
-  if (operator === '!=') return exists(path);
-  if (operator === '==') return equals(path, value);
-  if (typeof value === 'number') return { kind: 'range', path, operator, value };
-  if (typeof value === 'string') return exists(path);
-  return operator === '<=' || operator === '>=' ? equals(path, value) : never;
+): AskedCondition {
+  if (path.length === 0) return unknown;
+  if (operator === '==' || operator === '!=') return equals(path, value);
+  if (typeof value === 'number') return exactly({ kind: 'range', path, operator, value });
+  if (typeof value === 'string') return inexactly(exists(path));
+  return operator === '<=' || operator === '>=' ? equals(path, value) : exactly(never);
 }
 
 /** What holds where the expression has a value at all. */
-function somethingAt(expression: ValueExpression, path: IndexPath): IndexCondition {
+function somethingAt(expression: ValueExpression, path: IndexPath): AskedCondition {
   switch (expression.kind) {
     case 'literal':
     case 'count':
-      return always;
+      return unknown;
     case 'length':
       return somethingAt(expression.argument, path);
     case 'singular':
@@ -182,27 +207,51 @@ function somethingAt(expression: ValueExpression, path: IndexPath): IndexConditi
   }
 }
 
-function reachFrom(
-  { from, segments }: Query,
-  path: IndexPath,
-  leaf: (path: IndexPath) => IndexCondition,
-): IndexCondition {
-  return from === '@' ? reach(segments, path, leaf) : always;
+function reachFrom({ from, segments }: Query, path: IndexPath, leaf: Leaf): AskedCondition {
+  return from === '@' ? reach(segments, path, leaf) : unknown;
 }
 
-function exists(path: IndexPath): IndexCondition {
-  return path.length === 0 ? always : { kind: 'exists', path };
+function exists(path: IndexPath): AskedCondition {
+  return exactly(path.length === 0 ? always : { kind: 'exists', path });
 }
 
 /** Minus zero equals zero. */
-function equals(path: IndexPath, value: Literal['value']): IndexCondition {
-  if (typeof value === 'string' && !isStorable(value)) return exists(path);
-  return { kind: 'equals', path, value: value === 0 ? 0 : value };
+function equals(path: IndexPath, value: Literal['value']): AskedCondition {
+  if (typeof value === 'string' && !isStorable(value)) return inexactly(exists(path));
+  return exactly({ kind: 'equals', path, value: value === 0 ? 0 : value });
 }
 
 /** PostgreSQL keeps neither U+0000 nor half a surrogate pair. */
 function isStorable(text: string): boolean {
   return !/\0|\p{Surrogate}/u.test(text);
+}
+
+function exactly(condition: IndexCondition): AskedCondition {
+  return { condition, isExact: true };
+}
+
+function inexactly({ condition }: AskedCondition): AskedCondition {
+  return { condition, isExact: false };
+}
+
+const unknown: AskedCondition = { condition: always, isExact: false };
+
+/** Of several nodes at the path, one may satisfy this part and another that one. */
+function every(parts: readonly AskedCondition[], path: IndexPath): AskedCondition {
+  const condition = and(parts.map((part) => part.condition));
+  const isOfOneNode = isOneNode(path) || condition.kind !== 'and';
+  return { condition, isExact: isOfOneNode && parts.every(({ isExact }) => isExact) };
+}
+
+function some(parts: readonly AskedCondition[]): AskedCondition {
+  return {
+    condition: or(parts.map((part) => part.condition)),
+    isExact: parts.every(({ isExact }) => isExact),
+  };
+}
+
+function isOneNode(path: IndexPath): boolean {
+  return memberNames(path) !== undefined;
 }
 
 type Literal = ValueExpression & { kind: 'literal' };
