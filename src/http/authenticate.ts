@@ -99,7 +99,10 @@ function usableKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
     case 'unusable':
       throw new ProtocolError('AUT_KEY_EXPIRED_OR_REVOKED', `The key cannot be used: ${lookup.reason}.`);
     case 'unknown-key':
-      throw new ProtocolError('AUT_KEY_NOT_FOUND', 'The registry has no such key of this subscriber.');
+      throw new ProtocolError(
+        'AUT_KEY_NOT_FOUND',
+        `The registry has no such key of this subscriber${lookup.reason ? `: ${lookup.reason}` : ''}.`,
+      );
     case 'unknown-subscriber':
       throw new ProtocolError('AUT_SUBSCRIBER_NOT_FOUND', 'The registry does not know this subscriber.');
   }

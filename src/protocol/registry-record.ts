@@ -98,7 +98,7 @@ export interface ParticipantRecord {
 export type KeyLookup =
   | { kind: 'key'; publicKey: KeyObject; record: ParticipantRecord }
   | { kind: 'unusable'; reason: string }
-  | { kind: 'unknown-key' }
+  | { kind: 'unknown-key'; reason?: string }
   | { kind: 'unknown-subscriber' };
 
 /**

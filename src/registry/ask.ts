@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
+import { createGate, GateClosed } from './gate.ts';
 
 // One question to the registry: a bounded GET whose outcome is an answer, "not there", or RegistryUnavailable.
 
@@ -37,15 +38,15 @@ export interface AskOptions {
 const retryAfterSeconds = 5;
 const askTimeoutMs = 5_000;
 const maxRedirects = 3;
-const maxConcurrent = 16;
-const maxWaiting = 1_000;
+/** While the registry is slow, keys that somebody makes up must neither flood it nor hold up the answers of others for long. */
+const gateLimits = { concurrent: 16, waiting: 1_000, waitMs: askTimeoutMs };
 
 export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
   ask: Ask;
   state(): RegistryState;
 } {
   const base = url.replace(/\/+$/, '');
-  const enter = createGate(maxConcurrent, maxWaiting);
+  const enter = createGate(gateLimits);
   const questions = metrics.counter('signpost_registry_requests_total', 'Questions to the registry', [
     'outcome',
   ]);
@@ -83,7 +84,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
   return {
     state: () => ({ ...state }),
     async ask(path, maxBytes, read) {
-      const leave = await enter();
+      const leave = await enter().catch(refuse);
       try {
         const answered = await askOnce(path, maxBytes);
         // What cannot be read was not said: it counts as a failure like no answer at all.
@@ -100,19 +101,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
   };
 }
 
-/** Lets so many in at once, and lets so many wait; returns how to leave again. */
-function createGate(concurrent: number, waitingLimit: number): () => Promise<() => void> {
-  const waiting: (() => void)[] = [];
-  let inside = 0;
-  const leave = () => {
-    const next = waiting.shift();
-    if (next) next();
-    else inside -= 1;
-  };
-  return async () => {
-    if (inside < concurrent) inside += 1;
-    else if (waiting.length < waitingLimit) await new Promise<void>((resolve) => waiting.push(resolve));
-    else throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.');
-    return leave;
-  };
+function refuse(error: unknown): never {
+  if (!(error instanceof GateClosed)) throw error;
+  throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.', error);
 }

@@ -133,8 +133,8 @@ describe('the registry client', () => {
   it('does not use a key that cannot be read, and says so', async () => {
     holds({}, { signing_public_key: 'not a key' });
     expect(await findKey()).toEqual({
-      kind: 'unusable',
-      reason: 'the registry holds no readable Ed25519 key for it',
+      kind: 'unknown-key',
+      reason: 'what the registry holds for it is no Ed25519 key',
     });
   });
 

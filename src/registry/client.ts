@@ -91,8 +91,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       if (!found) return { kind: (await isRegistered(subscriberId)) ? 'unknown-key' : 'unknown-subscriber' };
       const reason = unusableReason(found.record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };
+      // Neither expired nor revoked: there is none.
       if (!found.publicKey)
-        return { kind: 'unusable', reason: 'the registry holds no readable Ed25519 key for it' };
+        return { kind: 'unknown-key', reason: 'what the registry holds for it is no Ed25519 key' };
       return { kind: 'key', publicKey: found.publicKey, record: found.record };
     },
 
