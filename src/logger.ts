@@ -11,16 +11,17 @@ export interface LogOptions {
 
 /** Logs go to standard error, so that what a command prints can be piped. */
 export function createLogger({ level, format }: LogOptions): Logger {
+  const output = pino.destination({ fd: 2, sync: format === 'pretty' });
+  output.on('error', () => undefined); // a terminal that was closed: there is work to finish all the same
   const destination =
     format === 'pretty'
       ? pretty({
-          destination: 2,
+          destination: output,
           colorize: process.stderr.isTTY,
           ignore: 'pid,hostname',
           translateTime: 'HH:MM:ss',
-          sync: true,
         })
-      : pino.destination({ fd: 2, sync: false });
+      : output;
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 

@@ -22,7 +22,10 @@ export interface RunningRole {
 
 export interface Process {
   roles: RunningRole[];
+  /** Where /health, /ready, /metrics and /docs are, when that is an address of their own. */
+  operationsUrl?: string;
   database: Database;
+  /** Closes everything, whatever fails on the way; then the first failure is thrown. */
   close(): Promise<void>;
 }
 
@@ -35,7 +38,11 @@ export interface StartOptions {
 export async function startProcess(config: Config, { logger, prepare }: StartOptions): Promise<Process> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
+    const failures: unknown[] = [];
+    for (const closer of closers.splice(0).reverse()) {
+      await closer().catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const database = await openConfiguredDatabase(config, logger, closers);
@@ -99,10 +106,10 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
       closers.push(running.close);
       roles.push({ role, url: running.url });
     }
-    await operations?.listen({ host: config.HOST, port: config.OPERATIONS_PORT });
-    return { roles, database, close };
+    const operationsUrl = await operations?.listen({ host: config.HOST, port: config.OPERATIONS_PORT });
+    return { roles, operationsUrl, database, close };
   } catch (error) {
-    await close();
+    await close().catch(() => undefined); // why it did not start matters more
     throw error;
   }
 }

@@ -10,6 +10,9 @@ import { buildProgram } from './program.ts';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 
+// Whoever read along is gone, with the terminal or the other end of a pipe: there may be work to finish all the same.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 const context: CommandContext = {
   config: (overrides = {}): Config => readConfig({ ...process.env, ...overrides }),
   isSet: (name) => (process.env[name] ?? '') !== '',

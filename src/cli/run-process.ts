@@ -4,18 +4,23 @@ import { type Process, startProcess } from '../main.ts';
 import type { Database } from '../storage/database.ts';
 import { type CommandContext, CommandError } from './command.ts';
 
-/** Starts the roles, prints one line for each, and stays until SIGINT or SIGTERM; a second signal does not wait. */
+/**
+ * Starts the roles, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
+ * wait.
+ */
 export async function runProcess(
   context: CommandContext,
   config: Config,
   hooks: { prepare?: (database: Database) => Promise<void>; started?: () => void } = {},
 ): Promise<void> {
   const stop = new Promise<string>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => resolve(signal));
   });
   const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const running = await startProcess(config, { logger, prepare: hooks.prepare }).catch(explain);
   for (const { role, url } of running.roles) context.print(`${role.padEnd(10)} ${url}`);
+  if (running.operationsUrl) context.print(`operations ${running.operationsUrl}`);
   hooks.started?.();
 
   await stop;

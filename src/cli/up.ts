@@ -57,9 +57,10 @@ async function registerDemoNetwork(database: Database, config: Config): Promise<
 }
 
 function firstSteps(config: Config): string {
+  const page = config.OPERATIONS_PORT === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
   return `
 Signpost is up. In another terminal:
   npx signpost send examples/publish-chargers.json --as provider.signpost.test --to ${config.identities.catalog.url} --wait
   npx signpost send examples/search.json --as discovery.signpost.test --to ${config.identities.catalog.url}
-API: ${config.identities.catalog.url}/docs    Ctrl-C stops everything.`;
+API: ${config.identities.catalog.url}/${page}    Ctrl-C stops everything.`;
 }
