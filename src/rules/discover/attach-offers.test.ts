@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Offer } from '../../protocol/catalog.ts';
+import { attachOffers, coversResource, type OfferingCatalog } from './attach-offers.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+const catalog = {
+  owner: 'tea.example/reg',
+  id: 'c1',
+  providerId: 'p1',
+  networkIds: ['n1', 'n2'],
+  resourceIds: ['r0', 'r1', 'r2'],
+};
+const offersOnly: OfferingCatalog = { ...catalog, id: 'c2', networkIds: ['n2', 'n3'] };
+
+const attach = (offer: Partial<Offer>, from: OfferingCatalog = catalog) =>
+  attachOffers(catalog, [{ offer: { id: 'o', ...offer }, catalog: from }], now);
+const placesOf = (offer: Partial<Offer>, from?: OfferingCatalog) => {
+  const [attached] = attach(offer, from);
+  return (
+    attached && catalog.resourceIds.flatMap((_, place) => (coversResource(attached, place) ? [place] : []))
+  );
+};
+
+describe('attachOffers', () => {
+  it.each<[string, Partial<Offer>, OfferingCatalog, number[] | undefined]>([
+    [
+      'an own offer, to the resources that it names',
+      { resourceIds: ['r2', 'r0', 'r0', 'r9'] },
+      catalog,
+      [0, 2],
+    ],
+    ['an own offer without resourceIds, to all', {}, catalog, [0, 1, 2]],
+    ['an own offer of the same provider, to all', { provider: { id: 'p1' } }, catalog, [0, 1, 2]],
+    ['an own offer of another provider, to none', { provider: { id: 'p2' } }, catalog, undefined],
+    ['an offer that names nothing, to none', { resourceIds: [] }, catalog, undefined],
+    ['an offer that names only unknown resources, to none', { resourceIds: ['r9'] }, catalog, undefined],
+    ['an offer of another catalog by resourceIds', { resourceIds: ['r1'] }, offersOnly, [1]],
+    ['an offer of another catalog of the provider', {}, offersOnly, [0, 1, 2]],
+    [
+      'an offer of a catalog of another provider, to none',
+      {},
+      { ...offersOnly, providerId: 'p2' },
+      undefined,
+    ],
+    [
+      'one that names the provider itself',
+      { provider: { id: 'p1' } },
+      { ...offersOnly, providerId: 'p2' },
+      [0, 1, 2],
+    ],
+    [
+      'one that names a resource of another provider',
+      { resourceIds: ['r1'] },
+      { ...offersOnly, providerId: 'p2' },
+      [1],
+    ],
+    [
+      'an offer of another owner, to none',
+      { resourceIds: ['r1'] },
+      { ...offersOnly, owner: 'x.example/reg' },
+      undefined,
+    ],
+    ['an offer of another network, to none', {}, { ...offersOnly, networkIds: ['n3'] }, undefined],
+    ['an offer for every network', {}, { ...offersOnly, networkIds: [] }, [0, 1, 2]],
+    ['an offer in its validity', { validity: { startDate: '2026-06-01' } }, catalog, [0, 1, 2]],
+    ['an offer outside its validity, to none', { validity: { endDate: '2026-05-31' } }, catalog, undefined],
+  ])('attaches %s', (_, offer, from, places) => {
+    expect(placesOf(offer, from)).toEqual(places);
+  });
+
+  it('prefers an own offer to another of the same id, and the first of others', () => {
+    const named = (name: string, from: OfferingCatalog) => ({
+      offer: { id: 'o', descriptor: { name } },
+      catalog: from,
+    });
+    const third = { ...offersOnly, id: 'c3' };
+    const offers = [named('second', offersOnly), named('third', third), named('own', catalog)];
+    expect(attachOffers(catalog, offers, now).map(({ offer }) => offer.descriptor?.name)).toEqual(['own']);
+    expect(attachOffers(catalog, offers.slice(0, 2), now).map(({ offer }) => offer.descriptor?.name)).toEqual(
+      ['second'],
+    );
+  });
+
+  it("lets an offer that does not apply stand in nobody's way", () => {
+    const expired = { offer: { id: 'o', validity: { endDate: '2020-01-01' } }, catalog };
+    const other = { offer: { id: 'o', descriptor: { name: 'other' } }, catalog: offersOnly };
+    expect(attachOffers(catalog, [expired, other], now).map(({ offer }) => offer)).toEqual([other.offer]);
+  });
+
+  it('attaches nothing to a catalog without resources', () => {
+    expect(attachOffers({ ...catalog, resourceIds: [] }, [{ offer: { id: 'o' }, catalog }], now)).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import type { CatalogType, TimePeriod } from '../../protocol/catalog.ts';
+import { isValidAt } from '../time-period.ts';
+
+// Which catalogs discover looks at. Decided: neither templates (search finds those) nor what is inactive or outside its
+// validity; `context.networkId` and `context.schemaContext` narrow the search where they are given.
+
+/** What a request narrows its search to. */
+export interface SearchScope {
+  networkId?: string;
+  /** Schema context URIs, one of which the catalog must use; none means all. */
+  schemaContext?: readonly string[];
+}
+
+export interface CatalogState {
+  type: CatalogType;
+  /** None means every network, as in a catalog index (self-hosted spec: Catalog index, networkIds). */
+  networkIds: readonly string[];
+  schemaTypes: ReadonlySet<string>;
+  isActive?: boolean;
+  validity?: TimePeriod;
+}
+
+export function isSearched(catalog: CatalogState, scope: SearchScope, now: Date): boolean {
+  const { schemaContext = [] } = scope;
+  return (
+    isServed(catalog, scope.networkId, now) &&
+    (schemaContext.length === 0 || schemaContext.some((context) => catalog.schemaTypes.has(context)))
+  );
+}
+
+/** Whether a catalog counts at all in a network: that of a searched resource, or that of an offer on it. */
+export function isServed(
+  { type, networkIds, isActive = true, validity }: Omit<CatalogState, 'schemaTypes'>,
+  networkId: string | undefined,
+  now: Date,
+): boolean {
+  return (
+    type !== 'MASTER' &&
+    isActive &&
+    isValidAt(validity, now) &&
+    (networkId === undefined || networkIds.length === 0 || networkIds.includes(networkId))
+  );
+}
+
+export function shareNetwork(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === 0 || others.length === 0 || some.some((networkId) => others.includes(networkId));
+}

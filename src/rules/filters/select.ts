@@ -1,0 +1,44 @@
+import type { Json, JsonObject } from '../../protocol/json.ts';
+import type { AttachedOffer } from '../discover/attach-offers.ts';
+import type { JsonPath } from '../jsonpath.ts';
+import type { Location } from '../jsonpath-grammar.ts';
+
+/** A catalog as discover shows it: its members, its resources, and the offers that apply to them. */
+export interface CatalogView {
+  /** Without resources and offers. */
+  members: JsonObject;
+  resources: readonly Json[];
+  offers: readonly AttachedOffer[];
+}
+
+/**
+ * Which resources of a catalog a filter selects, by their places. Decided: every catalog is evaluated by itself, as `{"catalogs":
+ * [that catalog]}`. A node inside a resource selects that resource; inside an offer, the resources that the offer covers;
+ * anything else of the catalog, all its resources.
+ */
+export function selectResources(filter: Pick<JsonPath, 'find'>, view: CatalogView): Set<number> {
+  const selected = new Set<number>();
+  const { length } = view.resources;
+  for (const { path } of filter.find(payloadOf(view))) {
+    if (selected.size === length) break;
+    for (const place of placesOf(path, view)) selected.add(place);
+  }
+  return selected;
+}
+
+function payloadOf({ members, resources, offers }: CatalogView): Json {
+  const catalog = {
+    ...members,
+    ...(resources.length > 0 && { resources: resources as Json[] }),
+    ...(offers.length > 0 && { offers: offers.map(({ offer }) => offer as Json) }),
+  };
+  return { catalogs: [catalog] };
+}
+
+function placesOf([, , list, place]: Location, { resources, offers }: CatalogView): Iterable<number> {
+  const all = resources.keys();
+  if (typeof place !== 'number') return all;
+  if (list === 'resources') return [place];
+  const covered = list === 'offers' ? offers[place]?.covers : undefined;
+  return covered === undefined || covered === 'all' ? all : covered;
+}
