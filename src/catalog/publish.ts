@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -8,7 +9,6 @@ import { identityOf } from '../protocol/identity.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
-import { rememberAnswer } from './remember-answer.ts';
 
 // POST /catalog/publish (catalog spec): accept durably, acknowledge. What becomes of the catalogs is found out afterwards
 // (process-submission.ts) and told on catalog/on_publish.

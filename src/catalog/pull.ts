@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -12,7 +13,6 @@ import { findSubscription } from '../storage/subscriptions.ts';
 import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
 import type { CatalogContext } from './context.ts';
 import { pageOf } from './page.ts';
-import { rememberAnswer } from './remember-answer.ts';
 import { ownSubscription } from './subscription.ts';
 
 // Pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull), in two phases:

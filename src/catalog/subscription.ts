@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
 import { answerContext } from '../protocol/context.ts';
@@ -19,7 +20,6 @@ import {
 } from '../storage/subscriptions.ts';
 import type { CatalogContext } from './context.ts';
 import { pageOf } from './page.ts';
-import { rememberAnswer } from './remember-answer.ts';
 
 // Subscriptions: create, update, list, deactivate (catalog spec: POST, GET, DELETE /catalog/subscription). Each belongs to the identity that
 // created it; the operations share one answer.

@@ -45,7 +45,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
     maxRedirects: 0,
     signal: message.signal,
   });
-  await checkAnswerSignature(sender, message.url, authorization, response);
+  await findAnswerSigner(sender, message.url, authorization, response);
   return {
     status: response.status,
     ...readAcknowledgement(response.body),
@@ -53,27 +53,32 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
   };
 }
 
-/** A missing or wrong answer signature is told, never a reason to repeat: many deployed peers do not sign answers. */
-async function checkAnswerSignature(
+/**
+ * The subscriberId of who signed an answer. A missing or wrong signature is told, never a reason to repeat: many deployed peers do not sign
+ * answers.
+ */
+export async function findAnswerSigner(
   { findKey, logger }: Sender,
   url: string,
   authorization: string,
   response: { headers: Record<string, string | string[] | undefined>; body: Buffer },
-): Promise<void> {
+): Promise<string | undefined> {
   const value = headerText(response.headers.signature);
-  if (value === undefined) return logger.debug({ url }, 'the answer is not signed');
+  if (value === undefined) {
+    logger.debug({ url }, 'the answer is not signed');
+    return undefined;
+  }
   try {
     const header = parseSignatureHeader(value);
-    if (!header.chained) return logger.warn({ url }, 'the signature of the answer does not name the request');
+    if (!header.chained) throw new Error('it does not name the request');
     const lookup = await findKey(header.subscriberId, header.recordId);
-    if (lookup.kind !== 'key')
-      return logger.warn({ url }, `the answer is signed with a key that is ${lookup.kind}`);
-    verifySignature(header, lookup.publicKey, response.body, parseSignatureHeader(authorization).signature);
+    if (lookup.kind !== 'key') throw new Error(`it is signed with a key that is ${lookup.kind}`);
+    const { signature } = parseSignatureHeader(authorization);
+    return verifySignature(header, lookup.publicKey, response.body, signature).subscriberId;
   } catch (error) {
-    logger.warn(
-      { url, reason: error instanceof Error ? error.message : error },
-      'the answer has a wrong signature',
-    );
+    const reason = error instanceof Error ? error.message : error;
+    logger.warn({ url, reason }, 'the answer has a wrong signature');
+    return undefined;
   }
 }
 
