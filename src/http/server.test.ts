@@ -89,6 +89,15 @@ describe('a server', () => {
     ]);
   });
 
+  it('logs no address that lets in whoever knows it', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'debug' }, { write: (line) => void lines.push(line) });
+    const { url } = await start(actions.search, { logger }, undefined, { logger });
+    await send(`${url}/downloads/1?expires=2&signature=SECRET&x=3`, { method: 'GET' });
+    expect(lines.join('')).toContain('/downloads/1?expires=2&signature=…&x=3');
+    expect(lines.join('')).not.toContain('SECRET');
+  });
+
   it('logs what really failed behind an internal error, with the id that the answer carries', async () => {
     const lines: Record<string, unknown>[] = [];
     const logger = pino(

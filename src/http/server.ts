@@ -144,7 +144,7 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
   const error = asProtocolError(thrown);
   request.refusal = error.code;
   if (error.code === 'NET_INTERNAL_ERROR') {
-    request.log.error({ url: request.url, err: thrown }, 'a request failed');
+    request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
   }
   const { status, body, headers = {} } = errorAnswer(error);
   if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
@@ -230,14 +230,20 @@ function observe(role: string, metrics: Metrics, logger: Logger) {
     ['role', 'method', 'route', 'status'],
   );
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const { method, url, id: requestId, identity, refusal } = request;
+    const { method, id: requestId, identity, refusal } = request;
     const { statusCode: status, elapsedTime: ms } = reply;
     seconds.observe({ role, method, route: request.routeOptions.url ?? 'none', status }, ms / 1000);
     const level = status >= 500 ? 'warn' : status >= 400 || ms > slowMs ? 'info' : 'debug';
     if (logger.isLevelEnabled(level)) {
+      const url = shownUrl(request);
       const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
       logger[level](refusal ? { ...told, code: refusal } : told, 'request');
     }
     done();
   };
+}
+
+/** Without the signature of a download, whose address lets in whoever knows it. */
+function shownUrl({ url }: FastifyRequest): string {
+  return url.replace(/([?&]signature=)[^&]*/g, '$1…');
 }
