@@ -29,3 +29,8 @@ export function createLogger({ level, format }: LogOptions): Logger {
 export function silentLogger(): Logger {
   return pino({ level: 'silent' });
 }
+
+/** The same logger without what a library says of its own accord, such as that it listens. */
+export function warningsOnly(logger: Logger): Logger {
+  return logger.isLevelEnabled('info') ? logger.child({}, { level: 'warn' }) : logger;
+}

@@ -1,6 +1,6 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { Registry } from 'prom-client';
-import type { Logger } from '../logger.ts';
+import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { docsPage } from './docs-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
@@ -54,7 +54,7 @@ export interface OperationsServer {
 export function createOperationsServer(logger: Logger): OperationsServer {
   const roles: OperatedRole[] = [];
   const server = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance: warningsOnly(logger) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   });
   addOperations(server, roles);

@@ -10,7 +10,7 @@ import {
   LogController,
   type RouteOptions,
 } from 'fastify';
-import type { Logger } from '../logger.ts';
+import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { role, logger, metrics, ready, admission } = options;
   const requestTimeout = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance: warningsOnly(logger) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     trustProxy: options.trustProxy ?? false,
