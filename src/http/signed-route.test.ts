@@ -217,6 +217,11 @@ describe('the answer', () => {
     const refused = await send(`${url}/catalog/search`, { headers: { authorization: expired }, body: '{}' });
     expect(refused.status).toBe(401);
     verifyAnswer(refused, service, expired);
+    const signed = signRequest(consumer, Buffer.from('{}'), { now: new Date() });
+    const authorization = signed.replace(`|${consumer.recordId}|`, '|..|');
+    const nobody = await send(`${url}/catalog/search`, { headers: { authorization }, body: '{}' });
+    expect(nobody.json.message?.error?.code).toBe('AUT_KEY_NOT_FOUND');
+    verifyAnswer(nobody, service, signed);
   });
 
   it('is not signed where the request had no readable signature', async () => {

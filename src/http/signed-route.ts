@@ -7,7 +7,7 @@ import { bodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
-import { parseSignatureHeader, signDigest } from '../protocol/request-signature.ts';
+import { findSignatureText, signDigest } from '../protocol/request-signature.ts';
 import { answerOnce, type Recall } from './answer-once.ts';
 import {
   type AuthenticatedCaller,
@@ -203,7 +203,7 @@ function findAnsweredMessageId(progress: Progress): string | undefined {
 /** For the answer to a request that did not get as far as being authenticated. */
 function findRequestSignature(request: FastifyRequest): string | undefined {
   try {
-    return parseSignatureHeader(authorizationOf(request.raw)).signature;
+    return findSignatureText(authorizationOf(request.raw));
   } catch {
     return undefined;
   }

@@ -62,6 +62,12 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   };
 }
 
+/** The text of the signature of a header, whoever it names: the answer to a refusal signs it too. */
+export function findSignatureText(value: string): string | undefined {
+  const text = headerPattern.exec(value)?.groups?.signature ?? '';
+  return findBase64(text)?.length === signatureBytes ? text : undefined;
+}
+
 export function checkSignatureWindow(header: SignatureHeader, now: Date, limits: SignatureLimits): void {
   const fault = findWindowFault(header, now.getTime() / 1000, limits);
   if (fault !== undefined) throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature ${fault}`);
