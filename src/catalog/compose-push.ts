@@ -5,6 +5,7 @@ import { actions } from '../protocol/actions.ts';
 import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { joinPath } from '../rules/base-address.ts';
 import { planPush, type ToldState } from '../rules/push-message.ts';
 import type { Claim } from '../storage/due-work.ts';
 import type { PushBasis, PushBatches } from '../storage/push-batches.ts';
@@ -85,7 +86,7 @@ function toldTo(row: DuePush): ToldState {
 async function findEndpoint(registry: RegistryClient, subscriber: string): Promise<string | undefined> {
   const records = await registry.findSubscriber(subscriber);
   const url = records.find((record) => record.url !== undefined)?.url;
-  return url?.replace(/\/*$/, actions.push.path);
+  return url === undefined ? undefined : joinPath(url, actions.push.path);
 }
 
 /** Reads and sends part by part out of one snapshot; false, and nothing sent, when that shows another version than the plan's. */
