@@ -10,8 +10,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // Not `npm ci`: it refuses a lock file that lacks binaries for platforms that a registry mirror does not carry.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+  // Not `npm ci`: it refuses a lock file that lacks binaries for platforms that a registry mirror does not carry. What builds is
+  // wanted also under NODE_ENV=production.
+  run('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
 });
 once('dist/.built', ['package-lock.json', 'tsconfig.json', ...filesBelow('src')], () => {
   console.log('signpost: building …');
