@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -79,6 +79,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: plainBodyBytes,
     requestTimeout,
     keepAliveTimeout: keepAliveTimeoutMs,
+    // What still comes over an open connection is served, and the connection closed after it: Fastify's own refusal is no NACK.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
       maxHeaderSize: maxHeaderBytes,
@@ -152,8 +154,10 @@ function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyRep
 }
 
 /** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
+  // In the midst of an answer to an earlier request, another one would be taken for a part of it.
+  const isAnswering = socket._httpMessage?.headersSent === true;
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
     socket.destroy();
     return;
   }
@@ -164,6 +168,9 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       `connection: close\r\n\r\n${body}`,
   );
 }
+
+/** Node keeps the answer that is under way here, and looks for it here itself. */
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 interface Unreadable {
   status: string;
