@@ -50,9 +50,11 @@ describe('the address of a callback', () => {
     expect(addressOf('http://127.0.0.1:4003', { config })).toBe('http://127.0.0.1:4003/catalog/on_pull');
   });
 
-  it('is found at once, however it is written', () => {
-    const path = `/${'/'.repeat(200_000)}x`;
-    expect(addressOf(`https://ds.example.org${path}`)).toBe(`https://ds.example.org${path}/catalog/on_pull`);
+  it('is no longer than an address needs to be', () => {
+    const path = (length: number) => `https://ds.example.org/${'x'.repeat(length)}`;
+    expect(addressOf(path(2_000))).toBe(`${path(2_000)}/catalog/on_pull`);
+    expectRefused(() => addressOf(path(4_000_000)));
+    expectRefused(() => addressOf(`https://ds.example.org${'/'.repeat(4_000_000)}x`));
   });
 
   it('names a host that can exist', () => {

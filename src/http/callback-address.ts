@@ -29,6 +29,7 @@ export function callbackAddress(
     faultAt('CTX_INVALID_FIELD', ['context', member], problem);
 
   const text = context[member] ?? '';
+  if (text.length > maxAddressLength) throw wrong(`must have at most ${maxAddressLength} characters`);
   if (!URL.canParse(text)) throw wrong('must be an http or https address');
   const base = new URL(text);
   if (base.username !== '' || base.password !== '') throw wrong('must not carry a user name or password');
@@ -46,6 +47,9 @@ export function callbackAddress(
   }
   return joinPath(base.href, callback.path);
 }
+
+/** It is kept, and told in the log at each attempt. */
+const maxAddressLength = 2_048;
 
 /** Of a domain name (RFC 1035). No URL parser minds longer ones, but callbacks are queued by host, under an index that does. */
 const maxHostLength = 253;

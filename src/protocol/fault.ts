@@ -4,12 +4,20 @@ import { jsonPath } from './json.ts';
 /** Where something stands in a document: member names and array indexes, from the root. */
 export type Segments = readonly (string | number)[];
 
+/** A member name may be as long as a body. Names that anybody gave on purpose are shorter than this. */
+const maxNameLength = 512;
+
 /**
  * The error about one value of a document: `message.catalogs[0].id is missing`, with the JSONPath of that
- * value.
+ * value; of what is named absurdly, the path of what it stands in.
  */
 export function faultAt(code: ErrorCode, segments: Segments, problem: string): ProtocolError {
-  const path = jsonPath(segments);
-  const name = segments.length === 0 ? 'the body' : path.replace(/^\$\.?/, '');
+  const firstLong = segments.findIndex((segment) => String(segment).length > maxNameLength);
+  const path = jsonPath(firstLong === -1 ? segments : segments.slice(0, firstLong));
+  const name = jsonPath(segments.map(shown)).replace(/^\$\.?/, '') || 'the body';
   return new ProtocolError(code, `${name} ${problem}`, { path });
+}
+
+function shown(segment: string | number): string | number {
+  return typeof segment === 'string' && segment.length > maxNameLength ? `${segment.slice(0, 32)}…` : segment;
 }
