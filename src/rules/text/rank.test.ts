@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rankOf, rarestFirst, weighQuery } from './rank.ts';
-import type { TextField, TextLevel } from './searched-texts.ts';
 
 const documents: Record<string, number> = {
   the: 990,
@@ -16,10 +15,7 @@ const query = (...words: string[]) =>
     words.map((word) => ({ word, matches: [{ word, edits: 0, documents: documents[word] ?? 0 }] })),
     1_000,
   );
-const resource = (words: string, field: TextField = 'name', level: TextLevel = 'resource') => ({
-  level,
-  words: new Map(words.split(' ').map((word) => [word, field] as const)),
-});
+const resource = (words: string, weight = 1) => new Map(words.split(' ').map((word) => [word, weight]));
 
 describe('rankOf', () => {
   it('is undefined where no word matches', () => {
@@ -42,16 +38,20 @@ describe('rankOf', () => {
     expect(rank('arabica')).toBeGreaterThan(rank('the near'));
   });
 
-  it('puts names before descriptions before attributes, and the resource before what it belongs to', () => {
-    const rank = (field: TextField, level: TextLevel = 'resource') =>
-      rankOf(query('coffee'), [resource('coffee', field, level)]) ?? 0;
-    expect(rank('name')).toBeGreaterThan(rank('description'));
-    expect(rank('description')).toBeGreaterThan(rank('attribute'));
-    expect(rank('name')).toBeGreaterThan(rank('name', 'provider'));
+  it('puts first what counts more where it stands, but never before more words', () => {
+    const rank = (text: string, weight: number) =>
+      rankOf(query('coffee', 'coffers'), [resource(text, weight)]) ?? 0;
+    expect(rank('coffee', 1)).toBeGreaterThan(rank('coffee', 0.9));
+    expect(rank('coffee coffers', 0.72)).toBeGreaterThan(rank('coffers', 1));
+  });
+
+  it('takes common words for common, also where an index has few of them', () => {
+    const words = query('my', 'coffee');
+    expect(rankOf(words, [resource('coffee')])).toBeGreaterThan(rankOf(words, [resource('my')]) ?? 0);
   });
 
   it('takes the best place of each word', () => {
-    const places = [resource('coffee', 'attribute', 'catalog'), resource('coffee')];
+    const places = [resource('coffee', 0.8), resource('coffee')];
     expect(rankOf(query('coffee'), places)).toBe(rankOf(query('coffee'), [resource('coffee')]));
   });
 
@@ -69,7 +69,7 @@ describe('rankOf', () => {
       ],
       1_000,
     );
-    const exact = rankOf(words, [resource('coffee', 'attribute', 'catalog')]) ?? 0;
+    const exact = rankOf(words, [resource('coffee', 0.72)]) ?? 0;
     const oneEdit = rankOf(words, [resource('toffee')]) ?? 0;
     const twoEdits = rankOf(words, [resource('coffer')]) ?? 0;
     expect(exact).toBeGreaterThan(oneEdit);

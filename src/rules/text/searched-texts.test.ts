@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  documentWords,
-  textsOfCatalog,
-  textsOfOffer,
-  textsOfProvider,
-  textsOfResource,
-} from './searched-texts.ts';
+import { textsOfCatalog, textsOfOffer, textsOfProvider, textsOfResource } from './searched-texts.ts';
 
 const resource = {
   id: 'ev-charger-001',
@@ -63,15 +57,5 @@ describe('the texts that are searched', () => {
       ],
     };
     expect(textsOfOffer(offer).map(({ text }) => text)).toEqual(['Night rate', 'cheap']);
-  });
-});
-
-describe('documentWords', () => {
-  it('has each word once, with the best field that it stands in', () => {
-    const words = documentWords(textsOfResource(resource));
-    expect(words.get('fast')).toBe('name');
-    expect(words.get('ccs2')).toBe('description');
-    expect(words.get('bengaluru')).toBe('attribute');
-    expect(words.has('hidden')).toBe(false);
   });
 });

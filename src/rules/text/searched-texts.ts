@@ -1,15 +1,10 @@
 import type { Catalog, Offer, Provider, Resource } from '../../protocol/catalog.ts';
-import { indexedWords } from './words.ts';
 
 // What a text search looks at (catalog spec: POST /discover, textSearch matches name, description or indexed attributes).
 // Decided: names, descriptions and all text attributes of catalog, provider, resource and offer, at any depth. What names
 // something for machines is left out: ids, addresses of files and pages, times, the names of schemas, GeoJSON.
 
 export type TextField = 'name' | 'description' | 'attribute';
-export type TextLevel = 'resource' | 'offer' | 'provider' | 'catalog';
-
-/** The words of a document, each with the best field that it stands in. */
-export type DocumentWords = ReadonlyMap<string, TextField>;
 
 export interface SearchedText {
   field: TextField;
@@ -31,16 +26,6 @@ export function textsOfProvider(provider: Provider): SearchedText[] {
 /** Of its own: provider, resources and offers are documents of theirs. */
 export function textsOfCatalog({ descriptor }: Pick<Catalog, 'descriptor'>): SearchedText[] {
   return textsOf({ descriptor });
-}
-
-export function documentWords(texts: readonly SearchedText[]): DocumentWords {
-  const words = new Map<string, TextField>();
-  for (const field of ['name', 'description', 'attribute'] as const) {
-    for (const { text } of texts.filter((each) => each.field === field)) {
-      for (const word of indexedWords(text)) if (!words.has(word)) words.set(word, field);
-    }
-  }
-  return words;
 }
 
 function textsOf(document: object): SearchedText[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedEdits, findEditDistance, indexKeys, queryKeys } from './typing-errors.ts';
+import { allowedEdits, findEditDistance, findEdits, indexKeys, queryKeys } from './typing-errors.ts';
 
 describe('allowedEdits', () => {
   it.each([
@@ -15,6 +15,25 @@ describe('allowedEdits', () => {
     ['เขี', 0],
   ])('of %s: %i', (word, edits) => {
     expect(allowedEdits(word)).toBe(edits);
+  });
+});
+
+describe('findEdits', () => {
+  it.each([
+    ['tea', 'tea', 0],
+    ['of', 'of', 0],
+    ['60kw', '60kw', 0],
+    ['tea', 'teas', 1],
+    ['teas', 'tea', 1],
+    ['charger', 'chager', 1],
+    ['chrgr', 'charger', undefined],
+    ['cofffe', 'cofe', 2],
+    ['or', 'of', undefined],
+    ['60kw', '50kw', undefined],
+    ['kws', '2kw', undefined],
+    ['cafe', 'café', 1],
+  ])('of %s for %s: %s', (query, indexed, edits) => {
+    expect(findEdits(query, indexed)).toBe(edits);
   });
 });
 
@@ -49,8 +68,7 @@ describe('indexKeys and queryKeys', () => {
     const edited = word(3, 12).chain((query) => edits(query).map((indexed) => ({ query, indexed })));
     fc.assert(
       fc.property(edited, ({ query, indexed }) => {
-        const distance = findEditDistance(query, indexed, allowedEdits(query));
-        if (distance === undefined || distance === 0) return;
+        if (!findEdits(query, indexed)) return;
         pairs++;
         const keys = queryKeys(query);
         expect([...indexKeys(indexed)].some((key) => keys.has(key))).toBe(true);

@@ -1,13 +1,23 @@
 import { isUnspaced } from './words.ts';
 
 /**
- * Which indexed words a query word also stands for. Decided: within edit distance 1 for words of 3 to 5 letters, 2 for longer
- * ones; insertions, deletions and replacements count. Errors are forgiven in letters alone: 50 is not 60.
+ * By how many edits a query word stands for an indexed word: 0 where they are the same, undefined where it does not. Decided:
+ * within edit distance 1 for query words of 3 to 5 letters, 2 for longer ones; insertions, deletions and replacements count.
+ * Errors are forgiven in words of letters alone: 50 is not 60.
  */
+export function findEdits(queryWord: string, indexedWord: string): number | undefined {
+  if (queryWord === indexedWord) return 0;
+  const edits = allowedEdits(queryWord);
+  return edits > 0 && isOfLetters(indexedWord) ? findEditDistance(queryWord, indexedWord, edits) : undefined;
+}
+
 export function allowedEdits(queryWord: string): number {
-  if (!/^[\p{L}\p{M}]+$/u.test(queryWord) || isUnspaced(queryWord)) return 0;
   const { length } = [...queryWord];
-  return length < 3 ? 0 : length <= 5 ? 1 : 2;
+  return !isOfLetters(queryWord) || length < 3 ? 0 : length <= 5 ? 1 : 2;
+}
+
+function isOfLetters(word: string): boolean {
+  return /^[\p{L}\p{M}]+$/u.test(word) && !isUnspaced(word);
 }
 
 /** The edit distance of two words where it is at most `most`, undefined where it is more. */
@@ -39,7 +49,7 @@ export function findEditDistance(left: string, right: string, most: number): num
  */
 export function indexKeys(word: string): Set<string> {
   const { length } = [...word];
-  if (!/^[\p{L}\p{M}]+$/u.test(word) || isUnspaced(word) || length < 2) return new Set();
+  if (!isOfLetters(word) || length < 2) return new Set();
   // Two edits reach words of four letters from those of six, one edit those of two letters from those of three.
   return deletions(word, length < 4 ? 1 : 2);
 }

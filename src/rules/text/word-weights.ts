@@ -1,0 +1,55 @@
+import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
+import {
+  type SearchedText,
+  textsOfCatalog,
+  textsOfOffer,
+  textsOfProvider,
+  textsOfResource,
+} from './searched-texts.ts';
+import { indexedWords } from './words.ts';
+
+/**
+ * The words of a document with what each counts for where it stands, apart from its rarity: whole hundredths, at most 1. A name
+ * counts a little more than a description, that more than an attribute; a short name, of which the word is a greater
+ * part, more than a long one; a resource's own texts more than those of its catalog, provider and offers. All of
+ * it lies so close together that it only decides between resources that match equally many words equally rare.
+ */
+export type WordWeights = ReadonlyMap<string, number>;
+
+export function resourceWords(resource: Resource): WordWeights {
+  return weigh(textsOfResource(resource), ownPercent);
+}
+
+export function offerWords(offer: Offer): WordWeights {
+  return weigh(textsOfOffer(offer), othersPercent);
+}
+
+/** Those of the catalog itself and of its provider. */
+export function catalogWords(catalog: Pick<Catalog, 'descriptor' | 'provider'>): WordWeights {
+  return weigh([...textsOfCatalog(catalog), ...textsOfProvider(catalog.provider)], othersPercent);
+}
+
+const ownPercent = 100;
+const othersPercent = 90;
+const descriptionPercent = 90;
+const attributePercent = 80;
+/** A name of more words counts one hundredth less for each, but more than a description. */
+const shortName = 2;
+const longestName = shortName + 9;
+
+function weigh(texts: readonly SearchedText[], levelPercent: number): WordWeights {
+  const weights = new Map<string, number>();
+  for (const { field, text } of texts) {
+    const words = indexedWords(text);
+    const percent = field === 'name' ? namePercent(words.size) : fieldPercent[field];
+    const weight = Math.round((percent * levelPercent) / 100) / 100;
+    for (const word of words) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+  }
+  return weights;
+}
+
+const fieldPercent = { description: descriptionPercent, attribute: attributePercent };
+
+function namePercent(wordCount: number): number {
+  return 100 - Math.min(Math.max(wordCount, shortName), longestName) + shortName;
+}

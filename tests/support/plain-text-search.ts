@@ -1,0 +1,59 @@
+import type { Catalog, Offer, Resource } from '../../src/protocol/catalog.ts';
+import { type TextQuery, weighQuery } from '../../src/rules/text/rank.ts';
+import { findEdits } from '../../src/rules/text/typing-errors.ts';
+import {
+  catalogWords,
+  offerWords,
+  resourceWords,
+  type WordWeights,
+} from '../../src/rules/text/word-weights.ts';
+import { queryWords } from '../../src/rules/text/words.ts';
+
+// Text search without an index: every word of the query is held against every word that there is.
+
+/** How many documents have a word, of how many. A catalog and its provider are one document, every resource and offer is one. */
+export interface Vocabulary {
+  documentCount: number;
+  documentsWith: ReadonlyMap<string, number>;
+}
+
+export function vocabularyOf(catalogs: readonly Catalog[]): Vocabulary {
+  const documents = catalogs.flatMap((catalog) => [
+    wordsOf(catalog, catalogWords),
+    ...(catalog.resources ?? []).map((resource) => wordsOf(resource, resourceWords)),
+    ...(catalog.offers ?? []).map((offer) => wordsOf(offer, offerWords)),
+  ]);
+  const documentsWith = new Map<string, number>();
+  for (const words of documents) {
+    for (const word of words.keys()) documentsWith.set(word, (documentsWith.get(word) ?? 0) + 1);
+  }
+  return { documentCount: documents.length, documentsWith };
+}
+
+export function textQuery(text: string, { documentCount, documentsWith }: Vocabulary): TextQuery {
+  const words = queryWords(text).map((word) => ({
+    word,
+    matches: [...documentsWith].flatMap(([known, documents]) => {
+      const edits = findEdits(word, known);
+      return edits === undefined ? [] : [{ word: known, edits, documents }];
+    }),
+  }));
+  return weighQuery(words, documentCount);
+}
+
+/** All that is searched for a resource: its own words, those of catalog and provider, and those of the offers on it. */
+export function wordsAround(resource: Resource, catalog: Catalog, offers: readonly Offer[]): WordWeights[] {
+  return [
+    wordsOf(resource, resourceWords),
+    wordsOf(catalog, catalogWords),
+    ...offers.map((offer) => wordsOf(offer, offerWords)),
+  ];
+}
+
+const known = new WeakMap<object, WordWeights>();
+
+function wordsOf<T extends object>(document: T, weigh: (document: T) => WordWeights): WordWeights {
+  const words = known.get(document) ?? weigh(document);
+  known.set(document, words);
+  return words;
+}
