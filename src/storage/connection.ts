@@ -40,11 +40,6 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** True when a row with the same unique key exists. */
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23505';
-}
-
 const { builtins, arrayParser } = pg.types;
 const jsonArrayType = 199;
 const bigintArrayType = 1016;
