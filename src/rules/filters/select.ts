@@ -1,5 +1,5 @@
+import type { Offer } from '../../protocol/catalog.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
-import type { AttachedOffer } from '../discover/attach-offers.ts';
 import type { JsonPath } from '../jsonpath.ts';
 import type { Location } from '../jsonpath-grammar.ts';
 
@@ -8,7 +8,11 @@ export interface CatalogView {
   /** Without resources and offers. */
   members: JsonObject;
   resources: readonly Json[];
-  offers: readonly AttachedOffer[];
+  offers: readonly {
+    offer: Offer;
+    /** Places in `resources`. */
+    covers: 'all' | Iterable<number>;
+  }[];
 }
 
 /**
