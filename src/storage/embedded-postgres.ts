@@ -31,6 +31,7 @@ import { identifyProcess } from './process-identity.ts';
 /** Making a cluster and starting a server take a second or two; recovering after a crash may take longer. */
 const lockWaitMs = 10 * 60_000;
 const sayAfterMs = 3_000;
+const abandonWaitMs = 1_000;
 
 export interface EmbeddedPostgres {
   url: string;
@@ -122,6 +123,17 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
   });
 }
 
+/** For a process that ends without closing anything: a server that nobody else uses is told to end, and not waited for. */
+export async function abandonEmbeddedPostgres(dataDir: string, logger: Logger): Promise<void> {
+  const home = join(resolve(dataDir), 'postgres');
+  await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {
+    if ((await livingUsers(home, { besides: identifyProcess(process.pid) })) > 0) return;
+    const cluster = await findCluster(home);
+    const running = cluster && (await findPostmaster(cluster, logger));
+    if (running) process.kill(running.pid, 'SIGINT');
+  });
+}
+
 async function stopCluster(home: string, logger: Logger): Promise<void> {
   const cluster = await findCluster(home);
   const running: Postmaster | undefined = cluster && (await findPostmaster(cluster, logger));
@@ -139,11 +151,12 @@ async function registerUser(home: string): Promise<() => Promise<void>> {
   return () => rm(file, { force: true });
 }
 
-async function livingUsers(home: string): Promise<number> {
+async function livingUsers(home: string, { besides }: { besides?: string } = {}): Promise<number> {
   const users = join(home, 'users');
   let living = 0;
   for (const name of await readdir(users)) {
     const identity = await readFile(join(users, name), 'utf8');
+    if (identity === besides) continue;
     if (identifyProcess(Number.parseInt(identity, 10)) === identity) living++;
     else await rm(join(users, name), { force: true });
   }

@@ -126,7 +126,8 @@ function initialSettings(directory: string, passwordFile: string): string[] {
 
 async function runInitdb(initdb: string, user: ServerUser | undefined, args: string[]): Promise<void> {
   const output = await new Promise<string | undefined>((resolve, reject) => {
-    const child = spawn(initdb, args, { ...runAs(user), stdio: ['ignore', 'pipe', 'pipe'] });
+    // Detached from the terminal, whose Ctrl-C means us: what was begun is finished, and then we stop.
+    const child = spawn(initdb, args, { ...runAs(user), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     child.stdout.on('data', (chunk) => (text += chunk));
     child.stderr.on('data', (chunk) => (text += chunk));
