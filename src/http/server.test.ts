@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -115,6 +117,24 @@ describe('a server', () => {
     expect(lines).toMatchObject([
       { requestId: answer.headers['x-request-id'], err: { message: 'disk on fire' } },
     ]);
+  });
+
+  it('lets requests finish when it is closed, and waits for none that does not', async () => {
+    const { url, port, server } = await start(actions.search, {}, slowly, { finishMs: 1_000 });
+    const halfSent = connect(port, '127.0.0.1');
+    halfSent
+      .on('error', () => undefined)
+      .write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n');
+    const body = bodyOf(actions.search);
+    const answering = sendSigned(`${url}/catalog/search`, { from: consumer, body });
+    await delay(100);
+    const [answer] = await Promise.all([answering, server.close()]);
+    expect(answer.status).toBe(200);
+
+    async function slowly() {
+      await delay(300);
+      return { status: 200, body: {} };
+    }
   });
 
   it('describes unsigned routes that say what they do', async () => {

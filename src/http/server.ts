@@ -37,6 +37,8 @@ export interface ServerOptions {
   trustProxy?: boolean | string | string[];
   /** For the whole request, so that nobody holds a connection by sending slowly. */
   requestTimeoutMs?: number;
+  /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
+  finishMs?: number;
 }
 
 declare module 'fastify' {
@@ -60,6 +62,7 @@ declare module 'fastify' {
 }
 
 const defaultRequestTimeoutMs = 60_000;
+const defaultFinishMs = 3_000;
 const headersTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 65_000;
 const maxHeaderBytes = 16 * 1024;
@@ -117,6 +120,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     done();
   });
   server.addHook('onResponse', observe(role, metrics, logger));
+  server.addHook('preClose', (done) => {
+    const cutOff = setTimeout(() => server.server.closeAllConnections(), options.finishMs ?? defaultFinishMs);
+    server.server.once('close', () => clearTimeout(cutOff));
+    done();
+  });
 
   server.removeContentTypeParser('application/json');
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
