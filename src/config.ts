@@ -3,6 +3,7 @@ import {
   decimal,
   flag,
   integer,
+  jsonList,
   type Kind,
   list,
   name,
@@ -21,7 +22,7 @@ import {
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
 // `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment.
 
-export const roles = ['registry', 'catalog'] as const;
+export const roles = ['registry', 'catalog', 'discovery'] as const;
 export type Role = (typeof roles)[number];
 
 export const settings = {
@@ -29,6 +30,7 @@ export const settings = {
   HOST: text('127.0.0.1', 'address to listen on'),
   REGISTRY_PORT: integer(4001, 'port of the registry role', { max: 65_535 }),
   CATALOG_PORT: integer(4002, 'port of the catalog service', { max: 65_535 }),
+  DISCOVERY_PORT: integer(4003, 'port of the discovery service', { max: 65_535 }),
   OPERATIONS_PORT: integer(
     0,
     'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
@@ -57,6 +59,24 @@ export const settings = {
   CATALOG_KEY_ID: name('key-1', 'recordId of its signing key'),
   CATALOG_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   CATALOG_URL: optional(url('its public base address; empty means from HOST and CATALOG_PORT')),
+
+  DISCOVERY_ID: subscriberId('discovery.signpost.test', 'subscriberId of the discovery service'),
+  DISCOVERY_KEY_ID: name('key-1', 'recordId of its signing key'),
+  DISCOVERY_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  DISCOVERY_URL: optional(url('its public base address; empty means from HOST and DISCOVERY_PORT')),
+  DISCOVERY_SUBSCRIPTIONS: jsonList(
+    '[]',
+    'catalog services to stay in step with: [{"catalogUrl", "catalogId"?, "networkIds"?, "schemaTypes"?}]',
+    readSubscription,
+  ),
+  DISCOVER_TIMEOUT_MS: integer(5000, 'how long the evaluation of one discover may take', {
+    unit: 'milliseconds',
+    min: 10,
+  }),
+  ACCEPT_POSTFIX_FILTERS: flag(
+    true,
+    'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
+  ),
 
   DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name none'),
   MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
@@ -126,6 +146,33 @@ export const settings = {
 
 export type Settings = Values<typeof settings>;
 
+/** An entry of DISCOVERY_SUBSCRIPTIONS. */
+export interface SubscriptionSetting {
+  catalogUrl: string;
+  /** Without it, the service is the signer whose registry record has an address of the same origin. */
+  catalogId?: string;
+  networkIds?: string[];
+  schemaTypes?: string[];
+}
+
+function readSubscription(item: unknown): SubscriptionSetting {
+  const { catalogUrl, catalogId, networkIds, schemaTypes, ...others } = Object(item) as Record<
+    string,
+    unknown
+  >;
+  const isList = (value: unknown) => value === undefined || (Array.isArray(value) && value.every(isText));
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new Error(`has an entry with the unknown member "${unknown}"`);
+  if (!isText(catalogUrl) || !/^https?:/.test(String(catalogUrl)) || !URL.canParse(String(catalogUrl)))
+    throw new Error('has an entry whose catalogUrl is no http or https URL');
+  if (catalogId !== undefined && !isText(catalogId))
+    throw new Error('has an entry whose catalogId is no text');
+  if (!isList(networkIds)) throw new Error('has an entry whose networkIds is no array of texts');
+  if (!isList(schemaTypes)) throw new Error('has an entry whose schemaTypes is no array of texts');
+  return item as SubscriptionSetting;
+}
+
 export interface RoleIdentity {
   /** The subscriberId in the registry. */
   id: string;
@@ -140,7 +187,7 @@ export interface RoleIdentity {
 export interface Config extends Settings {
   roles: Role[];
   registryUrl: string;
-  identities: { catalog: RoleIdentity };
+  identities: { catalog: RoleIdentity; discovery: RoleIdentity };
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
@@ -156,6 +203,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         keyId: values.CATALOG_KEY_ID,
         seed: values.CATALOG_PRIVATE_KEY,
         url: values.CATALOG_URL ?? ownAddress(values.HOST, values.CATALOG_PORT),
+      },
+      discovery: {
+        id: values.DISCOVERY_ID,
+        keyId: values.DISCOVERY_KEY_ID,
+        seed: values.DISCOVERY_PRIVATE_KEY,
+        url: values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
       },
     },
   };

@@ -1,6 +1,8 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startCatalogRole } from './catalog/role.ts';
 import type { Config, Role } from './config.ts';
+import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
 import { createOperationsServer, type OperationsServer } from './http/operations.ts';
 import type { Logger } from './logger.ts';
@@ -11,6 +13,7 @@ import { startRegistryRole } from './registry/role.ts';
 import { openSchemaStore } from './schemas/schema-store.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+import { createThreadPool } from './thread-pool.ts';
 
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each
 // other, and closes everything in the reverse order.
@@ -34,6 +37,9 @@ export interface StartOptions {
   /** Called once the database is there, before any role starts: the demo registers its participants. */
   prepare?: (database: Database) => Promise<void>;
 }
+
+/** For evaluations that take long. One that is built to take longest holds one of them until its deadline. */
+const evaluatingThreads = Math.max(2, availableParallelism());
 
 export async function startProcess(config: Config, { logger, prepare }: StartOptions): Promise<Process> {
   const closers: (() => Promise<void>)[] = [];
@@ -74,6 +80,12 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
       return schemas;
     };
 
+    const openThreads = () => {
+      const threads = createThreadPool({ size: evaluatingThreads, logger });
+      closers.push(() => threads.close());
+      return threads;
+    };
+
     const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
       registry: () =>
         startRegistryRole({
@@ -97,6 +109,20 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
           metrics,
           operations,
           logger: logger.child({ role: 'catalog' }),
+          now: () => new Date(),
+        }),
+      discovery: async () =>
+        startDiscoveryRole({
+          config,
+          database,
+          self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.discovery),
+          url: config.identities.discovery.url,
+          client,
+          registry,
+          threads: openThreads(),
+          metrics,
+          operations,
+          logger: logger.child({ role: 'discovery' }),
           now: () => new Date(),
         }),
     };

@@ -150,6 +150,29 @@ export function list(fallback: string, about: string): Kind<string[]> {
   };
 }
 
+/** A JSON array whose items a check reads one by one; it throws what is wrong with one. */
+export function jsonList<T>(fallback: string, about: string, readItem: (item: unknown) => T): Kind<T[]> {
+  return {
+    fallback,
+    about,
+    unit: 'JSON array',
+    parse: (given) => {
+      const items = parseArray(given);
+      if (items === undefined) throw new Error('must be a JSON array');
+      return items.map(readItem);
+    },
+  };
+}
+
+function parseArray(given: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(given);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function url(about: string): Kind<string> {
   return {
     fallback: '',

@@ -32,14 +32,15 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
 /** Participants without an address: they are played by `signpost send`, whose callbacks may come back to any port. */
 const demoActors = [
   { id: 'provider.signpost.test', type: 'BPP' },
-  { id: 'discovery.signpost.test', type: 'BAP' },
+  { id: 'consumer.signpost.test', type: 'BAP' },
 ] as const;
 
 /** The roles of this process and the actors of the demo become participants of the own registry, keys included. */
 async function registerDemoNetwork(database: Database, config: Config): Promise<void> {
-  const { catalog } = config.identities;
+  const { catalog, discovery } = config.identities;
   const participants = [
     { ...catalog, type: 'BPP' },
+    { ...discovery, type: 'BAP' },
     ...demoActors.map((actor) => ({ ...actor, keyId: 'key-1' })),
   ];
   for (const participant of participants) {

@@ -7,18 +7,40 @@ import { isDate, isTimeOfDay, parseInstant } from '../protocol/time.ts';
 
 /** Whether a period includes an instant. A bound that cannot be read includes nothing. */
 export function isValidAt(period: TimePeriod | undefined, instant: Date): boolean {
-  if (period === undefined) return true;
-  const { startDate, endDate, startTime, endTime } = period;
+  const { from, until, window } = boundsOf(period);
+  const time = instant.getTime();
   return (
-    (startDate === undefined || instant.getTime() >= firstMoment(startDate)) &&
-    (endDate === undefined || instant.getTime() <= lastMoment(endDate)) &&
-    ((startTime === undefined && endTime === undefined) || isInWindow(startTime, endTime, instant))
+    (from === undefined || time >= from.getTime()) &&
+    (until === undefined || time <= until.getTime()) &&
+    (window === undefined || modulo(time - window.start, dayMs) <= window.length)
   );
 }
 
-const dayMs = 24 * 60 * 60 * 1000;
+/** A period as instants, inclusive, and a window of every day: what an index can compare. */
+export interface PeriodBounds {
+  from?: Date;
+  until?: Date;
+  /** Milliseconds, from midnight UTC and from there. */
+  window?: { start: number; length: number };
+}
 
-/** NaN, to which every comparison says no, where the text is no date. */
+export function boundsOf(period: TimePeriod | undefined): PeriodBounds {
+  const { startDate, endDate, startTime, endTime } = period ?? {};
+  const from = startDate === undefined ? undefined : firstMoment(startDate);
+  const until = endDate === undefined ? undefined : lastMoment(endDate);
+  const window = windowOf(startTime, endTime);
+  if (Number.isNaN((from ?? 0) + (until ?? 0) + (window?.start ?? 0) + (window?.length ?? 0))) return never;
+  return {
+    ...(from !== undefined && { from: new Date(from) }),
+    ...(until !== undefined && { until: new Date(until) }),
+    ...(window !== undefined && { window }),
+  };
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const never: PeriodBounds = { from: new Date(1), until: new Date(0) };
+
+/** NaN where the text is no date. */
 function firstMoment(text: string): number {
   return isDate(text) ? Date.parse(text) : (parseInstant(text)?.getTime() ?? Number.NaN);
 }
@@ -27,14 +49,13 @@ function lastMoment(text: string): number {
   return isDate(text) ? Date.parse(text) + dayMs - 1 : firstMoment(text);
 }
 
-/** A missing end of the window is midnight, where the other end is. The same time twice is a whole day. */
-function isInWindow(startTime: string | undefined, endTime: string | undefined, instant: Date): boolean {
+/** A missing end of the window is midnight, where the other end is. The same time twice is a whole day, and so is no window. */
+function windowOf(startTime: string | undefined, endTime: string | undefined): PeriodBounds['window'] {
+  if (startTime === undefined && endTime === undefined) return undefined;
   const start = timeOfDay(startTime ?? `00:00${offsetOf(endTime)}`);
   const end = endTime === undefined ? timeOfDay(`00:00${offsetOf(startTime)}`) - 1 : timeOfDay(endTime);
-  if (Number.isNaN(start + end)) return false;
-  const sinceStart = modulo(instant.getTime() - start, dayMs);
   const length = modulo(end - start, dayMs);
-  return length === 0 || sinceStart <= length;
+  return length === 0 ? undefined : { start: modulo(start, dayMs), length };
 }
 
 /** Milliseconds from midnight UTC. */

@@ -27,6 +27,7 @@ export interface TestNetwork {
   databaseUrl: string;
   registry: RegistryClient;
   catalogUrl: string;
+  discoveryUrl: string;
   /** A registered participant with a server of its own. */
   actor(name: string, registration?: { networks?: string[]; url?: string | null }): Promise<Actor>;
   /** Stops the roles, as a deployment would, and starts them again. */
@@ -40,12 +41,15 @@ export async function startNetwork(
   const { logger = silentLogger() } = options;
   const testDatabase = await createTestDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
-  const [registryPort, catalogPort] = await Promise.all([freePort(), freePort()]);
+  const [registryPort, catalogPort, discoveryPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const config = readConfig({
     DATABASE_URL: testDatabase.url,
     DATA_DIR: dataDir,
     REGISTRY_PORT: String(registryPort),
     CATALOG_PORT: String(catalogPort),
+    DISCOVERY_PORT: String(discoveryPort),
+    // Tests play discovery services themselves; a test of the role names the actors of its own.
+    DISCOVERY_ID: 'discovery-service.signpost.test',
     ALLOW_PRIVATE_ADDRESSES: 'true',
     RETRY_BASE_MS: '50',
     // Everybody lives in this process, the tests as well: its event loop says nothing about a service.
@@ -62,12 +66,13 @@ export async function startNetwork(
     metrics: createMetrics(),
   });
 
-  let running: Process = await startProcess(config, { logger, prepare: registerCatalogService });
+  let running: Process = await startProcess(config, { logger, prepare: registerServices });
 
-  async function registerCatalogService(database: Database): Promise<void> {
-    const { catalog } = config.identities;
-    const key = loadOrCreateSigningKey(dataDir, catalog);
-    await register(database, { ...catalog, publicKey: publicKeyOf(key.privateKey) }, config);
+  async function registerServices(database: Database): Promise<void> {
+    for (const service of Object.values(config.identities)) {
+      const key = loadOrCreateSigningKey(dataDir, service);
+      await register(database, { ...service, publicKey: publicKeyOf(key.privateKey) }, config);
+    }
   }
 
   return {
@@ -78,6 +83,7 @@ export async function startNetwork(
     databaseUrl: testDatabase.url,
     registry,
     catalogUrl: config.identities.catalog.url,
+    discoveryUrl: config.identities.discovery.url,
     async actor(name, { networks = [defaultNetwork], url } = {}) {
       const id = `${name}.signpost.test`;
       const actor = await startActor({

@@ -1,0 +1,159 @@
+import type { Offer, Resource } from '../protocol/catalog.ts';
+import { schemaTypesOfOffer, schemaTypesOfResource } from '../rules/match.ts';
+import type { Transaction } from '../storage/database.ts';
+import {
+  type DocumentKind,
+  type OfferRow,
+  type ResourceRow,
+  readDigests,
+  readDocuments,
+  removeDocuments,
+  type StoredDocument,
+  writeOffers,
+  writeResources,
+} from '../storage/discovery-documents.ts';
+import { keyOf, lastNumbers } from '../storage/discovery-keys.ts';
+import { offerEntries, resourceEntries } from './document-entries.ts';
+import { createIndexChanges } from './index-changes.ts';
+import { hash53 } from './index-entries.ts';
+import { type Target, validityRow } from './ingest.ts';
+
+/** How many documents are read, indexed and written at a time: bounds memory, and how long other requests wait. */
+const documentsAtOnce = 500;
+
+/** Brings the resources or the offers of all targets to what was sent. */
+export async function applyDocuments(
+  tx: Transaction,
+  kind: DocumentKind,
+  targets: readonly Target[],
+): Promise<void> {
+  const steps = planSteps(kind, targets, await readStored(tx, kind, targets));
+  for (let start = 0; start < steps.length; start += documentsAtOnce) {
+    await applySteps(tx, kind, steps.slice(start, start + documentsAtOnce));
+  }
+}
+
+/** What happens to one document: written, with its text, or removed. */
+interface Step {
+  target: Target;
+  key: number;
+  id: string;
+  /** Whether something is stored under the key. */
+  replaces: boolean;
+  written?: { text: string; digest: number; document: Resource | Offer };
+}
+
+/** By catalog key and id. */
+type Stored = ReadonlyMap<number, ReadonlyMap<string, StoredDocument>>;
+
+async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]): Promise<Stored> {
+  const known = targets.filter(({ before }) => before.known);
+  const rows = await readDigests(tx, kind, {
+    whole: known.filter(({ incoming }) => incoming.mode === 'FULL').map(({ row }) => row.key),
+    some: known
+      .filter(({ incoming }) => incoming.mode === 'MERGE')
+      .flatMap(({ incoming, row }) => [
+        ...sent(kind, incoming.catalog).map(({ id }) => ({ catalogKey: row.key, id })),
+        ...removals(kind, incoming).map((id) => ({ catalogKey: row.key, id })),
+      ]),
+  });
+  const stored = new Map<number, Map<string, StoredDocument>>();
+  for (const row of rows) {
+    const ofCatalog = stored.get(row.catalog_key) ?? new Map<string, StoredDocument>();
+    stored.set(row.catalog_key, ofCatalog.set(row.id, row));
+  }
+  return stored;
+}
+
+function planSteps(kind: DocumentKind, targets: readonly Target[], stored: Stored): Step[] {
+  return targets.flatMap((target) => {
+    const { incoming, row } = target;
+    const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
+    const documents = new Map(sent(kind, incoming.catalog).map((document) => [document.id, document]));
+    const steps: Step[] = [];
+    for (const [id, document] of documents) {
+      const text = JSON.stringify(document);
+      const digest = hash53(text);
+      const current = ofCatalog.get(id);
+      if (current?.digest === digest) continue;
+      const key = current?.key ?? nextKey(kind, target);
+      steps.push({ target, key, id, replaces: current !== undefined, written: { text, digest, document } });
+      target.written += 1;
+    }
+    const leaving =
+      incoming.mode === 'FULL'
+        ? [...ofCatalog.values()].filter(({ id }) => !documents.has(id))
+        : removals(kind, incoming).flatMap((id) => (documents.has(id) ? [] : (ofCatalog.get(id) ?? [])));
+    for (const { id, key } of leaving) steps.push({ target, key, id, replaces: true });
+    target.removed += leaving.length;
+    return steps;
+  });
+}
+
+/** Numbers are never used again, so that the order of a catalog's resources is that of their first arrival. */
+function nextKey(kind: DocumentKind, { row, before }: Target): number {
+  const column = kind === 'resource' ? 'next_resource' : 'next_offer';
+  const number = row[column];
+  if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has had too many ${kind}s`);
+  row[column] = number + 1;
+  return keyOf(row.key, number);
+}
+
+async function applySteps(tx: Transaction, kind: DocumentKind, steps: readonly Step[]): Promise<void> {
+  const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
+  const oldTexts = await readDocuments(tx, kind, replaced);
+  const changes = createIndexChanges();
+  for (const { target, key, written } of steps) {
+    const oldText = oldTexts.get(key);
+    const old: Resource | Offer | undefined = oldText === undefined ? undefined : JSON.parse(oldText);
+    const entriesOf = kind === 'resource' ? resourceEntries : offerEntries;
+    changes.add(key, old && entriesOf(old), written && entriesOf(written.document));
+    if (old) countSchemaTypes(kind, target, old, -1);
+    if (written) countSchemaTypes(kind, target, written.document, 1);
+  }
+  const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
+  if (kind === 'resource') await writeResources(tx, rows);
+  else await writeOffers(tx, rows);
+  await removeDocuments(
+    tx,
+    kind,
+    steps.filter(({ written }) => written === undefined).map(({ key }) => key),
+  );
+  await changes.write(tx);
+}
+
+function rowOf(
+  { target, key, id }: Step,
+  { text, digest, document }: NonNullable<Step['written']>,
+): OfferRow {
+  const { resourceIds, provider, validity } = document as Offer;
+  return {
+    ...({ key, id, digest, document: text } satisfies ResourceRow),
+    owner: target.incoming.owner,
+    provider_id: provider?.id ?? target.row.provider_id,
+    resource_ids: resourceIds ?? null,
+    ...validityRow(validity),
+  };
+}
+
+function countSchemaTypes(
+  kind: DocumentKind,
+  { row: { schema_uses: uses } }: Target,
+  document: Resource | Offer,
+  by: 1 | -1,
+): void {
+  const types = kind === 'resource' ? schemaTypesOfResource(document) : schemaTypesOfOffer(document as Offer);
+  for (const type of types) {
+    const count = (uses[type] ?? 0) + by;
+    if (count > 0) uses[type] = count;
+    else delete uses[type];
+  }
+}
+
+function sent(kind: DocumentKind, catalog: Target['incoming']['catalog']): readonly (Resource | Offer)[] {
+  return (kind === 'resource' ? catalog.resources : catalog.offers) ?? [];
+}
+
+function removals(kind: DocumentKind, { removals }: Target['incoming']): readonly string[] {
+  return (kind === 'resource' ? removals?.resources : removals?.offers) ?? [];
+}

@@ -1,0 +1,55 @@
+import type { Context } from '../../protocol/context.ts';
+import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
+import type { AnswerPage } from '../../rules/discover/page-answer.ts';
+import type { DiscoveryContext } from '../context.ts';
+import { buildAnswer } from './answer.ts';
+import { createDeadline, withinDeadline } from './deadline.ts';
+import { planIntent } from './plan.ts';
+import { findResources, type Search } from './search.ts';
+import { createTrace, type Trace } from './trace.ts';
+
+// An intent on its way to an answer:
+//
+//   plan         the parts are read; what the index can be asked is told from what has to be evaluated
+//   candidates   the index proposes, starting from the most selective part
+//   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
+//   answer       the page is read, with its catalogs and the offers that apply now
+
+export type Evaluator = Pick<DiscoveryContext, 'config' | 'database' | 'threads' | 'logger' | 'now'>;
+
+export interface Evaluation {
+  answer: AnswerPage;
+  trace: Trace;
+}
+
+/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+export async function evaluateIntent(
+  { config, database, threads, now }: Evaluator,
+  message: DiscoverMessage,
+  scope: Pick<Context, 'networkId' | 'schemaContext'>,
+): Promise<Evaluation> {
+  const trace = createTrace();
+  const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
+  const counts = { candidates: 0, passed: 0 };
+  const search: Search = {
+    plan,
+    database,
+    threads,
+    deadline: createDeadline(config.DISCOVER_TIMEOUT_MS),
+    trace,
+    count(candidates, passed) {
+      counts.candidates += candidates;
+      counts.passed += passed;
+    },
+  };
+  const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
+  const answer = await withinDeadline(parts, async () => {
+    const found = await trace.time(
+      'find',
+      () => findResources(search),
+      ({ total }) => ({ ...counts, total }),
+    );
+    return buildAnswer(search, found);
+  });
+  return { answer, trace };
+}

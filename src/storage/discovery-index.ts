@@ -1,0 +1,116 @@
+import { numberArray } from './bulk.ts';
+import type { Queryable, Transaction } from './database.ts';
+
+// What finds resources: facts, numbers, geometries and words, each written in bulk. Whoever writes knows the difference between what is
+// there and what should be, so that an entry that stays is not touched.
+
+/** Columns side by side: the entries of many documents. */
+export interface FactRows {
+  hash: number[];
+  key: number[];
+}
+
+export interface NumberRows {
+  path: number[];
+  value: number[];
+  key: number[];
+}
+
+export interface GeometryRow {
+  key: number;
+  path: string;
+  position: number;
+  /** GeoJSON. */
+  shape: object;
+  /** Of the shape on the unit sphere. */
+  low: readonly number[];
+  high: readonly number[];
+}
+
+export async function addFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
+  if (key.length === 0) return;
+  await tx.query(`insert into discovery.fact (hash, key) select * from unnest($1::bigint[], $2::bigint[])`, [
+    numberArray(hash),
+    numberArray(key),
+  ]);
+}
+
+export async function removeFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
+  if (key.length === 0) return;
+  await tx.query(
+    `delete from discovery.fact where (hash, key) in (select * from unnest($1::bigint[], $2::bigint[]))`,
+    [numberArray(hash), numberArray(key)],
+  );
+}
+
+export async function addNumbers(tx: Transaction, { path, value, key }: NumberRows): Promise<void> {
+  if (key.length === 0) return;
+  await tx.query(
+    `insert into discovery.number (path, value, key)
+     select * from unnest($1::bigint[], $2::float8[], $3::bigint[])`,
+    [numberArray(path), numberArray(value), numberArray(key)],
+  );
+}
+
+export async function removeNumbers(tx: Transaction, { path, value, key }: NumberRows): Promise<void> {
+  if (key.length === 0) return;
+  await tx.query(
+    `delete from discovery.number
+     where (path, value, key) in (select * from unnest($1::bigint[], $2::float8[], $3::bigint[]))`,
+    [numberArray(path), numberArray(value), numberArray(key)],
+  );
+}
+
+/** Replaces the geometries of these keys. */
+export async function replaceGeometries(
+  tx: Transaction,
+  keys: readonly number[],
+  rows: readonly GeometryRow[],
+): Promise<void> {
+  if (keys.length > 0) {
+    await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [numberArray(keys)]);
+  }
+  if (rows.length === 0) return;
+  const pathIds = await geometryPathIds(tx, new Set(rows.map(({ path }) => path)));
+  const records = rows.map(({ key, path, position, shape, low, high }) => {
+    const pathId = pathIds.get(path) ?? 0;
+    return { key, path_id: pathId, position, shape, box: cubeText(low, high, pathId) };
+  });
+  await tx.query(
+    `insert into discovery.geometry (key, path_id, position, shape, box)
+     select key, path_id, position, shape, box::cube
+     from json_to_recordset($1::json) as incoming (key bigint, path_id integer, position integer, shape json, box text)`,
+    [JSON.stringify(records)],
+  );
+}
+
+/** The path is the fourth dimension: shapes of different paths are far from each other. */
+export function cubeText(low: readonly number[], high: readonly number[], pathId: number): string {
+  return `(${[...low, pathId * pathDistance]}),(${[...high, pathId * pathDistance]})`;
+}
+
+/** More than any two places on the unit sphere are apart. */
+const pathDistance = 10;
+
+async function geometryPathIds(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
+  const wanted = [...paths].sort();
+  await tx.query(
+    `insert into discovery.geometry_path (path)
+     select path from unnest($1::text[]) as path
+     where not exists (select from discovery.geometry_path as known where known.path = path.path) on conflict do nothing`,
+    [wanted],
+  );
+  const { rows } = await tx.query<{ id: number; path: string }>(
+    'select id, path from discovery.geometry_path where path = any ($1)',
+    [wanted],
+  );
+  return new Map(rows.map(({ id, path }) => [path, id]));
+}
+
+/** Every path under which a geometry was ever indexed. */
+export async function listGeometryPaths(queryable: Queryable): Promise<{ id: number; path: string }[]> {
+  const { rows } = await queryable.query<{ id: number; path: string }>(
+    'select id, path from discovery.geometry_path order by id',
+  );
+  return rows;
+}

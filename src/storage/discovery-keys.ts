@@ -1,0 +1,25 @@
+// The space of keys of the discovery index (migrations/0004): a catalog, its resources and its offers share a range of 2^26 keys, in
+// this order. The catalog's own key in that space stands for what is said of it and of its provider.
+
+const span = 2 ** 26;
+const firstOffer = 2 ** 25;
+
+export const maxCatalogKey = 2 ** 27 - 1;
+
+/** Resources of a catalog have the numbers from 1, its offers those from 2^25. */
+export function keyOf(catalogKey: number, number: number): number {
+  return catalogKey * span + number;
+}
+
+export function catalogKeyOf(key: number): number {
+  return Math.floor(key / span);
+}
+
+export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
+  const number = key % span;
+  if (number === 0) return 'catalog';
+  return number < firstOffer ? 'resource' : 'offer';
+}
+
+export const firstNumbers = { resource: 1, offer: firstOffer } as const;
+export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as const;

@@ -1,0 +1,77 @@
+import { numberArray } from './bulk.ts';
+import type { Queryable, Transaction } from './database.ts';
+
+// The distinct words of all texts, the keys that forgive typing errors in them, and where each word stands: in resources and in what is said
+// of catalogs and providers (posting), and in offers (offer_posting), whose resources are known only at query time.
+
+export type PostingTable = 'posting' | 'offer_posting';
+
+export interface PostingRows {
+  word: string[];
+  key: number[];
+  /** In hundredths. */
+  weight: number[];
+}
+
+export async function addPostings(
+  tx: Transaction,
+  table: PostingTable,
+  { word, key, weight }: PostingRows,
+  keysOf: (word: string) => Iterable<number>,
+): Promise<void> {
+  if (key.length === 0) return;
+  const ids = await wordIds(tx, [...new Set(word)].sort(), keysOf);
+  await tx.query(
+    `insert into discovery.${table} (word_id, key, weight)
+     select * from unnest($1::integer[], $2::bigint[], $3::smallint[])`,
+    [numberArray(word.map((each) => ids.get(each) ?? 0)), numberArray(key), numberArray(weight)],
+  );
+}
+
+export async function removePostings(
+  tx: Transaction,
+  table: PostingTable,
+  { word, key }: Pick<PostingRows, 'word' | 'key'>,
+): Promise<void> {
+  if (key.length === 0) return;
+  await tx.query(
+    `delete from discovery.${table} where (word_id, key) in (
+       select word.id, gone.key from unnest($1::text[], $2::bigint[]) as gone (word, key) join discovery.word using (word)
+     )`,
+    [word, numberArray(key)],
+  );
+}
+
+/** Words are only ever added: one that nobody uses any more costs little, and finds nothing. */
+async function wordIds(
+  tx: Transaction,
+  words: readonly string[],
+  keysOf: (word: string) => Iterable<number>,
+): Promise<Map<string, number>> {
+  const ids = await findWordIds(tx, words);
+  const missing = words.filter((word) => !ids.has(word));
+  if (missing.length === 0) return ids;
+  const { rows } = await tx.query<{ id: number; word: string }>(
+    `insert into discovery.word (word) select unnest($1::text[]) on conflict do nothing returning id, word`,
+    [missing],
+  );
+  const keys = rows.flatMap(({ id, word }) => [...keysOf(word)].map((hash) => ({ hash, id })));
+  await tx.query(
+    `insert into discovery.deletion (hash, word_id) select * from unnest($1::bigint[], $2::integer[]) order by 1, 2
+     on conflict do nothing`,
+    [numberArray(keys.map(({ hash }) => hash)), numberArray(keys.map(({ id }) => id))],
+  );
+  for (const { id, word } of rows) ids.set(word, id);
+  // Those that somebody else added meanwhile.
+  const others = missing.filter((word) => !ids.has(word));
+  if (others.length > 0) for (const [word, id] of await findWordIds(tx, others)) ids.set(word, id);
+  return ids;
+}
+
+async function findWordIds(queryable: Queryable, words: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await queryable.query<{ id: number; word: string }>(
+    'select id, word from discovery.word where word = any ($1)',
+    [words],
+  );
+  return new Map(rows.map(({ id, word }) => [word, id]));
+}

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyCatalogs, type IncomingCatalog } from '../src/discovery/ingest.ts';
+import { actions } from '../src/protocol/actions.ts';
+import type { Catalog } from '../src/protocol/catalog.ts';
+import { bodyDigest } from '../src/protocol/digest.ts';
+import type { Actor, Body, Exchange } from './support/actor.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { charger } from './support/sample-catalogs.ts';
+
+let network: TestNetwork;
+let consumer: Actor;
+
+beforeAll(async () => {
+  network = await startNetwork();
+  consumer = await network.actor('consumer');
+});
+afterAll(() => network.close());
+
+type Given = Partial<Catalog> & { id: string };
+
+/** Puts catalogs into the index, by its one door. */
+async function hold(catalogs: Given[], options: Partial<IncomingCatalog> = {}): Promise<void> {
+  await network.database.transaction((tx) =>
+    applyCatalogs(
+      tx,
+      catalogs.map((given) => ({
+        source: 'service:catalog.signpost.test/subscribers.beckn.one',
+        owner: 'provider.signpost.test/subscribers.beckn.one',
+        type: 'REGULAR',
+        networks: [defaultNetwork],
+        mode: 'FULL',
+        catalog: {
+          descriptor: { name: `Catalog ${given.id}` },
+          provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
+          ...given,
+        } as Catalog,
+        ...options,
+      })),
+      new Date(),
+    ),
+  );
+}
+
+async function discover(message: object, context: object = {}): Promise<Exchange> {
+  return consumer.send(actions.discover, message, { to: network.discoveryUrl, context: { ...context } });
+}
+
+/** What on_discover brings. */
+async function found(message: object, context: object = {}): Promise<Body> {
+  const answer = await discover(message, context);
+  expect(answer).toMatchObject({ status: 200, body: { message: { status: 'ACK' } }, answerSigned: true });
+  return (await consumer.waitFor('on_discover', answer.messageId)).body;
+}
+
+function filter(expression: string): object {
+  return { intent: { filters: { type: 'jsonpath', expression } } };
+}
+
+function resourceIds({ message }: Body): string[] {
+  return message.catalogs.flatMap((catalog: Body) => catalog.resources.map(({ id }: Body) => id));
+}
+
+describe('discover', () => {
+  it('finds resources by equality, and answers with their catalogs on on_discover', async () => {
+    await hold([
+      { id: 'c1', resources: [charger('c1-a', { connectorType: 'CCS2' }), charger('c1-b')] },
+      { id: 'c2', resources: [charger('c2-a', { connectorType: 'CCS2' })] },
+    ]);
+    const answer = await discover(
+      filter("$.catalogs[*].resources[?@.resourceAttributes.attributes.connectorType == 'CCS2']"),
+      { networkId: defaultNetwork },
+    );
+    expect(answer).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
+    const callback = await consumer.waitFor('on_discover', answer.messageId);
+    expect(callback).toMatchObject({
+      chained: true,
+      signer: network.config.DISCOVERY_ID,
+      path: '/on_discover',
+    });
+    expect(callback.body.context).toMatchObject({
+      action: 'on_discover',
+      bapId: consumer.id,
+      bppId: network.config.DISCOVERY_ID,
+      bppUri: network.discoveryUrl,
+      requestDigest: { digest: expect.stringMatching(/^BLAKE-512=/) },
+    });
+    expect(resourceIds(callback.body)).toEqual(['c1-a', 'c2-a']);
+    expect(callback.body.message.catalogs[0]).toMatchObject({ id: 'c1', descriptor: { name: 'Catalog c1' } });
+    expect(callback.body.message).not.toHaveProperty('pagination');
+  });
+
+  it('answers 202 BIZ_NO_RESULTS_FOUND when nothing matches, and sends no callback', async () => {
+    const answer = await discover(filter("$.catalogs[*].resources[?@.id == 'nobody']"));
+    expect(answer).toMatchObject({
+      status: 202,
+      body: {
+        message: { status: 'ACK', messageId: answer.messageId, error: { code: 'BIZ_NO_RESULTS_FOUND' } },
+      },
+    });
+    const { rows } = await network.database.query('select from work.callback where message_id = $1', [
+      answer.messageId,
+    ]);
+    expect(rows).toHaveLength(0);
+  });
+
+  it('digests the request in the callback', async () => {
+    const raw = Buffer.from(
+      JSON.stringify({
+        context: {
+          version: '2.0.0',
+          action: 'discover',
+          messageId: 'digested',
+          transactionId: 't',
+          timestamp: new Date().toISOString(),
+          bapId: consumer.id,
+          bapUri: consumer.url,
+        },
+        message: filter("$.catalogs[*].resources[?@.id == 'c1-a']"),
+      }),
+    );
+    const answer = await consumer.send(actions.discover, undefined, {
+      to: network.discoveryUrl,
+      raw,
+      context: { messageId: 'digested' },
+    });
+    expect(answer.status).toBe(200);
+    const { body } = await consumer.waitFor('on_discover', 'digested');
+    expect(body.context.requestDigest.digest).toBe(bodyDigest(raw));
+  });
+});
+
+describe('a filter', () => {
+  it('compares numbers, alone and with something else', async () => {
+    await hold([
+      {
+        id: 'powers',
+        resources: [7, 22, 50, 150].map((value) =>
+          charger(`p${value}`, { ratedPower: { value, unit: 'kW' }, serialNumber: 'range' }),
+        ),
+      },
+    ]);
+    const at = '@.resourceAttributes.attributes';
+    const mine = `${at}.serialNumber == 'range'`;
+    const select = async (condition: string) =>
+      resourceIds(await found(filter(`$.catalogs[*].resources[?${mine} && ${condition}]`)));
+    expect(await select(`${at}.ratedPower.value >= 22 && ${at}.ratedPower.value < 150`)).toEqual([
+      'p22',
+      'p50',
+    ]);
+    expect(await select(`${at}.ratedPower.value == 7`)).toEqual(['p7']);
+    expect(await select(`!(${at}.ratedPower.value == 7)`)).toEqual(['p22', 'p50', 'p150']);
+    expect(await select(`match(${at}.ratedPower.unit, 'k.')`)).toEqual(['p7', 'p22', 'p50', 'p150']);
+  });
+
+  it('may be written as PostgreSQL does', async () => {
+    const answer = await found(
+      filter('$.catalogs[*].resources[*] ? (@.resourceAttributes.attributes.ratedPower.value == 150)'),
+    );
+    expect(resourceIds(answer)).toEqual(['p150']);
+  });
+
+  it('looks at elements of arrays, and at whole catalogs', async () => {
+    await hold([
+      {
+        id: 'nested',
+        provider: { id: 'nested provider', descriptor: { name: 'Nested' } },
+        resources: [
+          charger('n1', { tags: ['red', 'blue'] }),
+          charger('n2', { tags: ['green'] }),
+          charger('n3', { tags: { first: 'blue' } }),
+        ],
+        offers: [{ id: 'o1', resourceIds: ['n2'], descriptor: { name: 'Cheap' } }],
+      },
+    ]);
+    const tags = '@.resourceAttributes.attributes.tags';
+    expect(resourceIds(await found(filter(`$.catalogs[*].resources[?${tags}[?@ == 'blue']]`)))).toEqual([
+      'n1',
+      'n3',
+    ]);
+    expect(resourceIds(await found(filter("$.catalogs[?@.provider.id == 'nested provider']")))).toEqual([
+      'n1',
+      'n2',
+      'n3',
+    ]);
+    expect(resourceIds(await found(filter("$.catalogs[*].offers[?@.descriptor.name == 'Cheap']")))).toEqual([
+      'n2',
+    ]);
+  });
+
+  it('gives SCH_INVALID_JSONPATH with the place when it cannot be read', async () => {
+    const answer = await discover(filter('$.catalogs[*].resources[?@.a =='));
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        message: {
+          status: 'NACK',
+          error: { code: 'SCH_INVALID_JSONPATH', details: { path: '$.message.intent.filters.expression' } },
+        },
+      },
+    });
+    expect(answer.body.message.error.message).toMatch(/at character \d+/);
+  });
+});
