@@ -65,15 +65,20 @@ const keptLetters = 8;
 
 function deletions(word: string, edits: number): Set<string> {
   const keys = new Set([[...word].slice(0, keptLetters).join('')]);
-  let latest = [...keys];
+  let latest: ReadonlySet<string> = keys;
   for (let edit = 0; edit < edits; edit++) {
-    latest = latest.flatMap(withOneDeletion);
+    latest = new Set([...latest].flatMap(withOneDeletion));
     for (const key of latest) keys.add(key);
   }
   return keys;
 }
 
 function withOneDeletion(word: string): string[] {
-  const letters = [...word];
-  return letters.map((_, index) => letters.toSpliced(index, 1).join(''));
+  const shorter: string[] = [];
+  let at = 0;
+  for (const letter of word) {
+    shorter.push(word.slice(0, at) + word.slice(at + letter.length));
+    at += letter.length;
+  }
+  return shorter;
 }

@@ -77,12 +77,14 @@ const compounds = /[\p{L}\p{N}\p{M}]+(?:[-\u2010\u2011][\p{L}\p{N}\p{M}]+)*/gu;
 
 /** The s of "children's" and the l of "l'eau" are no words. */
 function withoutElisions(text: string): string {
+  if (!/['’]/.test(text)) return text;
   return text
     .replace(/(?<=\p{L})['’]\p{L}(?![\p{L}\p{N}\p{M}])/gu, '')
     .replace(/(?<![\p{L}\p{N}\p{M}])\p{L}['’](?=\p{L})/gu, '');
 }
 
 function partsOf(run: string, use: Use): string[] {
+  if (!isUnspaced(run)) return spacedWords(run);
   return [...run.matchAll(scriptRuns)].flatMap(([part, unspaced]) =>
     unspaced === undefined ? spacedWords(part) : pairsOf(part, use),
   );
@@ -90,6 +92,7 @@ function partsOf(run: string, use: Use): string[] {
 
 /** "60kW" is also written "60 kW". */
 function spacedWords(word: string): string[] {
+  if (!/\p{N}/u.test(word)) return [word];
   const parts = word.match(/\p{N}+|\P{N}+/gu) ?? [];
   return parts.length > 1 && parts.length <= maxParts ? [word, ...parts] : [word];
 }
@@ -108,8 +111,10 @@ const scriptRuns = new RegExp(`([${unspacedScript}]+)|[^${unspacedScript}]+`, 'g
 
 /** Whether a word is a pair of characters rather than a word with an end. */
 export function isUnspaced(word: string): boolean {
-  return unspaced.test(word);
+  return !isAscii.test(word) && unspaced.test(word);
 }
+
+const isAscii = /^[\x20-\x7e]*$/;
 
 const unspaced = new RegExp(`[${unspacedScript}]`, 'u');
 
