@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { ProtocolError } from '../protocol/errors.ts';
 
 // How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
 
@@ -30,6 +31,18 @@ export function describeServer(url: string): string {
   const { host, pathname, searchParams } = new URL(url);
   return `PostgreSQL at ${host || searchParams.get('host') || 'the local socket'}${pathname}`;
 }
+
+/** There was no connection, or it broke. Nobody knows then whether a commit went through: the same request once more finds out. */
+export class DatabaseUnavailable extends ProtocolError {
+  constructor(cause: unknown) {
+    super('NET_DOWNSTREAM_UNAVAILABLE', 'The database cannot be reached at present; try again later.', {
+      cause,
+      retryAfterSeconds,
+    });
+  }
+}
+
+const retryAfterSeconds = 5;
 
 /** True when the database undid a transaction for the sake of another one: it may well succeed now. */
 export function isTransient(error: unknown): boolean {

@@ -163,12 +163,23 @@ describe('the pool', () => {
   it('recovers when the server cuts its connections', async () => {
     await Promise.all([1, 2, 3].map(() => database.query('select pg_sleep(0.02)')));
     const inWork = database.query('select pg_sleep(5)');
-    const caught = expect(inWork).rejects.toThrow();
+    const inTransaction = database.transaction((tx) => tx.query('select pg_sleep(5)'));
+    // Passing, and no fault of the service's: whoever asked is told to come back.
+    const unavailable = { code: 'NET_DOWNSTREAM_UNAVAILABLE', status: 503, retryAfterSeconds: 5 };
+    const caught = Promise.all(
+      [inWork, inTransaction].map((work) => expect(work).rejects.toMatchObject(unavailable)),
+    );
     await delay(50);
     await cutConnections();
     await caught;
     await until(async () => (await database.query('select 1').catch(() => undefined)) !== undefined);
     await Promise.all([1, 2, 3, 4, 5, 6, 7].map(() => database.query('select 1')));
+  });
+
+  it('says that it has no connection, not that something is wrong, when it gets none', async () => {
+    const lonely = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
+    await lonely.close();
+    await expect(lonely.query('select 1')).rejects.toMatchObject({ code: 'NET_DOWNSTREAM_UNAVAILABLE' });
   });
 
   it('counts who waits for a connection', async () => {

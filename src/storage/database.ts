@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
-import { connectionSettings, describeServer, isTransient } from './connection.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 
@@ -109,7 +110,7 @@ export async function openDatabase(options: {
 
 /** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
 async function withConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+  const client = await lend(pool);
   let broken: Error | undefined;
   try {
     return await work(client);
@@ -117,9 +118,17 @@ async function withConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) =>
     await client.query('rollback').catch((fault: Error) => {
       broken = fault;
     });
-    throw error;
+    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : error;
   } finally {
     client.release(broken);
+  }
+}
+
+async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new DatabaseUnavailable(error);
   }
 }
 
@@ -163,7 +172,7 @@ async function* readCursor<R extends object>(
   values: readonly unknown[],
   batch: number,
 ): AsyncGenerator<R[], void, undefined> {
-  const client = await pool.connect();
+  const client = await lend(pool);
   let broken: Error | undefined;
   try {
     await client.query('begin read only');
