@@ -118,11 +118,25 @@ create table catalog.rebuild (
 );
 create index rebuild_due on catalog.rebuild (due_at) where due_at is not null;
 
--- What each discovery service has acknowledged of each catalog. The push is computed from this and the current catalog.
+-- Subscribers that are pushed to. One process at a time serves a subscriber, several catalogs at once: the lane is the due work, not the
+-- push.
+create table catalog.push_lane (
+  id bigint generated always as identity primary key,
+  subscriber text not null unique,
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0
+);
+create index push_lane_due on catalog.push_lane (due_at) where due_at is not null;
+
+-- What each subscriber has acknowledged of each catalog. The push is computed from this and the current catalog.
 create table catalog.push (
   id bigint generated always as identity primary key,
   subscriber text not null,
   catalog_key bigint not null references catalog.catalog on delete cascade,
+  -- The version that was current when a push was last called for; a push that was computed from an older one is not the last.
+  wanted_version integer not null,
   acknowledged_version integer,
   -- The next push must carry the whole catalog: it is the first one, or the last was refused, answered with 202 or not answered.
   needs_full boolean not null default true,
@@ -139,16 +153,14 @@ create table catalog.push (
   state text not null default 'pending' check (state in ('pending', 'acknowledged', 'withdrawn', 'parked', 'no endpoint')),
   last_status integer,
   last_error text,
+  -- How often it failed in a row, since when, and when it is tried next. A push that is under way stays due.
+  attempts integer not null default 0,
   failing_since timestamptz,
   due_at timestamptz,
-  lease_token uuid,
-  leased_until timestamptz,
-  attempts integer not null default 0,
   unique (subscriber, catalog_key)
-);
-create index push_due on catalog.push (due_at) where due_at is not null;
-create index push_due_by_subscriber on catalog.push (subscriber, due_at) where due_at is not null;
-create index push_in_work on catalog.push (leased_until) where leased_until is not null;
+  -- Room for the next version of a row on its page.
+) with (fillfactor = 60);
+create index push_due on catalog.push (subscriber, due_at) where due_at is not null;
 create index push_of_catalog on catalog.push (catalog_key);
 
 -- How far the change log has been turned into due pushes. One row.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listPushes, replayPushes } from '../src/storage/pushes.ts';
+import { listPushes, replayPushes } from '../src/storage/push-list.ts';
 import type { Actor, Reply } from './support/actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import {
@@ -170,6 +170,7 @@ describe('the answer', () => {
     const id = newId();
     await publish(id, 'r1');
     await ds.waitFor(id, 1);
+    await allPushed(network);
     await network.database.query('update catalog.push set part_bytes = 1500');
     let pushes = 0;
     ds.answer(({ catalogId }) => {

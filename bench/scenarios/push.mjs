@@ -13,7 +13,7 @@ import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
 
 const subscribers = 20;
-const catalogs = 50;
+const catalogs = 100;
 const resourcesPerCatalog = 100;
 const pushes = subscribers * catalogs;
 /** As many as the service sends to one subscriber at a time. */

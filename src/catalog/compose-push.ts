@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Lane } from '../delivery/lane-loop.ts';
 import { createPlaces } from '../delivery/places.ts';
 import type { SendPart } from '../delivery/push-loop.ts';
 import { actions } from '../protocol/actions.ts';
@@ -6,11 +7,10 @@ import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { joinPath } from '../rules/base-address.ts';
-import { planPush, type ToldState } from '../rules/push-message.ts';
-import type { Claim } from '../storage/due-work.ts';
-import type { PushBasis, PushBatches } from '../storage/push-batches.ts';
+import { planPush } from '../rules/push-message.ts';
+import type { SaidCatalog } from '../rules/push-outcome.ts';
 import { readHead, readParts } from '../storage/push-content.ts';
-import { beginPart, type DuePush } from '../storage/pushes.ts';
+import { beginPart, type DuePush, type PushBasis, retakePush } from '../storage/pushes.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
 
@@ -22,63 +22,45 @@ export const maxPartBytes = 10 * 1024 * 1024;
 /** A push in parts holds a connection to the database and a part in memory while it is sent. */
 const maxPushesInParts = 8;
 
-export type Said =
-  | { kind: 'nothing' }
-  | { kind: 'no endpoint' }
-  | { kind: 'catalog'; catalogId: string; version: number; networks: readonly string[]; withdrawn: boolean };
+export type Said = { kind: 'nothing' } | { kind: 'no endpoint' } | ({ kind: 'catalog' } & SaidCatalog);
 
-export type ComposePush = (claim: Claim<DuePush>, send: SendPart, signal: AbortSignal) => Promise<Said>;
+export type ComposePush = (push: DuePush, send: SendPart, lane: Lane) => Promise<Said>;
 
-export function createComposer(context: CatalogContext, batches: PushBatches): ComposePush {
+export function createComposer(context: CatalogContext): ComposePush {
   const { database, registry, config, now } = context;
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
   const places = createPlaces({ total: inParts, perParty: Math.ceil(inParts / 4) });
 
-  return async (claim, send, signal) => {
-    const { row } = claim;
-    const partBytes = row.part_bytes ?? maxPartBytes;
+  return async (taken, send, lane) => {
+    const { subscriber, catalogKey, record } = taken;
+    const partBytes = record.partBytes ?? maxPartBytes;
     let leave: (() => void) | undefined;
     try {
       // Again only when the catalog moved on between two looks at it.
-      for (;;) {
-        const basis = await batches.begin(claim, now());
-        const plan = planPush(toldTo(row), basis.catalog, basis.interests);
+      for (let push = taken; ; push = await retakePush(database, taken, lane, now())) {
+        const { basis } = push;
+        const plan = planPush(record, basis.catalog, basis.interests);
         if (plan.kind === 'nothing') return { kind: 'nothing' };
-        const url = await findEndpoint(registry, row.subscriber);
+        const url = await findEndpoint(registry, subscriber);
         if (url === undefined) return { kind: 'no endpoint' };
 
         const { version } = basis.catalog;
-        const said: Said = {
-          kind: 'catalog',
-          catalogId: basis.id,
-          version,
-          networks: plan.visibleTo,
-          withdrawn: plan.kind === 'withdrawal',
-        };
-        const content = await contents.find(row.catalog_key, version, plan);
+        const withdrawn = plan.kind === 'withdrawal';
+        const said: Said = { kind: 'catalog', version, networks: plan.visibleTo, withdrawn };
+        const content = await contents.find(catalogKey, version, plan);
         if (content.version !== version) continue;
         const body = content.catalog && renderBody(context, basis, plan, content.catalog);
-        if (body !== undefined && (body.length <= partBytes || plan.kind === 'withdrawal')) {
+        if (body !== undefined && (body.length <= partBytes || withdrawn)) {
           await send(url, body);
           return said;
         }
-        leave ??= await places.enter(row.subscriber, signal);
-        if (await sendParts(context, claim, basis, plan, partBytes, (part) => send(url, part))) return said;
+        leave ??= await places.enter(subscriber, lane.signal);
+        if (await sendParts(context, push, lane, plan, partBytes, (part) => send(url, part))) return said;
       }
     } finally {
       leave?.();
     }
-  };
-}
-
-function toldTo(row: DuePush): ToldState {
-  return {
-    acknowledgedVersion: row.acknowledged_version,
-    needsFull: row.needs_full,
-    inFlight: row.in_flight,
-    withdrawn: row.withdrawn,
-    networks: row.told_networks,
   };
 }
 
@@ -92,14 +74,13 @@ async function findEndpoint(registry: RegistryClient, subscriber: string): Promi
 /** Reads and sends part by part out of one snapshot; false, and nothing sent, when that shows another version than the plan's. */
 async function sendParts(
   context: CatalogContext,
-  claim: Claim<DuePush>,
-  basis: PushBasis,
+  { id, catalogKey, basis }: DuePush,
+  lane: Lane,
   plan: SayingPlan,
   partBytes: number,
   send: (part: Buffer) => Promise<boolean>,
 ): Promise<boolean> {
   const { database, now } = context;
-  const catalogKey = claim.row.catalog_key;
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);
@@ -117,7 +98,7 @@ async function sendParts(
         changedAfter,
         partBytes: partBytes - overhead,
       })) {
-        const timestamp = await beginPart(database, claim, now());
+        const timestamp = await beginPart(database, id, lane, now());
         const catalog = Buffer.from(renderCatalog(head, part));
         if (!(await send(renderBody(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
         next = { ...plan, kind: 'merge', changedAfter: 0 };
@@ -133,7 +114,7 @@ const emptyMembers = { resources: [''], offers: [''] };
 
 function renderBody(
   { self, url }: CatalogContext,
-  { id, type, timestamp }: PushBasis,
+  { catalogId, type, timestamp }: PushBasis,
   plan: SayingPlan,
   catalog: Buffer,
   transactionId: string = randomUUID(),
@@ -148,7 +129,7 @@ function renderBody(
     bppUri: url,
   };
   const directive: PublishDirective = {
-    catalogId: id,
+    catalogId,
     catalogType: type,
     updateMode: plan.kind === 'full' ? 'FULL' : 'MERGE',
     visibleTo: [...plan.visibleTo],

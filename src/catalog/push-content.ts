@@ -1,8 +1,8 @@
 import { isJsonObject } from '../protocol/json.ts';
 import type { Part, PushPlan } from '../rules/push-message.ts';
 import { openHead } from '../storage/catalog-reader.ts';
-import type { Database, Queryable } from '../storage/database.ts';
-import { readHead, readOldest, readParts } from '../storage/push-content.ts';
+import type { Database } from '../storage/database.ts';
+import { readHead, readOldest, readWhole } from '../storage/push-content.ts';
 
 // The catalog inside a push, rendered once for all receivers that are at the same version: a change goes to many of them
 // within moments.
@@ -57,9 +57,7 @@ export function createPushContents(database: Database): PushContents {
       const key = [catalogKey, version, plan.kind, plan.kind === 'merge' ? plan.changedAfter : ''].join(' ');
       const known = cache.get(key);
       if (known) return known.content;
-      const content = database.transaction((snapshot) => readContent(snapshot, catalogKey, plan), {
-        isolation: 'repeatable read',
-      });
+      const content = readContent(database, catalogKey, plan);
       remember(key, version, content);
       return content;
     },
@@ -68,19 +66,33 @@ export function createPushContents(database: Database): PushContents {
 
 const maxCachedEntries = 1_000;
 
-async function readContent(snapshot: Queryable, catalogKey: number, plan: SayingPlan): Promise<PushContent> {
-  const { version, head } = await readHead(snapshot, catalogKey);
-  if (plan.kind === 'withdrawal') {
-    const catalog = renderCatalog(withdrawnHead(head), await readOldest(snapshot, catalogKey));
-    return { version, catalog: Buffer.from(catalog) };
-  }
+async function readContent(database: Database, catalogKey: number, plan: SayingPlan): Promise<PushContent> {
+  if (plan.kind === 'withdrawal') return readHeadOnly(database, catalogKey, withdrawnHead);
   const changedAfter = plan.kind === 'merge' ? plan.changedAfter : undefined;
-  let whole: Part | undefined;
-  for await (const part of readParts(snapshot, catalogKey, { changedAfter, partBytes: maxWholeBytes })) {
-    if (whole !== undefined) return { version };
-    whole = part;
-  }
-  return { version, catalog: Buffer.from(renderCatalog(head, whole ?? { resources: [], offers: [] })) };
+  const { version, head, part } = await readWhole(database, catalogKey, {
+    changedAfter,
+    maxBytes: maxWholeBytes,
+  });
+  if (part === undefined) return { version };
+  if (part.resources.length + part.offers.length === 0)
+    return readHeadOnly(database, catalogKey, (same) => same);
+  return { version, catalog: Buffer.from(renderCatalog(head, part)) };
+}
+
+/** Where only the head has news, it goes with one document. */
+async function readHeadOnly(
+  database: Database,
+  catalogKey: number,
+  edit: (head: string) => string,
+): Promise<PushContent> {
+  return database.transaction(
+    async (snapshot) => {
+      const { version, head } = await readHead(snapshot, catalogKey);
+      const catalog = renderCatalog(edit(head), await readOldest(snapshot, catalogKey));
+      return { version, catalog: Buffer.from(catalog) };
+    },
+    { isolation: 'repeatable read' },
+  );
 }
 
 /** The members of the head as they are stored, and the documents of a part. */

@@ -1,13 +1,12 @@
+import type { LaneWithPlaces, Taken } from '../delivery/lane-loop.ts';
 import { startPushLoop } from '../delivery/push-loop.ts';
-import type { Logger } from '../logger.ts';
+import { createAlarm } from '../storage/alarm.ts';
 import { changesChannel } from '../storage/change-log.ts';
-import type { Database } from '../storage/database.ts';
-import { createPushBatches } from '../storage/push-batches.ts';
 import { planPushes } from '../storage/push-planning.ts';
-import { type DuePush, pushColumns, pushesChannel, pushTable } from '../storage/pushes.ts';
+import { type DuePush, msUntilNextPush, nextPushDue, pushLanes, takePushes } from '../storage/pushes.ts';
 import { createComposer, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
-import { recordPush } from './record-push.ts';
+import { createPushRecorder } from './record-push.ts';
 
 // Push, derived from the log of changes:
 //
@@ -16,74 +15,81 @@ import { recordPush } from './record-push.ts';
 //
 // Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own places, and delays nobody else.
 
-/** Over all processes. */
+/** Over all processes: catalogs that are on their way to a subscriber at a time. */
 const pushesPerSubscriber = 4;
 const planPollMs = 5_000;
 const hourMs = 3_600_000;
 
 export function startPush(context: CatalogContext): { close(): Promise<void> } {
-  const { database, logger } = context;
-  const planner = startPlanner(database, logger);
-  const sender = startSender(context);
+  const loops = [startPlanner(context), startSender(context)];
   return {
     async close() {
-      await Promise.all([planner.close(), sender.close()]);
+      await Promise.all(loops.map((loop) => loop.close()));
     },
   };
 }
 
 /** Wakes by hints, and by a slow poll, because hints may get lost. */
-function startPlanner(database: Database, logger: Logger): { close(): Promise<void> } {
-  let closed = false;
-  let wanted = false;
-  let running: Promise<void> | undefined;
+function startPlanner({ database, logger }: CatalogContext): { close(): Promise<void> } {
+  const alarm = createAlarm();
+  const unlisten = database.listen(changesChannel, alarm.ring);
+  let closing = false;
 
-  function wake(): void {
-    wanted = true;
-    if (closed || running) return;
-    running = plan().finally(() => {
-      running = undefined;
-    });
-  }
-
-  async function plan(): Promise<void> {
-    while (wanted && !closed) {
-      wanted = false;
-      try {
-        while (!closed && (await planPushes(database)) > 0);
-      } catch (error) {
+  async function run(): Promise<void> {
+    while (!closing) {
+      const planned = await planPushes(database).catch((error: unknown) => {
         logger.error({ err: error }, 'planning pushes failed; it will be tried again');
-      }
+        return 0;
+      });
+      if (planned === 0 && !closing) await alarm.sleep(planPollMs);
     }
   }
 
-  const unlisten = database.listen(changesChannel, wake);
-  const poll = setInterval(wake, planPollMs);
-  wake();
+  const running = run();
   return {
     async close() {
-      closed = true;
-      clearInterval(poll);
-      await (await unlisten)();
+      closing = true;
+      alarm.ring();
       await running;
+      await (await unlisten)();
     },
   };
 }
 
 function startSender(context: CatalogContext): { close(): Promise<void> } {
   const { database, self, client, registry, metrics, logger, now, config } = context;
-  const batches = createPushBatches(database);
   return startPushLoop<DuePush, Said>({
     database,
-    table: pushTable,
-    channel: pushesChannel,
-    columns: pushColumns,
-    perGroup: { column: 'subscriber', limit: pushesPerSubscriber },
+    ...pushLanes,
+    pushesPerReceiver: pushesPerSubscriber,
     sender: { key: self, client, findKey: registry.findKey, logger, now },
     policy: { baseMs: config.RETRY_BASE_MS, giveUpAfterMs: config.RETRY_HOURS * hourMs },
     metrics,
-    compose: createComposer(context, batches),
-    failingSince: (row) => row.failing_since,
-    record: (claim, verdict, said) => recordPush(context, batches, claim, verdict, said),
+    take: (lanes) => take(context, lanes),
+    nextDue: nextPushDue,
+    compose: createComposer(context),
+    failures: ({ record }) => record,
+    record: createPushRecorder(context),
   });
+}
+
+async function take(
+  { database, now }: CatalogContext,
+  lanes: readonly LaneWithPlaces[],
+): Promise<Taken<DuePush>> {
+  const pushes = await takePushes(database, lanes, now());
+  const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
+  // Lanes that stay held with a free place must not miss what becomes due meanwhile.
+  const taken = (name: string) => items.filter(({ lane }) => lane === name).length;
+  const watched = lanes.filter(
+    ({ name, places, underWay }) => taken(name) < places && underWay.length + taken(name) > 0,
+  );
+  if (watched.length === 0) return { items };
+  return {
+    items,
+    nextMs: await msUntilNextPush(
+      database,
+      watched.map(({ name }) => name),
+    ),
+  };
 }

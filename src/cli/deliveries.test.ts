@@ -22,8 +22,8 @@ describe('signpost deliveries', () => {
   beforeEach(async () => {
     await database.query('truncate work.callback, catalog.push restart identity');
     await database.query(
-      `insert into catalog.push (subscriber, catalog_key, acknowledged_version, state, last_error)
-       select 'ds.example.com/subscribers.beckn.one', key, case id when 'c1' then 1 end,
+      `insert into catalog.push (subscriber, catalog_key, wanted_version, acknowledged_version, state, last_error)
+       select 'ds.example.com/subscribers.beckn.one', key, 1, case id when 'c1' then 1 end,
          case id when 'c1' then 'acknowledged' when 'c2' then 'parked' else 'no endpoint' end,
          case id when 'c2' then 'the receiver answered 400' end
        from catalog.catalog order by id`,

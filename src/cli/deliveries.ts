@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { identityOf } from '../protocol/identity.ts';
+import type { PushState } from '../rules/push-outcome.ts';
 import {
   type CallbackState,
   type CallbackSummary,
@@ -7,7 +8,7 @@ import {
   replayCallback,
 } from '../storage/callbacks.ts';
 import type { Database } from '../storage/database.ts';
-import { listPushes, type PushState, type PushSummary, replayPushes } from '../storage/pushes.ts';
+import { listPushes, type PushSummary, replayPushes } from '../storage/push-list.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';

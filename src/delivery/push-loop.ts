@@ -1,32 +1,37 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
-import type { Counter, Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
-import type { Database } from '../storage/database.ts';
-import { type Claim, startWorkLoop, type WorkLoop, type WorkLoopOptions } from '../storage/due-work.ts';
+import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
+import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
+import { createPlaces } from './places.ts';
 import { judgeAnswer, nextAttempt, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 
-// Sends what is computed when it is sent. A row that is due says only that a receiver may be behind:
+// Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
 //
-//   due row → compose (what there is to say now, in one message or several parts) → send → verdict → record, under the lease
+//   due item → compose (what there is to say now, in one message or in several parts) → send → verdict → record
 //
-// What is said, and what an outcome means for the row, is the business of whoever starts the loop.
+// What is said, and what a verdict means for the item, is the business of whoever starts the loop. So that a receiver never waits for our
+// database, its next items are taken, and the verdicts on its last ones recorded, while others are on their way.
 
 /** Only sockets wait here; a slow receiver must not take the places of the others. */
-const pushesAtOnce = 128;
+const receiversAtOnce = 128;
+/** Items of a receiver that are taken and not recorded yet, for each that may be on its way. */
+const takenPerPlace = 4;
 
-export interface PushLoopOptions<Row extends object, Said>
-  extends Pick<WorkLoopOptions<Row>, 'table' | 'channel' | 'columns' | 'perGroup'> {
-  database: Database;
+export interface PushLoopOptions<Item extends { id: number }, Said>
+  extends Omit<LaneLoopOptions<Item>, 'lanesAtOnce' | 'itemsPerLane' | 'handle' | 'logger'> {
+  /** How many items may be on their way to a receiver at a time. */
+  pushesPerReceiver: number;
   sender: Sender;
   policy: RetryPolicy & { giveUpAfterMs: number };
   metrics: Metrics;
   /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
-  compose(claim: Claim<Row>, send: SendPart, signal: AbortSignal): Promise<Said>;
-  /** Since when the row's attempts have been failing. */
-  failingSince(row: Row): Date | null;
-  /** Writes the verdict and settles the row. `said` is missing when there was no way to compose anything. */
-  record(claim: Claim<Row>, verdict: Verdict, said: Said | undefined): Promise<void>;
+  compose(item: Item, send: SendPart, lane: Lane): Promise<Said>;
+  /** How often the item failed in a row, and since when. */
+  failures(item: Item): { attempts: number; failingSince: Date | null };
+  /** Writes the verdict. `said` is missing when there was no way to compose anything. */
+  record(item: Item, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
 }
 
 /** Sends one message; true when the next part may follow. */
@@ -37,75 +42,57 @@ export type Verdict =
   | { kind: 'unsent' }
   | { kind: 'delivered'; status: number; remark?: string }
   | { kind: 'refused'; status: number; reason: string }
-  | Failure;
+  | FailedPush;
 
-export interface Failure extends FailedAttempt {
-  /** An earlier part was taken. */
-  begun: boolean;
-  failingSince: Date;
-  /** The next attempt; undefined when it has been tried for as long as it may be. */
-  dueAt?: Date;
-}
-
-export function startPushLoop<Row extends object, Said>(options: PushLoopOptions<Row, Said>): WorkLoop {
-  const { database, table, channel, columns, perGroup, sender, metrics } = options;
+export function startPushLoop<Item extends { id: number }, Said>(
+  options: PushLoopOptions<Item, Said>,
+): { close(): Promise<void> } {
+  const { pushesPerReceiver, sender, metrics } = options;
   const outcomes = metrics.counter('signpost_pushes_total', 'Attempts to push, by outcome', ['outcome']);
-  return startWorkLoop<Row>({
-    database,
-    table,
-    channel,
-    columns,
-    perGroup,
-    concurrency: pushesAtOnce,
+  const places = createPlaces({ total: Number.POSITIVE_INFINITY, perParty: pushesPerReceiver });
+  return startLaneLoop<Item>({
+    ...options,
+    lanesAtOnce: receiversAtOnce,
+    itemsPerLane: pushesPerReceiver * takenPerPlace,
     logger: sender.logger,
-    handle: (claim, signal) => push(options, outcomes, claim, signal),
+    async handle(item, lane) {
+      const leave = await places.enter(lane.name, lane.signal);
+      const { verdict, said } = await push(options, item, lane).finally(leave);
+      outcomes.inc({ outcome: verdict.kind });
+      await options.record(item, lane, verdict, said);
+    },
   });
 }
 
-async function push<Row extends object, Said>(
-  options: PushLoopOptions<Row, Said>,
-  outcomes: Counter<'outcome'>,
-  claim: Claim<Row>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { sender, compose, record } = options;
+async function push<Item extends { id: number }, Said>(
+  options: PushLoopOptions<Item, Said>,
+  item: Item,
+  lane: Lane,
+): Promise<{ verdict: Verdict; said?: Said }> {
   let last: Attempt = { kind: 'unsent' };
   let partsTaken = 0;
   const send: SendPart = async (url, body) => {
-    last = await attempt(sender, url, body, signal);
+    last = await attempt(options.sender, url, body, lane.signal);
     if (last.kind !== 'delivered') return false;
     partsTaken += 1;
     return last.status !== notProcessed;
   };
-  const said = await compose(claim, send, signal).catch((error: unknown) => {
+  const said = await options.compose(item, send, lane).catch((error: unknown) => {
     if (!(error instanceof RegistryUnavailable)) throw error;
     last = { kind: 'failed', reason: error.message, unanswered: false, lost: false };
     return undefined;
   });
-  const verdict = judge(options, claim, last, partsTaken);
-  outcomes.inc({ outcome: verdict.kind });
-  await record(claim, verdict, said);
+  return { verdict: judge(options, options.failures(item), last, partsTaken), said };
 }
 
-/** Catalog spec, POST /catalog/push: authenticated and received, but no further processing; not a failure. */
-export const notProcessed = 202;
 const payloadTooLarge = 413;
 /** A gateway says that the receiver behind it did not answer. */
 const gatewayFailures = [502, 504];
 
-type Attempt = Exclude<Verdict, Failure> | FailedAttempt;
+type Attempt = Exclude<Verdict, FailedPush> | FailedAttempt;
 
-interface FailedAttempt {
-  kind: 'failed';
-  status?: number;
-  reason: string;
+interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'dueAt'> {
   retryAfterMs?: number;
-  /** No answer came: what the receiver did with it is not known. */
-  unanswered: boolean;
-  /** No answer came, and it may have arrived all the same. */
-  lost: boolean;
-  /** The receiver takes no body of this size. */
-  tooLargeBytes?: number;
 }
 
 async function attempt(sender: Sender, url: string, body: Buffer, signal: AbortSignal): Promise<Attempt> {
@@ -119,7 +106,7 @@ async function attempt(sender: Sender, url: string, body: Buffer, signal: AbortS
     const tooLargeBytes = status === payloadTooLarge ? body.length : undefined;
     return { kind: 'failed', status, reason, retryAfterMs, unanswered, lost: unanswered, tooLargeBytes };
   } catch (error) {
-    // An aborted attempt says nothing about the receiver: the loop gives the row back uncounted.
+    // An aborted attempt says nothing about the receiver.
     if (!(error instanceof FetchFailure) || error.kind === 'aborted') throw error;
     return { kind: 'failed', reason: error.message, unanswered: true, lost: mayHaveArrived(error) };
   }
@@ -134,17 +121,22 @@ function mayHaveArrived({ kind, cause }: FetchFailure): boolean {
 const notConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|.*CERT.*)$/;
 
-function judge<Row extends object>(
-  { policy, sender, failingSince }: Pick<PushLoopOptions<Row, unknown>, 'policy' | 'sender' | 'failingSince'>,
-  { row, attempts }: Claim<Row>,
+function judge(
+  { policy, sender }: { policy: RetryPolicy & { giveUpAfterMs: number }; sender: Sender },
+  { attempts, failingSince }: { attempts: number; failingSince: Date | null },
   last: Attempt,
   partsTaken: number,
 ): Verdict {
   if (last.kind !== 'failed') return last;
   const now = sender.now();
-  const since = failingSince(row) ?? now;
-  const giveUpAt = new Date(since.getTime() + policy.giveUpAfterMs);
-  const { retryAfterMs } = last;
-  const dueAt = nextAttempt(policy, { attempts, now, giveUpAt, retryAfterMs, random: Math.random() });
-  return { ...last, begun: partsTaken > 0, failingSince: since, dueAt };
+  const since = failingSince ?? now;
+  const { retryAfterMs, ...failure } = last;
+  const dueAt = nextAttempt(policy, {
+    attempts: attempts + 1,
+    now,
+    giveUpAt: new Date(since.getTime() + policy.giveUpAfterMs),
+    retryAfterMs,
+    random: Math.random(),
+  });
+  return { ...failure, begun: partsTaken > 0, failingSince: since, dueAt };
 }

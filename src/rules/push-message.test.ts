@@ -5,7 +5,6 @@ import {
   createPartCutter,
   type Documents,
   planPush,
-  smallerPart,
   type ToldState,
 } from './push-message.ts';
 
@@ -90,17 +89,6 @@ describe('planPush', () => {
 
   it('tells nothing to whom has no subscription', () => {
     expect(planPush(inStep, catalog, [])).toEqual({ kind: 'nothing' });
-  });
-});
-
-describe('smallerPart', () => {
-  it('halves what was too large', () => {
-    expect(smallerPart(10_000, 7_000)).toBe(3_500);
-    expect(smallerPart(10_000, 10_000)).toBe(5_000);
-  });
-
-  it('gives up when the body was above the limit already: it held a single document', () => {
-    expect(smallerPart(5_000, 7_000)).toBeUndefined();
   });
 });
 

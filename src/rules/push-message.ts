@@ -50,11 +50,6 @@ export function planPush(told: ToldState, catalog: CatalogState, interests: read
   return { kind: 'nothing' };
 }
 
-/** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */
-export function smallerPart(partBytes: number, bodyBytes: number): number | undefined {
-  return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
-}
-
 /** Documents of one kind, with commas between them. */
 export interface Documents {
   member: 'resources' | 'offers';

@@ -132,8 +132,11 @@ interface BatchRow extends DocumentBatch {
   found: number;
 }
 
-/** Joined by the database: a row per document would cost more than the documents. What goes beyond the size of a batch is left for the next. */
-function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): string {
+/**
+ * One batch: $1 the catalog, $2 the id that it comes after, $3 and $4 how many documents and bytes it has at most, $5 the version after which
+ * they changed. Joined by the database: a row per document would cost more than the documents.
+ */
+export function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): string {
   const [table, document] =
     kind === 'resources' ? ['catalog.resource', 'coalesce(assembled, own)'] : ['catalog.offer', 'own'];
   return `

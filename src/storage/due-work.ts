@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { createAlarm } from './alarm.ts';
 import { type ClaimOptions, claimDue } from './claim-due.ts';
 import type { Database } from './database.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from './leases.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, LeaseLost, type Settlement, settle, settleAll } from './leases.ts';
+export { type Claim, LeaseLost, type Settlement, settle } from './leases.ts';
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
 // place gets free, and by a slow poll, because hints may get lost. What a handler does not settle is never lost: it comes
@@ -195,31 +196,6 @@ interface Held {
 function pauseMs({ attempts }: Claim<unknown>): number {
   const ceiling = Math.min(firstPauseMs * 2 ** Math.min(attempts - 1, 16), maxPauseMs);
   return Math.round(ceiling * (0.5 + Math.random() / 2));
-}
-
-/** A sleep that a ring ends; a ring while nobody sleeps ends the next sleep at once. */
-function createAlarm(): { ring(): void; sleep(ms: number): Promise<void> } {
-  let rung = false;
-  let wake: (() => void) | undefined;
-  return {
-    ring() {
-      rung = true;
-      wake?.();
-    },
-    async sleep(ms) {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      rung = false;
-      wake = undefined;
-    },
-  };
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

@@ -58,41 +58,6 @@ export async function settle(
   settled.add(claim);
 }
 
-/**
- * Settles many rows by one statement, each as `settle` would; `types` names the columns that all of them set. Returns the ids of those
- * whose lease was still held: the others are not written.
- */
-export async function settleAll(
-  queryable: Queryable,
-  table: string,
-  types: Readonly<Record<string, string>>,
-  settlements: readonly (Settlement & { claim: Claim<unknown> })[],
-): Promise<Set<number>> {
-  const columns = Object.entries(types).map(([column, type]) => ({
-    name: pg.escapeIdentifier(column),
-    type,
-  }));
-  const given = settlements.map(({ claim, dueAt, set }) => ({
-    ...set,
-    'work id': claim.id,
-    'work token': claim.token,
-    'work due': dueAt,
-  }));
-  const { rows } = await queryable.query<{ id: number }>(
-    `update ${tableName(table)} as work
-     set ${columns.map(({ name }) => `${name} = given.${name}, `).join('')}
-       due_at = ${dueAfter('given."work due"')}, lease_token = null, leased_until = null
-     from jsonb_to_recordset($1) as given
-       ("work id" bigint, "work token" uuid, "work due" timestamptz${columns.map(({ name, type }) => `, ${name} ${type}`).join('')})
-     where work.id = given."work id" and work.lease_token = given."work token"
-     returning work.id`,
-    [JSON.stringify(given)],
-  );
-  const held = new Set(rows.map(({ id }) => id));
-  for (const { claim } of settlements) if (held.has(claim.id)) settled.add(claim);
-  return held;
-}
-
 const settled = new WeakSet<Claim<unknown>>();
 
 export function isSettled(claim: Claim<unknown>): boolean {

@@ -1,8 +1,11 @@
 import { createPartCutter, type Part } from '../rules/push-message.ts';
-import { readDocuments } from './catalog-reader.ts';
+import { batchStatement, readDocuments } from './catalog-reader.ts';
 import type { Queryable } from './database.ts';
 
-// What a push carries, read in one transaction `repeatable read`, so that all of it belongs to one version.
+// What a push carries: read by one statement where it is small, else in one transaction `repeatable read`. Either way all of it belongs to one
+// version.
+
+const maxWholeDocuments = 2_048;
 
 export interface CatalogHead {
   version: number;
@@ -10,12 +13,48 @@ export interface CatalogHead {
   head: string;
 }
 
+export interface CatalogWanted {
+  /** Only the documents that changed after this version. */
+  changedAfter?: number;
+}
+
+/** The head with all documents that are wanted, or with `part` undefined when they are too many to be held. */
+export async function readWhole(
+  queryable: Queryable,
+  catalogKey: number,
+  { changedAfter, maxBytes }: CatalogWanted & { maxBytes: number },
+): Promise<CatalogHead & { part: Part | undefined }> {
+  const changedOnly = changedAfter !== undefined;
+  const { rows } = await queryable.query<WholeRow>(
+    `select version, head, resources.text as resources, offers.text as offers,
+       greatest(resources.found, offers.found) < $3 and resources.found = resources.count and offers.found = offers.count
+         and coalesce(resources.bytes, 0) + coalesce(offers.bytes, 0) <= $4 as complete
+     from catalog.catalog, lateral (${batchStatement('resources', changedOnly)}) as resources,
+       lateral (${batchStatement('offers', changedOnly)}) as offers
+     where key = $1`,
+    [catalogKey, '', maxWholeDocuments, maxBytes, ...(changedOnly ? [changedAfter] : [])],
+  );
+  const { version, head, resources, offers, complete } = only(rows);
+  const list = (text: string | null) => (text === null ? [] : [text]);
+  return { version, head, part: complete ? { resources: list(resources), offers: list(offers) } : undefined };
+}
+
+interface WholeRow extends CatalogHead {
+  resources: string | null;
+  offers: string | null;
+  complete: boolean;
+}
+
 export async function readHead(snapshot: Queryable, catalogKey: number): Promise<CatalogHead> {
   const { rows } = await snapshot.query<CatalogHead>(
     'select version, head from catalog.catalog where key = $1',
     [catalogKey],
   );
-  if (rows[0] === undefined) throw new Error(`there is no catalog with key ${catalogKey}`);
+  return only(rows);
+}
+
+function only<Row>(rows: readonly Row[]): Row {
+  if (rows[0] === undefined) throw new Error('the catalog is gone');
   return rows[0];
 }
 
@@ -23,7 +62,7 @@ export async function readHead(snapshot: Queryable, catalogKey: number): Promise
 export async function* readParts(
   snapshot: Queryable,
   catalogKey: number,
-  { changedAfter, partBytes }: { changedAfter?: number; partBytes: number },
+  { changedAfter, partBytes }: CatalogWanted & { partBytes: number },
 ): AsyncGenerator<Part> {
   const cutter = createPartCutter(partBytes);
   let parts = 0;

@@ -5,12 +5,13 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { type SeedCatalog, seedCatalog } from '../../tests/support/seed-catalogs.ts';
 import { silentLogger } from '../logger.ts';
 import { matchesInterest } from '../rules/match.ts';
+import type { PushRecord } from '../rules/push-outcome.ts';
 import { appendChange } from './change-log.ts';
 import { type Database, openDatabase } from './database.ts';
-import { claimDue } from './due-work.ts';
-import { createPushBatches } from './push-batches.ts';
 import { planPushes } from './push-planning.ts';
-import { type DuePush, pushTable, recordParked, recordRetry } from './pushes.ts';
+import { type DuePush, takePushes, writePushResults } from './pushes.ts';
+
+const token = randomUUID();
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -27,7 +28,7 @@ beforeEach(reset);
 
 async function reset(): Promise<void> {
   await database.query(
-    'truncate catalog.subscription, catalog.change_log, catalog.catalog, catalog.resource, catalog.offer, catalog.rebuild, catalog.push',
+    'truncate catalog.subscription, catalog.change_log, catalog.catalog, catalog.resource, catalog.offer, catalog.rebuild, catalog.push, catalog.push_lane',
   );
   await database.query('update catalog.push_cursor set seq = 0');
 }
@@ -75,22 +76,36 @@ async function change(id: string, assignments = 'version = version + 1'): Promis
 
 async function due(): Promise<string[]> {
   const { rows } = await database.query<{ name: string }>(
-    `select subscriber || ' ' || catalog.id as name from catalog.push join catalog.catalog on key = catalog_key
-     where due_at <= now() and leased_until is null order by 1`,
+    `select push.subscriber || ' ' || catalog.id as name from catalog.push join catalog.catalog on key = catalog_key
+     join catalog.push_lane on push_lane.subscriber = push.subscriber
+     where push.due_at <= now() and push_lane.due_at <= now() order by 1`,
   );
   return rows.map(({ name }) => name);
 }
 
-const claim = async () => {
-  const [claimed] = await claimDue<DuePush>(database, pushTable, { limit: 1 });
-  if (!claimed) throw new Error('nothing is due');
-  return claimed;
-};
+/** Takes one push that is due, as whoever holds the lane of its subscriber. */
+async function take(): Promise<DuePush> {
+  const { rows } = await database.query<{ name: string }>(
+    'update catalog.push_lane set lease_token = $1 returning subscriber as name',
+    [token],
+  );
+  const lanes = rows.map(({ name }) => ({ name, token, places: 1, underWay: [] }));
+  const [push] = await takePushes(database, lanes, new Date());
+  if (!push) throw new Error('nothing is due');
+  return push;
+}
 
-const acknowledged = { version: 1, networks: ['n'], withdrawn: false, needsFull: false, status: 200 };
+async function write(push: DuePush, record: Partial<PushRecord>, dueAt: Date | null = null): Promise<void> {
+  const lane = { name: push.subscriber, token };
+  const seenVersion = push.basis.catalog.version;
+  const [isWritten] = await writePushResults(database, [
+    { push, lane, record: { ...push.record, ...record }, seenVersion, dueAt },
+  ]);
+  expect(isWritten).toBe(true);
+}
 
-async function acknowledge(): Promise<void> {
-  await createPushBatches(database).acknowledge(await claim(), acknowledged);
+async function acknowledge(push: DuePush): Promise<void> {
+  await write(push, { state: 'acknowledged', acknowledgedVersion: 1, needsFull: false, inFlight: false });
 }
 
 describe('planning', () => {
@@ -161,28 +176,39 @@ describe('planning', () => {
     await subscribe('ds');
     await seed({ id: 'c1' });
     await planPushes(database);
-    await acknowledge();
+    await acknowledge(await take());
     expect(await due()).toEqual([]);
     await change('c1');
     await planPushes(database);
-    const claimed = await claim();
+    const push = await take();
     await change('c1');
     await planPushes(database);
-    expect(await due()).toEqual([]);
-    await createPushBatches(database).acknowledge(claimed, acknowledged);
+    await acknowledge(push);
     expect(await due()).toEqual(['ds c1']);
+    await acknowledge(await take());
+    expect(await due()).toEqual([]);
+  });
+
+  it('does not repeat a push that was computed from the change that is planned only now', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    await change('c1');
+    const push = await take();
+    await planPushes(database);
+    await acknowledge(push);
+    expect(await due()).toEqual([]);
   });
 
   it('lets a push wait for its next attempt, also when the change comes while it fails', async () => {
     await subscribe('ds');
     await seed({ id: 'c1' });
     await planPushes(database);
-    const claimed = await claim();
+    const push = await take();
     await change('c1');
     await planPushes(database);
     const dueAt = new Date(Date.now() + 60_000);
-    const failure = { error: 'busy', needsFull: false, lost: false, failingSince: new Date(), dueAt };
-    await database.transaction((tx) => recordRetry(tx, claimed, failure));
+    await write(push, { state: 'pending', attempts: 1, failingSince: new Date() }, dueAt);
     await change('c1');
     await planPushes(database);
     const { rows } = await database.query('select due_at, attempts from catalog.push');
@@ -193,15 +219,13 @@ describe('planning', () => {
     await subscribe('ds');
     await seed({ id: 'c1' });
     await planPushes(database);
-    const claimed = await claim();
-    const failure = { error: 'bad', status: 400, needsFull: true, lost: false };
-    await database.transaction((tx) => recordParked(tx, claimed, failure));
+    await write(await take(), { state: 'parked', attempts: 3, failingSince: new Date() });
     expect(await due()).toEqual([]);
     await change('c1');
     await planPushes(database);
     expect(await due()).toEqual(['ds c1']);
-    const { rows } = await database.query('select state, attempts, needs_full from catalog.push');
-    expect(rows).toEqual([{ state: 'pending', attempts: 0, needs_full: true }]);
+    const { rows } = await database.query('select state, attempts, failing_since from catalog.push');
+    expect(rows).toEqual([{ state: 'pending', attempts: 0, failing_since: null }]);
   });
 
   it('looks again at whoever holds a catalog that does not match any more, as long as it has a subscription', async () => {
@@ -209,13 +233,67 @@ describe('planning', () => {
     await subscribe('ds2', ['a/n']);
     await seed({ id: 'c1', visibleTo: ['a/n'] });
     await planPushes(database);
-    await acknowledge();
-    await acknowledge();
+    await acknowledge(await take());
+    await acknowledge(await take());
     await database.query("update catalog.subscription set status = 'INACTIVE' where owner = 'ds2'");
     await change('c1', "version = version + 1, visible_to = '{b/n}'");
     await planPushes(database);
     expect(await due()).toEqual(['ds1 c1']);
     const { rows } = await database.query("select needs_full from catalog.push where subscriber = 'ds2'");
     expect(rows).toEqual([{ needs_full: true }]);
+  });
+});
+
+describe('the results of pushes', () => {
+  it('are written only by who holds the lane', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    const push = await take();
+    const result = { push, record: push.record, seenVersion: 1, dueAt: null };
+    const lost = { ...result, lane: { name: 'ds', token: randomUUID() } };
+    expect(await writePushResults(database, [lost])).toEqual([false]);
+    expect(await due()).toEqual(['ds c1']);
+    expect(await takePushes(database, [{ ...lost.lane, places: 1, underWay: [] }], new Date())).toEqual([]);
+  });
+
+  it('leave nothing behind of a catalog that the subscriber never got', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    await write(await take(), { state: 'acknowledged' });
+    const { rowCount } = await database.query('select from catalog.push');
+    expect(rowCount).toBe(0);
+  });
+});
+
+describe('taking pushes', () => {
+  it('marks them as in flight, and tells whether they were before; timestamps rise, whatever the clock says', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    const first = await take();
+    expect(first.record.inFlight).toBe(false);
+    const [second] = await takePushes(
+      database,
+      [{ name: 'ds', token, places: 1, underWay: [] }],
+      new Date(Date.now() - 60_000),
+    );
+    expect(second?.record.inFlight).toBe(true);
+    expect(second?.basis.timestamp).toEqual(new Date(first.basis.timestamp.getTime() + 1));
+  });
+
+  it('takes as many as there are places, and none that is under way', async () => {
+    await subscribe('ds');
+    for (const id of ['c1', 'c2', 'c3']) await seed({ id });
+    await planPushes(database);
+    const { id: taken } = await take();
+    const others = await takePushes(
+      database,
+      [{ name: 'ds', token, places: 5, underWay: [taken] }],
+      new Date(),
+    );
+    expect(others.map(({ basis }) => basis.catalogId).sort()).toHaveLength(2);
+    expect(others.map(({ id }) => id)).not.toContain(taken);
   });
 });

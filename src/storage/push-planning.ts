@@ -1,11 +1,12 @@
 import { numberChanges, readChanges } from './change-log.ts';
 import type { Database, Transaction } from './database.ts';
-import { pushesChannel } from './pushes.ts';
+import { pushLanes } from './pushes.ts';
 
 // Turns the log of changes into pushes that are due. The cursor moves in the transaction that makes them due, and is locked while it does:
 // no change is passed over, and one process plans at a time.
 
-const planBatch = 1_000;
+/** Small enough that sending begins while more is being planned. */
+const planBatch = 100;
 
 /** Plans what the next changes ask for; returns how many changes that were: none left, or none that this process may plan, when 0. */
 export async function planPushes(database: Database): Promise<number> {
@@ -20,7 +21,7 @@ export async function planPushes(database: Database): Promise<number> {
     if (last === undefined) return 0;
     await planFor(tx, [...new Set(changes.map(({ catalogKey }) => catalogKey))]);
     await tx.query('update catalog.push_cursor set seq = $1', [last.seq]);
-    tx.hint(pushesChannel);
+    tx.hint(pushLanes.channel);
     return changes.length;
   });
 }
@@ -32,20 +33,31 @@ export async function planPushes(database: Database): Promise<number> {
  */
 async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
   await tx.query(
-    `with matching as materialized (
-       select distinct subscription.owner as subscriber, catalog.key as catalog_key
-       from catalog.catalog join catalog.subscription on subscription.status = 'ACTIVE'
-         and (cardinality(subscription.network_ids) = 0 or subscription.network_ids && catalog.visible_to)
-         and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && catalog.schema_types)
-       where catalog.key = any($1) and catalog.is_active
+    `with changed as materialized (
+       select key, version, visible_to, schema_types, is_active from catalog.catalog where key = any($1)
+     ), matching as materialized (
+       select distinct subscription.owner as subscriber, changed.key as catalog_key, changed.version
+       from changed join catalog.subscription on subscription.status = 'ACTIVE'
+         and (cardinality(subscription.network_ids) = 0 or subscription.network_ids && changed.visible_to)
+         and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && changed.schema_types)
+       where changed.is_active
      ), matched as (
-       insert into catalog.push (subscriber, catalog_key, due_at) select subscriber, catalog_key, now() from matching
-       on conflict (subscriber, catalog_key) do update set ${dueAgain}
+       insert into catalog.push (subscriber, catalog_key, wanted_version, due_at)
+       select subscriber, catalog_key, version, now() from matching
+       on conflict (subscriber, catalog_key) do update set wanted_version = excluded.wanted_version, ${dueAgain}
+       returning subscriber, due_at
+     ), left_behind as (
+       update catalog.push set wanted_version = changed.version, ${dueAgain}
+       from changed
+       where push.catalog_key = changed.key and (in_flight or acknowledged_version is not null and not withdrawn)
+         and (subscriber, catalog_key) not in (select subscriber, catalog_key from matching)
+         and ${isSubscribed}
+       returning subscriber, due_at
      )
-     update catalog.push set ${dueAgain}
-     where catalog_key = any($1) and (in_flight or acknowledged_version is not null and not withdrawn)
-       and (subscriber, catalog_key) not in (select subscriber, catalog_key from matching)
-       and ${isSubscribed}`,
+     insert into catalog.push_lane (subscriber, due_at)
+     select distinct subscriber, now() from (select * from matched union all select * from left_behind) as wanted
+     where wanted.due_at <= now()
+     on conflict (subscriber) do update set due_at = least(push_lane.due_at, now())`,
     [catalogKeys],
   );
   await tx.query(
@@ -55,15 +67,13 @@ async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
 }
 
 /**
- * A push that waits for its next attempt goes on waiting: the receiver may have said for how long, and it will be
- * computed anew. A parked one, or one that had no endpoint, starts afresh.
+ * A push that waits for its next attempt goes on waiting: the receiver may have said for how long, and it will be computed anew. A
+ * parked one, or one that had no endpoint, starts afresh.
  */
 const dueAgain = `
-  state = 'pending',
+  state = 'pending', due_at = coalesce(push.due_at, now()),
   attempts = case push.state when 'pending' then push.attempts else 0 end,
-  failing_since = case push.state when 'pending' then push.failing_since end,
-  due_at = case when push.state = 'pending' and push.failing_since is not null and push.lease_token is null
-    then push.due_at else least(push.due_at, now()) end`;
+  failing_since = case push.state when 'pending' then push.failing_since end`;
 
 const isSubscribed = `exists (
   select from catalog.subscription where subscription.owner = push.subscriber and subscription.status = 'ACTIVE'

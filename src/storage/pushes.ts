@@ -1,163 +1,262 @@
-import type { Database, Queryable, Transaction } from './database.ts';
-import { type Claim, LeaseLost, settle } from './due-work.ts';
+import type { CatalogType } from '../protocol/catalog.ts';
+import type { Interest } from '../rules/match.ts';
+import type { CatalogState } from '../rules/push-message.ts';
+import type { PushRecord, PushState } from '../rules/push-outcome.ts';
+import type { Database, Transaction } from './database.ts';
+import { LeaseLost } from './due-work.ts';
 
-// What each Discovery Service has acknowledged of each catalog: one row for both. A row that is due says only that there may be something
-// to say; what it is, is computed from the row and the catalog when it is sent.
+// What each subscriber has acknowledged of each catalog: one row for both. A row that is due says only that there may be something to say;
+// what it is, is computed from the row and the catalog when it is sent. Whoever holds the lease of a subscriber's lane, and nobody else, sends
+// to it and writes its rows: a change goes to many subscribers at once, and both is done for many rows by one statement.
 
-/** The table of due work, and the channel that tells of new rows in it. */
-export const pushTable = 'catalog.push';
-export const pushesChannel = 'pushes';
+/** The table of due work, the column that names its lanes, and the channel that tells of new work. */
+export const pushLanes = { table: 'catalog.push_lane', name: 'subscriber', channel: 'pushes' } as const;
 
-/** The row of a claimed push. */
+export interface HeldLane {
+  name: string;
+  token: string;
+}
+
 export interface DuePush {
+  id: number;
+  subscriber: string;
+  catalogKey: number;
+  record: PushRecord;
+  /** Read at the same moment as the record. */
+  basis: PushBasis;
+}
+
+/** What a push is computed from. */
+export interface PushBasis {
+  /** The context.timestamp of the push: later than that of the one before. */
+  timestamp: Date;
+  catalogId: string;
+  type: CatalogType;
+  catalog: CatalogState;
+  /** The ACTIVE subscriptions of the receiver. */
+  interests: Interest[];
+}
+
+/**
+ * Takes due pushes of the lanes, the longest due first, as many as each has places, without those that are under way. They are marked as
+ * about to leave: found marked later, they may have left, and nobody knows what became of them.
+ */
+export async function takePushes(
+  database: Database,
+  lanes: readonly (HeldLane & { places: number; underWay: readonly number[] })[],
+  now: Date,
+): Promise<DuePush[]> {
+  const { rows } = await database.query<DueRow>(
+    takeStatement(
+      `select waiting.* from jsonb_to_recordset($1) as given (name text, token uuid, places integer, "underWay" bigint[])
+       join catalog.push_lane on subscriber = given.name and lease_token = given.token
+       cross join lateral (
+         select id, in_flight from catalog.push
+         where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
+         order by push.due_at limit given.places
+       ) as waiting`,
+    ),
+    [JSON.stringify(lanes), now],
+  );
+  return rows.map(toDuePush);
+}
+
+/** The same push anew, because the catalog moved on. */
+export async function retakePush(
+  database: Database,
+  { id, record }: DuePush,
+  lane: HeldLane,
+  now: Date,
+): Promise<DuePush> {
+  const { rows } = await database.query<DueRow>(
+    takeStatement(
+      `select push.id, $3::boolean as in_flight from jsonb_to_record($1) as given (id bigint, name text, token uuid)
+       join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
+    ),
+    [JSON.stringify({ id, ...heldLane(lane) }), now, record.inFlight],
+  );
+  if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
+  return toDuePush(rows[0]);
+}
+
+function takeStatement(chosen: string): string {
+  return `with chosen as materialized (${chosen}), marked as (
+      update catalog.push
+      set in_flight = true, sent_timestamp = greatest($2::timestamptz, push.sent_timestamp + interval '1 millisecond')
+      from chosen where push.id = chosen.id
+      returning push.*, chosen.in_flight as was_in_flight
+    ), interests as (
+      select owner, jsonb_agg(jsonb_build_object('networkIds', network_ids, 'schemaTypes', schema_types)) as interests
+      from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner
+    )
+    select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active,
+      coalesce(interests, '[]') as interests
+    from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`;
+}
+
+interface DueRow {
+  id: number;
   subscriber: string;
   catalog_key: number;
   acknowledged_version: number | null;
   needs_full: boolean;
-  in_flight: boolean;
+  was_in_flight: boolean;
   withdrawn: boolean;
   told_networks: string[];
+  sent_timestamp: Date;
   part_bytes: number | null;
+  state: PushState;
+  last_status: number | null;
+  last_error: string | null;
+  attempts: number;
   failing_since: Date | null;
+  catalog_id: string;
+  type: CatalogType;
+  visible_to: string[];
+  schema_types: string[];
+  version: number;
+  full_version: number;
+  is_active: boolean;
+  interests: Interest[];
 }
 
-export const pushColumns = [
-  ...['subscriber', 'catalog_key', 'acknowledged_version', 'needs_full', 'in_flight', 'withdrawn'],
-  ...['told_networks', 'part_bytes', 'failing_since'],
-] as const satisfies (keyof DuePush)[];
-
-/** Marks a further part of a push that was begun; returns its timestamp, later than that of the part before. */
-export async function beginPart(database: Database, claim: Claim<DuePush>, now: Date): Promise<Date> {
-  const { rows } = await database.query<{ sent_timestamp: Date }>(
-    `update catalog.push
-     set in_flight = true, sent_timestamp = greatest($3::timestamptz, sent_timestamp + interval '1 millisecond')
-     where id = $1 and lease_token = $2 returning sent_timestamp`,
-    [claim.id, claim.token, now],
-  );
-  if (rows[0] === undefined) throw new LeaseLost(pushTable, claim.id);
-  return rows[0].sent_timestamp;
-}
-
-/** There was nothing to say. Of a catalog that the receiver never got, nothing needs to be remembered. */
-export async function recordNothing(tx: Transaction, claim: Claim<DuePush>): Promise<void> {
-  const { withdrawn, in_flight, acknowledged_version } = claim.row;
-  const set = { ...fresh, state: withdrawn ? 'withdrawn' : 'acknowledged', in_flight };
-  await settle(tx, pushTable, claim, { dueAt: null, set });
-  if (acknowledged_version === null && !in_flight)
-    await tx.query('delete from catalog.push where id = $1 and due_at is null', [claim.id]);
-}
-
-/** There is nowhere to send it: looked at again with the next change. */
-export async function recordNoEndpoint(tx: Transaction, claim: Claim<DuePush>, error: string): Promise<void> {
-  const { in_flight } = claim.row;
-  const set = { ...fresh, state: 'no endpoint', in_flight, last_status: null, last_error: error };
-  await settle(tx, pushTable, claim, { dueAt: null, set });
-}
-
-export interface Failure {
-  status?: number;
-  error: string;
-  needsFull: boolean;
-  /** It may have arrived all the same. */
-  lost: boolean;
-  partBytes?: number;
-}
-
-/** Refused, or tried for as long as it may be: the next change makes it due again, or an operator. */
-export async function recordParked(tx: Transaction, claim: Claim<DuePush>, failure: Failure): Promise<void> {
-  const set = { ...failed(claim, failure), state: 'parked' };
-  await settle(tx, pushTable, claim, { dueAt: null, set });
-}
-
-/** Tried again at that time and not before, whatever changes until then: the push will be computed anew anyway. */
-export async function recordRetry(
-  tx: Transaction,
-  claim: Claim<DuePush>,
-  { failingSince, dueAt, ...failure }: Failure & { failingSince: Date; dueAt: Date },
-): Promise<void> {
-  await tx.query('update catalog.push set due_at = leased_until where id = $1 and lease_token = $2', [
-    claim.id,
-    claim.token,
-  ]);
-  const set = { ...failed(claim, failure), state: 'pending', failing_since: failingSince };
-  await settle(tx, pushTable, claim, { dueAt, set });
-}
-
-/** 413: cut smaller and tried again at once, which does not count as an attempt. */
-export async function recordSmaller(
-  tx: Transaction,
-  claim: Claim<DuePush>,
-  { now, ...failure }: Failure & { partBytes: number; now: Date },
-): Promise<void> {
-  const set = { ...failed(claim, failure), state: 'pending', attempts: claim.attempts - 1 };
-  await settle(tx, pushTable, claim, { dueAt: now, set });
-}
-
-/** What no attempt under way, and none that failed, leaves behind. */
-export const fresh = { in_flight: false, failing_since: null, attempts: 0 };
-
-/** What was unknown before this push stays so until one is acknowledged. */
-function failed({ row }: Claim<DuePush>, { status, error, needsFull, lost, partBytes }: Failure) {
+function toDuePush(row: DueRow): DuePush {
   return {
-    in_flight: lost || row.in_flight,
-    needs_full: needsFull || row.needs_full,
-    part_bytes: partBytes ?? row.part_bytes,
-    last_status: status ?? null,
-    last_error: error,
+    id: row.id,
+    subscriber: row.subscriber,
+    catalogKey: row.catalog_key,
+    record: {
+      acknowledgedVersion: row.acknowledged_version,
+      needsFull: row.needs_full,
+      inFlight: row.was_in_flight,
+      withdrawn: row.withdrawn,
+      networks: row.told_networks,
+      state: row.state,
+      partBytes: row.part_bytes,
+      attempts: row.attempts,
+      failingSince: row.failing_since,
+      lastStatus: row.last_status,
+      lastError: row.last_error,
+    },
+    basis: {
+      timestamp: row.sent_timestamp,
+      catalogId: row.catalog_id,
+      type: row.type,
+      interests: row.interests,
+      catalog: {
+        networkIds: row.visible_to,
+        schemaTypes: new Set(row.schema_types),
+        version: row.version,
+        fullVersion: row.full_version,
+        isActive: row.is_active,
+      },
+    },
   };
 }
 
-export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint';
-
-export interface PushFilter {
-  subscriber?: string;
-  states?: readonly PushState[];
-  limit: number;
-  offset: number;
+/** Marks a further part of a push that was taken; returns its timestamp, later than that of the part before. */
+export async function beginPart(database: Database, id: number, lane: HeldLane, now: Date): Promise<Date> {
+  const { rows } = await database.query<{ sent_timestamp: Date }>(
+    `update catalog.push
+     set in_flight = true, sent_timestamp = greatest($4::timestamptz, sent_timestamp + interval '1 millisecond')
+     from catalog.push_lane as lane
+     where push.id = $1 and lane.subscriber = $2 and lane.lease_token = $3 returning sent_timestamp`,
+    [id, lane.name, lane.token, now],
+  );
+  if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
+  return rows[0].sent_timestamp;
 }
 
-/** A push as an operator sees it. */
-export interface PushSummary {
-  id: number;
-  subscriber: string;
-  catalogId: string;
-  state: PushState;
-  /** What the subscriber has, and what there is. */
-  acknowledgedVersion: number | null;
-  version: number;
-  attempts: number;
-  lastStatus: number | null;
-  lastError: string | null;
-  failingSince: Date | null;
-  /** The next attempt, or, while one is under way, the end of its lease. */
+/** When the next push of a lane is due, also one that is due already; null when none is. */
+export async function nextPushDue(tx: Transaction, subscriber: string): Promise<Date | null> {
+  const { rows } = await tx.query<{ next: Date | null }>(
+    'select min(due_at) as next from catalog.push where subscriber = $1 and due_at is not null',
+    [subscriber],
+  );
+  return rows[0]?.next ?? null;
+}
+
+/** Milliseconds until one of them becomes due that is not yet; undefined when there is none. */
+export async function msUntilNextPush(
+  database: Database,
+  subscribers: readonly string[],
+): Promise<number | undefined> {
+  const { rows } = await database.query<{ ms: number | null }>(
+    `select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
+     from unnest($1::text[]) as name cross join lateral (
+       select min(due_at) as next from catalog.push where subscriber = name and due_at > now()
+     ) as waiting`,
+    [subscribers],
+  );
+  return rows[0]?.ms ?? undefined;
+}
+
+export interface PushResult {
+  push: DuePush;
+  lane: HeldLane;
+  record: PushRecord;
+  /** The version that it was computed from. */
+  seenVersion: number;
   dueAt: Date | null;
 }
 
-/** By subscriber and catalog. */
-export async function listPushes(
-  queryable: Queryable,
-  { subscriber, states, limit, offset }: PushFilter,
-): Promise<PushSummary[]> {
-  const { rows } = await queryable.query<PushSummary>(
-    `select push.id, subscriber, catalog.id as "catalogId", state, acknowledged_version as "acknowledgedVersion", version,
-       attempts, last_status as "lastStatus", last_error as "lastError", failing_since as "failingSince", due_at as "dueAt"
-     from catalog.push join catalog.catalog on catalog.key = push.catalog_key
-     where ($1::text is null or subscriber = $1) and ($2::text[] is null or state = any($2))
-     order by subscriber, catalog.id limit $3 offset $4`,
-    [subscriber, states, limit, offset],
+/**
+ * Writes what became of pushes. One that was called for again, for a version that it was not computed from, is due at once, unless it has
+ * to wait for its next attempt. Returns for each whether its lane was still held: otherwise nothing was written.
+ */
+export async function writePushResults(
+  database: Database,
+  results: readonly PushResult[],
+): Promise<boolean[]> {
+  const { rows } = await database.query<{ id: number }>(
+    `update catalog.push
+     set acknowledged_version = given.acknowledged_version, needs_full = given.needs_full, in_flight = given.in_flight,
+       withdrawn = given.withdrawn, told_networks = given.told_networks, part_bytes = given.part_bytes, attempts = given.attempts,
+       failing_since = given.failing_since, last_status = given.last_status, last_error = given.last_error,
+       state = case when ${isStillWanted} then 'pending' else given.state end,
+       due_at = case when ${isStillWanted} then now() else given.due_at end
+     from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, seen_version integer, acknowledged_version integer,
+       needs_full boolean, in_flight boolean, withdrawn boolean, told_networks text[], part_bytes integer, attempts integer,
+       failing_since timestamptz, last_status integer, last_error text, state text, due_at timestamptz)
+     join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
+     where push.id = given.id
+     returning push.id`,
+    [JSON.stringify(results.map(toRow))],
   );
-  return rows;
+  const forgotten = results.filter(({ record }) => isWorthNothing(record)).map(({ push }) => push.id);
+  if (forgotten.length > 0)
+    await database.query('delete from catalog.push where id = any($1) and due_at is null', [forgotten]);
+  const written = new Set(rows.map(({ id }) => id));
+  return results.map(({ push }) => written.has(push.id));
 }
 
-/** Makes parked pushes due, and those that had no endpoint: the one with this id, or all. Returns how many. */
-export async function replayPushes(database: Database, id?: number): Promise<number> {
-  return database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update catalog.push set state = 'pending', due_at = now(), attempts = 0, failing_since = null
-       where state in ('parked', 'no endpoint') and ($1::bigint is null or id = $1)`,
-      [id],
-    );
-    if (rowCount > 0) tx.hint(pushesChannel);
-    return rowCount;
-  });
+const isStillWanted = 'given.due_at is null and push.wanted_version > given.seen_version';
+
+function toRow({ push, lane, record, seenVersion, dueAt }: PushResult) {
+  return {
+    id: push.id,
+    ...heldLane(lane),
+    seen_version: seenVersion,
+    acknowledged_version: record.acknowledgedVersion,
+    needs_full: record.needsFull,
+    in_flight: record.inFlight,
+    withdrawn: record.withdrawn,
+    told_networks: record.networks,
+    part_bytes: record.partBytes,
+    attempts: record.attempts,
+    failing_since: record.failingSince,
+    last_status: record.lastStatus,
+    last_error: record.lastError,
+    state: record.state,
+    due_at: dueAt,
+  };
+}
+
+/** At rest with a subscriber that never got anything. */
+function isWorthNothing({ state, acknowledgedVersion, inFlight }: PushRecord): boolean {
+  return state === 'acknowledged' && acknowledgedVersion === null && !inFlight;
+}
+
+function heldLane({ name, token }: HeldLane): HeldLane {
+  return { name, token };
 }

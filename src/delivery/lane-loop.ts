@@ -1,0 +1,180 @@
+import type { Logger } from '../logger.ts';
+import { createAlarm } from '../storage/alarm.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/due-work.ts';
+
+// Due work in lanes: a lane is leased as a whole, so that one process at a time works on it, a bounded number of its items at once. What is
+// due in all lanes that are held is looked for by one statement, instead of a claim and a count for every item.
+//
+//   lane due → leased → its due items taken, as many as there are places → nothing due and nothing under way → given back until the next is due
+
+const pollMs = 5_000;
+/** An item whose handler failed unexpectedly rests so long. */
+const restMs = 5_000;
+
+export interface LaneLoopOptions<Item extends { id: number }> {
+  database: Database;
+  /** A table of due work with a column `name`. */
+  table: string;
+  name: string;
+  /** Hints on this channel say that lanes or items became due. */
+  channel: string;
+  lanesAtOnce: number;
+  itemsPerLane: number;
+  /** Takes due items of the lanes, at most as many as each has places, and none that it has under way. */
+  take(lanes: readonly LaneWithPlaces[]): Promise<Taken<Item>>;
+  /** Works on an item, until it is not due any more. An error is logged, and the item tried again after a rest. */
+  handle(item: Item, lane: Lane): Promise<void>;
+  /** When the next item of a lane becomes due; null when nothing waits. */
+  nextDue(tx: Transaction, lane: string): Promise<Date | null>;
+  logger: Logger;
+}
+
+export interface Lane {
+  name: string;
+  /** Results are written only by who can show this. */
+  token: string;
+  /** The results are not wanted any more: the lease was lost, or the process ends. */
+  signal: AbortSignal;
+}
+
+export interface LaneWithPlaces extends Lane {
+  places: number;
+  /** The ids of the items under way. */
+  underWay: number[];
+}
+
+export interface Taken<Item> {
+  items: { lane: string; item: Item }[];
+  /** Milliseconds until a further item of these lanes becomes due. */
+  nextMs?: number;
+}
+
+export function startLaneLoop<Item extends { id: number }>(
+  options: LaneLoopOptions<Item>,
+): { close(): Promise<void> } {
+  const { database, table, channel, logger, lanesAtOnce, itemsPerLane } = options;
+  const open = new Map<string, OpenLane>();
+  const alarm = createAlarm();
+  let closing = false;
+
+  const unlisten = database.listen(channel, alarm.ring);
+  const loop = startWorkLoop<Record<string, string>>({
+    database,
+    table,
+    channel,
+    columns: [options.name],
+    concurrency: lanesAtOnce,
+    logger,
+    handle: serve,
+  });
+  const running = run();
+
+  /** Ends when the lane has been given back. */
+  async function serve(claim: Claim<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    const name = claim.row[options.name] ?? '';
+    const { promise: idle, resolve: rest } = withResolvers();
+    const lane: OpenLane = { name, token: claim.token, signal, underWay: new Map(), rest };
+    open.set(name, lane);
+    signal.addEventListener('abort', rest, { once: true });
+    alarm.ring();
+    await idle;
+    open.delete(name);
+    await Promise.allSettled(lane.underWay.values());
+    if (lane.lost) throw lane.lost;
+    signal.throwIfAborted();
+    await database.transaction(async (tx) => {
+      const dueAt = await options.nextDue(tx, name);
+      await settle(tx, table, claim, { dueAt, set: { attempts: 0 } });
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!closing) await alarm.sleep(await fillPlaces());
+  }
+
+  /** Returns how long there will be nothing more to do, unless something rings. */
+  async function fillPlaces(): Promise<number> {
+    const lanes = [...open.values()].filter(({ underWay }) => underWay.size < itemsPerLane);
+    if (lanes.length === 0) return pollMs;
+    try {
+      const { items, nextMs = pollMs } = await options.take(lanes.map(withPlaces));
+      for (const { lane, item } of items) {
+        const its = open.get(lane);
+        if (its) begin(its, item);
+      }
+      for (const { underWay, rest } of lanes) if (underWay.size === 0) rest();
+      return Math.min(nextMs, pollMs);
+    } catch (error) {
+      logger.warn({ err: error }, 'cannot look for work; trying again soon');
+      return restMs;
+    }
+  }
+
+  function withPlaces({ name, token, signal, underWay }: OpenLane): LaneWithPlaces {
+    return { name, token, signal, places: itemsPerLane - underWay.size, underWay: [...underWay.keys()] };
+  }
+
+  function begin(lane: OpenLane, item: Item): void {
+    const work = options
+      .handle(item, lane)
+      .catch((error: unknown) => {
+        if (error instanceof LeaseLost) lane.lost = error;
+        if (lane.lost || lane.signal.aborted) return lane.rest();
+        logger.error({ err: error, lane: lane.name, id: item.id }, 'work failed; it will be tried again');
+        return sleepUnlessAborted(restMs, lane.signal);
+      })
+      .finally(() => {
+        lane.underWay.delete(item.id);
+        alarm.ring();
+      });
+    lane.underWay.set(item.id, work);
+  }
+
+  async function close(): Promise<void> {
+    closing = true;
+    alarm.ring();
+    await running;
+    // What is under way may finish; nothing new is taken.
+    for (const lane of open.values()) lane.rest();
+    await loop.close();
+    await (await unlisten)();
+  }
+
+  let closed: Promise<void> | undefined;
+  return {
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+interface OpenLane extends Lane {
+  underWay: Map<number, Promise<void>>;
+  /** Takes nothing more: the lane is given back when what is under way has ended. */
+  rest(): void;
+  lost?: LeaseLost;
+}
+
+function withResolvers(): { promise: Promise<void>; resolve(): void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

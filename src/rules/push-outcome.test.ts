@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applyOutcome,
+  type FailedPush,
+  type PushOutcome,
+  type PushRecord,
+  smallerPart,
+} from './push-outcome.ts';
+
+const now = new Date('2026-01-01T00:00:00Z');
+const later = new Date('2026-01-01T00:00:10Z');
+const maxPartBytes = 10_000;
+
+const before: PushRecord = {
+  acknowledgedVersion: 5,
+  needsFull: false,
+  inFlight: false,
+  withdrawn: false,
+  networks: ['a.example/net'],
+  state: 'pending',
+  partBytes: null,
+  attempts: 2,
+  failingSince: now,
+  lastStatus: 503,
+  lastError: 'busy',
+};
+const failed: FailedPush = {
+  kind: 'failed',
+  status: 503,
+  reason: 'busy',
+  unanswered: false,
+  lost: false,
+  begun: false,
+  failingSince: now,
+  dueAt: later,
+};
+const said = { version: 7, networks: ['b.example/net'], withdrawn: false };
+
+const outcomeOf = (outcome: PushOutcome, record: Partial<PushRecord> = {}) =>
+  applyOutcome({ ...before, ...record }, outcome, { now, maxPartBytes });
+
+describe('applyOutcome', () => {
+  it('200: acknowledged, with all doubts and failures forgotten', () => {
+    const doubtful = { needsFull: true, inFlight: true, withdrawn: true };
+    expect(outcomeOf({ kind: 'acknowledged', status: 200, said }, doubtful)).toEqual({
+      dueAt: null,
+      record: {
+        acknowledgedVersion: 7,
+        needsFull: false,
+        inFlight: false,
+        withdrawn: false,
+        networks: ['b.example/net'],
+        state: 'acknowledged',
+        partBytes: null,
+        attempts: 0,
+        failingSince: null,
+        lastStatus: 200,
+        lastError: null,
+      },
+    });
+  });
+
+  it('202: acknowledged, and the next one goes whole', () => {
+    expect(outcomeOf({ kind: 'acknowledged', status: 202, remark: 'not mine', said }).record).toMatchObject({
+      state: 'acknowledged',
+      acknowledgedVersion: 7,
+      needsFull: true,
+      lastError: 'not mine',
+    });
+  });
+
+  it('an acknowledged withdrawal is remembered', () => {
+    const { record } = outcomeOf({ kind: 'acknowledged', status: 200, said: { ...said, withdrawn: true } });
+    expect(record).toMatchObject({ state: 'withdrawn', withdrawn: true });
+  });
+
+  it('refused: parked, and the next one goes whole', () => {
+    expect(outcomeOf({ kind: 'refused', status: 400, reason: 'bad' })).toMatchObject({
+      dueAt: null,
+      record: {
+        state: 'parked',
+        needsFull: true,
+        acknowledgedVersion: 5,
+        lastStatus: 400,
+        lastError: 'bad',
+        attempts: 0,
+      },
+    });
+  });
+
+  it('failed with an answer: tried again, and what was known stays known', () => {
+    expect(outcomeOf(failed)).toEqual({ dueAt: later, record: { ...before, attempts: 3 } });
+  });
+
+  it('failed without an answer: the next one goes whole; where it may have arrived, that stays open', () => {
+    const unanswered = { ...failed, unanswered: true };
+    expect(outcomeOf(unanswered).record).toMatchObject({ needsFull: true, inFlight: false });
+    expect(outcomeOf({ ...unanswered, lost: true }).record).toMatchObject({
+      needsFull: true,
+      inFlight: true,
+    });
+  });
+
+  it('failed after an earlier part was taken: the next one goes whole', () => {
+    expect(outcomeOf({ ...failed, begun: true }).record.needsFull).toBe(true);
+  });
+
+  it('what was in doubt before stays so, whatever fails', () => {
+    expect(outcomeOf(failed, { inFlight: true, needsFull: true }).record).toMatchObject({
+      inFlight: true,
+      needsFull: true,
+    });
+  });
+
+  it('failed for too long: parked, and the next one goes whole', () => {
+    expect(outcomeOf({ ...failed, dueAt: undefined })).toMatchObject({
+      dueAt: null,
+      record: { state: 'parked', needsFull: true, attempts: 0, failingSince: null },
+    });
+  });
+
+  it('413: at once, in parts of half the size, which does not count as an attempt', () => {
+    const tooLarge = { ...failed, status: 413, tooLargeBytes: 8_000 };
+    expect(outcomeOf(tooLarge)).toMatchObject({
+      dueAt: now,
+      record: { partBytes: 4_000, attempts: 2, state: 'pending' },
+    });
+    expect(outcomeOf(tooLarge, { partBytes: 7_000 })).toMatchObject({
+      dueAt: later,
+      record: { partBytes: 7_000, attempts: 3 },
+    });
+  });
+
+  it('nothing to say, or nowhere to say it: at rest', () => {
+    expect(outcomeOf({ kind: 'nothing to say' })).toMatchObject({
+      dueAt: null,
+      record: { state: 'acknowledged', attempts: 0, failingSince: null },
+    });
+    expect(outcomeOf({ kind: 'nothing to say' }, { withdrawn: true }).record.state).toBe('withdrawn');
+    expect(outcomeOf({ kind: 'no endpoint', reason: 'no url' })).toMatchObject({
+      dueAt: null,
+      record: { state: 'no endpoint', lastError: 'no url' },
+    });
+  });
+});
+
+describe('smallerPart', () => {
+  it('halves what was too large', () => {
+    expect(smallerPart(10_000, 7_000)).toBe(3_500);
+    expect(smallerPart(10_000, 10_000)).toBe(5_000);
+  });
+
+  it('gives up when the body was above the limit already: it held a single document', () => {
+    expect(smallerPart(5_000, 7_000)).toBeUndefined();
+  });
+});

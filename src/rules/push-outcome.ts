@@ -1,0 +1,128 @@
+import type { ToldState } from './push-message.ts';
+
+// What the answer to a push means for what is known of its receiver (catalog spec: POST /catalog/push, the table of answers):
+//
+//   200       acknowledged
+//   202       acknowledged, but the receiver may not have kept it: the next change goes as FULL
+//   400       parked until the next change, which goes as FULL; so is 200 with NACK
+//   413       sent again at once in parts of half the size
+//   others    tried again with patience; parked when that has taken too long
+
+/** What is kept of a subscriber and a catalog. */
+export interface PushRecord extends ToldState {
+  state: PushState;
+  /** How large a body may be; null: the usual limit. */
+  partBytes: number | null;
+  attempts: number;
+  failingSince: Date | null;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint';
+
+export type PushOutcome =
+  | { kind: 'nothing to say' }
+  | { kind: 'no endpoint'; reason: string }
+  | { kind: 'acknowledged'; status: number; remark?: string; said: SaidCatalog }
+  | { kind: 'refused'; status: number; reason: string }
+  | FailedPush;
+
+export interface SaidCatalog {
+  version: number;
+  networks: readonly string[];
+  withdrawn: boolean;
+}
+
+export interface FailedPush {
+  kind: 'failed';
+  status?: number;
+  reason: string;
+  /** No answer came: what the receiver did with it is not known. */
+  unanswered: boolean;
+  /** No answer came, and it may have arrived all the same. */
+  lost: boolean;
+  /** An earlier part was taken. */
+  begun: boolean;
+  /** The receiver takes no body of this size. */
+  tooLargeBytes?: number;
+  failingSince: Date;
+  /** The next attempt; undefined when it has been tried for as long as it may be. */
+  dueAt?: Date;
+}
+
+export interface NextRecord {
+  record: PushRecord;
+  /** When it is tried again by itself. */
+  dueAt: Date | null;
+}
+
+export function applyOutcome(
+  record: PushRecord,
+  outcome: PushOutcome,
+  { now, maxPartBytes }: { now: Date; maxPartBytes: number },
+): NextRecord {
+  const atRest = { ...record, attempts: 0, failingSince: null, lastError: null };
+  switch (outcome.kind) {
+    case 'nothing to say': {
+      const state = record.withdrawn ? 'withdrawn' : 'acknowledged';
+      return { dueAt: null, record: { ...atRest, state } };
+    }
+    case 'no endpoint': {
+      const lastError = outcome.reason;
+      return { dueAt: null, record: { ...atRest, state: 'no endpoint', lastStatus: null, lastError } };
+    }
+    case 'acknowledged': {
+      const { status, remark = null, said } = outcome;
+      const told: PushRecord = {
+        ...atRest,
+        state: said.withdrawn ? 'withdrawn' : 'acknowledged',
+        acknowledgedVersion: said.version,
+        networks: said.networks,
+        withdrawn: said.withdrawn,
+        needsFull: status === notProcessed,
+        inFlight: false,
+        lastStatus: status,
+        lastError: remark,
+      };
+      return { dueAt: null, record: told };
+    }
+    case 'refused': {
+      const { status: lastStatus, reason: lastError } = outcome;
+      return { dueAt: null, record: { ...atRest, state: 'parked', needsFull: true, lastStatus, lastError } };
+    }
+    case 'failed':
+      return applyFailure(record, outcome, now, maxPartBytes);
+  }
+}
+
+/** Catalog spec, POST /catalog/push: authenticated and received, but no further processing; not a failure. */
+export const notProcessed = 202;
+
+function applyFailure(record: PushRecord, failure: FailedPush, now: Date, maxPartBytes: number): NextRecord {
+  const { status, reason, dueAt, tooLargeBytes } = failure;
+  const failed: PushRecord = {
+    ...record,
+    state: 'pending',
+    // What was unknown before stays so until a push is acknowledged.
+    inFlight: record.inFlight || failure.lost,
+    needsFull: record.needsFull || failure.unanswered || failure.begun,
+    lastStatus: status ?? null,
+    lastError: reason,
+  };
+  const partBytes =
+    tooLargeBytes === undefined ? undefined : smallerPart(record.partBytes ?? maxPartBytes, tooLargeBytes);
+  if (partBytes !== undefined) return { dueAt: now, record: { ...failed, partBytes } };
+  if (dueAt === undefined)
+    return {
+      dueAt: null,
+      record: { ...failed, state: 'parked', needsFull: true, attempts: 0, failingSince: null },
+    };
+  const { failingSince } = failure;
+  return { dueAt, record: { ...failed, attempts: record.attempts + 1, failingSince } };
+}
+
+/** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */
+export function smallerPart(partBytes: number, bodyBytes: number): number | undefined {
+  return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
+}

@@ -1,0 +1,29 @@
+export interface Alarm {
+  ring(): void;
+  sleep(ms: number): Promise<void>;
+}
+
+/** A sleep that a ring ends; a ring while nobody sleeps ends the next sleep at once. */
+export function createAlarm(): Alarm {
+  let rung = false;
+  let wake: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      wake?.();
+    },
+    async sleep(ms) {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      rung = false;
+      wake = undefined;
+    },
+  };
+}
