@@ -13,7 +13,7 @@ describe('CONFORMANCE.md', () => {
 
   it.each(rows)('names a file and a test that exist for: $clause', ({ file, test }) => {
     expect(existsSync(file)).toBe(true);
-    const [, testFile = '', name = ''] = /^(\S+) "(.*)"$/.exec(test) ?? [];
+    const [, testFile = '', name = ''] = /^(\S+) "(.+)"$/.exec(test) ?? [];
     expect(existsSync(testFile), testFile).toBe(true);
     expect(readFileSync(testFile, 'utf8').replaceAll("\\'", "'"), `"${name}" in ${testFile}`).toContain(name);
   });

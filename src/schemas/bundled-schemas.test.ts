@@ -49,19 +49,6 @@ describe('the bundled schemas', () => {
     const example = JSON.parse(readFileSync(join(bundledSchemas, name), 'utf8'));
     expect(checker.check(example)).toEqual([]);
   });
-
-  it('check 10,000 chargers in well under 200 ms', () => {
-    const example = charger({
-      attributes: { connectorType: 'Type2', maxImport: { value: 7, unit: 'kW' }, make: 'Any' },
-    });
-    const times = [1, 2, 3].map(() => {
-      const start = performance.now();
-      for (let index = 0; index < 10_000; index += 1) checker.check(example, { at: ['resources', index] });
-      return performance.now() - start;
-    });
-    // The best of three: the machine may be busy with something else.
-    expect(Math.min(...times)).toBeLessThan(200);
-  });
 });
 
 // self-hosted spec: EV charger resource type
