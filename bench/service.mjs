@@ -31,6 +31,7 @@ export async function startService({ settings = {}, prepare = async () => {} } =
   const child = fork(new URL('./servers/roles.mjs', import.meta.url), {
     env: {
       ...process.env,
+      ROLES: 'registry,catalog',
       DATABASE_URL: postgres.url,
       DATA_DIR: dataDir,
       REGISTRY_PORT: String(registryPort),
@@ -90,8 +91,8 @@ async function startParticipant(id, database, catalogUrl) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
   await register(database, { id, url, seed });
-  /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
-  async function request(action, message, side = 'bap') {
+  /** A signed request, to be sent later: making it is not always to be measured. */
+  function prepare(action, message, side = 'bap') {
     const messageId = randomUUID();
     const context = {
       version: '2.0.0',
@@ -104,18 +105,24 @@ async function startParticipant(id, database, catalogUrl) {
     };
     const body = Buffer.from(JSON.stringify({ context, message }));
     const callback = action.callback && new Promise((resolve) => waiting.set(messageId, resolve));
-    const response = await fetch(`${catalogUrl}${action.path}`, {
-      method: 'POST',
-      headers: { authorization: signRequest(key, body, { now: new Date() }) },
-      body,
-    });
+    return { action, body, authorization: signRequest(key, body, { now: new Date() }), callback };
+  }
+
+  /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
+  async function post({ action, body, authorization, callback }) {
+    const headers = { authorization };
+    const response = await fetch(`${catalogUrl}${action.path}`, { method: 'POST', headers, body });
     if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
     return { response, callback };
   }
 
+  const request = (action, message, side) => post(prepare(action, message, side));
+
   return {
     id,
     url,
+    prepare,
+    post,
     request,
     async send(action, message, side) {
       const { response, callback } = await request(action, message, side);

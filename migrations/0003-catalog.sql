@@ -41,6 +41,8 @@ create table catalog.submission (
   record_subscriber_id text not null,
   done_at timestamptz
 );
+-- Gone within seconds: compressing it would cost more than writing it.
+alter table catalog.submission alter column body set storage external;
 create index submission_open on catalog.submission (publisher, id) where done_at is null;
 
 -- One result per submitted catalog, written in the transaction that applied it: a re-run skips what has one.
@@ -78,8 +80,10 @@ create table catalog.catalog (
 );
 create index catalog_by_type on catalog.catalog (type, key);
 
+-- Resources and offers have no foreign key to their catalog, which is never deleted: checked row by row, it would cost as much as storing
+-- them.
 create table catalog.resource (
-  catalog_key bigint not null references catalog.catalog on delete cascade,
+  catalog_key bigint not null,
   id text not null,
   -- As published, and as it leaves the service (null when nothing is inherited: then it is the same).
   own json not null,
@@ -99,7 +103,7 @@ create index resource_template on catalog.resource (id) where is_template;
 create index resource_dependent on catalog.resource (master_key, master_version) where master_key is not null;
 
 create table catalog.offer (
-  catalog_key bigint not null references catalog.catalog on delete cascade,
+  catalog_key bigint not null,
   id text not null,
   own json not null,
   changed_version integer not null,

@@ -4,20 +4,22 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
 import { queueCallback } from '../storage/callbacks.ts';
-import type { Transaction } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
 import {
+  AlreadyApplied,
   type DueLane,
   findOpenSubmission,
   finishSubmission,
   lanesChannel,
   laneTable,
-  lockUnfinished,
   type OpenSubmission,
   readResults,
+  readSubmissionBody,
   recordResult,
 } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
+import type { FreshMessages } from './fresh-messages.ts';
 import { loadKnown } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
 
@@ -30,40 +32,54 @@ const lanesAtOnce = 4;
 /** A publisher that submits without end lets the others have their turn after this. */
 const turnMs = 1_000;
 
-export function startSubmissionLoop(context: CatalogContext): WorkLoop {
+export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessages): WorkLoop {
   return startWorkLoop<DueLane>({
     database: context.database,
     table: laneTable,
     channel: lanesChannel,
     concurrency: lanesAtOnce,
     logger: context.logger,
-    handle: (claim, signal) => drainLane(context, claim, signal),
+    handle: (claim, signal) => drainLane(context, fresh, claim, signal),
   });
 }
 
-async function drainLane(context: CatalogContext, claim: Claim<DueLane>, signal: AbortSignal): Promise<void> {
+async function drainLane(
+  context: CatalogContext,
+  fresh: FreshMessages,
+  claim: Claim<DueLane>,
+  signal: AbortSignal,
+): Promise<void> {
   const { database } = context;
   const turnEnds = performance.now() + turnMs;
   let isEmpty = false;
   while (!isEmpty && performance.now() < turnEnds) {
     signal.throwIfAborted();
     const submission = await findOpenSubmission(database, claim.row.publisher);
-    if (submission) await processSubmission(context, submission, signal);
-    else isEmpty = true;
+    if (submission === undefined) isEmpty = true;
+    else {
+      const message = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
+      if (message) await processSubmission(context, submission, message, signal);
+    }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
   const dueAt = isEmpty ? null : new Date();
   await database.transaction((tx) => settle(tx, laneTable, claim, { dueAt, set: { attempts: 0 } }));
 }
 
+/** Undefined when another process, which had lost its lease, has finished it meanwhile. */
+async function readMessage(database: Database, submissionId: number): Promise<PublishMessage | undefined> {
+  const body = await readSubmissionBody(database, submissionId);
+  return body && JSON.parse(body.toString('utf8')).message;
+}
+
 async function processSubmission(
   context: CatalogContext,
   submission: OpenSubmission,
+  message: PublishMessage,
   signal: AbortSignal,
 ): Promise<void> {
   const { database, config } = context;
   const requestContext: ProviderContext = JSON.parse(submission.context);
-  const { message }: { message: PublishMessage } = JSON.parse(submission.body.toString('utf8'));
   const publisher: Publisher = {
     identity: submission.publisher,
     recordSubscriberId: submission.recordSubscriberId,
@@ -73,13 +89,17 @@ async function processSubmission(
   };
   const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
   const open = parts.filter(({ position }) => !submission.done.includes(position));
-  for (const [index, part] of open.entries()) {
+  for (const part of open) {
     signal.throwIfAborted();
-    await database.transaction(async (tx) => {
-      if (!(await lockUnfinished(tx, submission.id, part.position))) return;
-      await applyCatalog(tx, context, submission.id, part, publisher);
-      if (index === open.length - 1) await finish(tx, context, submission, requestContext);
-    });
+    const isLast = part === open.at(-1);
+    await database
+      .transaction(async (tx) => {
+        await applyCatalog(tx, context, submission.id, part, publisher);
+        if (isLast) await finish(tx, context, submission, requestContext);
+      })
+      .catch((error) => {
+        if (!(error instanceof AlreadyApplied)) throw error;
+      });
   }
 }
 

@@ -9,6 +9,7 @@ import { identityOf } from '../protocol/identity.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
+import type { FreshMessages } from './fresh-messages.ts';
 
 // POST /catalog/publish (catalog spec): accept durably, acknowledge. What becomes of the catalogs is found out afterwards
 // (process-submission.ts) and told on catalog/on_publish.
@@ -19,10 +20,11 @@ export function addPublishRoute(
   server: FastifyInstance,
   service: SignedService,
   context: CatalogContext,
+  fresh: FreshMessages,
 ): void {
   signedRoute(server, service, actions.publish, async (request) => {
     checkPolicy(context, request);
-    return accept(context, request);
+    return accept(context, request, fresh);
   });
 }
 
@@ -62,26 +64,31 @@ function place({ directiveAt, at }: Submission, member: string): readonly (strin
   return directiveAt === undefined ? at : [...directiveAt, member];
 }
 
-async function accept({ config, database, now }: CatalogContext, request: PublishRequest): Promise<Answer> {
-  const { identity: publisher, record, context } = request;
+async function accept(
+  { config, database, now }: CatalogContext,
+  request: PublishRequest,
+  fresh: FreshMessages,
+): Promise<Answer> {
+  const { identity: publisher, record, context, message, rawBody: body } = request;
   const callbackUrl = callbackAddress(request, actions.onPublish, config);
   const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
   await database.transaction(async (tx) => {
     // Remembered first: the same request once more waits here, and not with the lane in its hands.
     const requestId = await rememberAnswer(tx, request, answer, { open: true });
     await lockLane(tx, publisher);
-    await insertSubmission(tx, {
+    const submissionId = await insertSubmission(tx, {
       publisher,
       recordSubscriberId: record.subscriberId,
       messageId: context.messageId,
       acceptedAt: now(),
       context: JSON.stringify(context),
-      body: request.rawBody,
+      body,
       digest: request.digest,
       requestSignature: request.signature,
       requestId,
       callbackUrl,
     });
+    fresh.keep(submissionId, message, body.length);
   });
   return answer;
 }

@@ -7,6 +7,7 @@ import { findRemembered } from '../storage/request-memory.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute } from './download.ts';
+import { createFreshMessages } from './fresh-messages.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { startSubmissionLoop } from './process-submission.ts';
 import { addPublishRoute } from './publish.ts';
@@ -41,8 +42,9 @@ export async function startCatalogRole(
     trustProxy: config.TRUSTED_PROXIES,
   });
   const service = signedService(context);
+  const fresh = createFreshMessages();
   addSubscriptionRoutes(server, service, context);
-  addPublishRoute(server, service, context);
+  addPublishRoute(server, service, context, fresh);
   addPullRoute(server, service, context);
   addDownloadRoute(server, context);
   addSearchRoute(server, service, context);
@@ -50,7 +52,7 @@ export async function startCatalogRole(
 
   const loops = [
     startCallbacks(context),
-    startSubmissionLoop(context),
+    startSubmissionLoop(context, fresh),
     startRebuildLoop(context),
     startPush(context),
     startHousekeeping(context),

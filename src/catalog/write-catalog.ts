@@ -109,11 +109,11 @@ async function writeDocuments(
         change.offers.map(({ id }) => id),
       )
     : 0;
-  const isTemplate = change.catalogType === 'MASTER';
-  const resources = await writeResources(tx, { key, version, isTemplate }, change.resources.map(resourceRow));
+  const target = { key, version, isNew: stored === undefined, isTemplate: change.catalogType === 'MASTER' };
+  const resources = await writeResources(tx, target, change.resources.map(resourceRow));
   const offers = await writeOffers(
     tx,
-    { key, version },
+    target,
     change.offers.map((offer) => ({ id: offer.id, own: JSON.stringify(offer) })),
   );
   const written = [resources, offers].reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);

@@ -60,8 +60,8 @@ function checkMember<Name extends string>(
   holder: { [name in Name]?: Readonly<Record<string, unknown>> },
   name: Name,
   checker: Check,
-  { at = [], ...options }: CheckOptions,
+  { at = [], partial, brief }: CheckOptions,
 ): ErrorBody[] {
   const attributes = holder[name];
-  return attributes === undefined ? [] : checker.check(attributes, { ...options, at: [...at, name] });
+  return attributes === undefined ? [] : checker.check(attributes, { at: [...at, name], partial, brief });
 }

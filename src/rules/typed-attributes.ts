@@ -106,12 +106,11 @@ function latestDocuments(schemas: readonly DomainSchema[]): SchemaDocument[] {
 
 /** Four ways to check, each made when first asked for: complete or partial, quick or thorough. */
 function createCompilers(documents: readonly SchemaDocument[]) {
-  const made = new Map<string, SchemaCompiler>();
+  const made: SchemaCompiler[] = [];
   return (partial: boolean, thorough: boolean): SchemaCompiler => {
-    const way = `${partial} ${thorough}`;
-    const compiler = made.get(way) ?? createSchemaCompiler(documents, { partial, thorough });
-    made.set(way, compiler);
-    return compiler;
+    const way = Number(partial) * 2 + Number(thorough);
+    made[way] ??= createSchemaCompiler(documents, { partial, thorough });
+    return made[way];
   };
 }
 

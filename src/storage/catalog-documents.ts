@@ -1,5 +1,6 @@
 import type { SchemaUses } from './catalogs.ts';
 import type { Queryable, Transaction } from './database.ts';
+import { textArray } from './text-array.ts';
 
 // The resources and offers of a catalog, written in bulk: one statement for all of them, and a row that would not change is not touched, so
 // that `changed_version` says when what leaves the service last changed.
@@ -32,13 +33,19 @@ export interface Written {
   updated: number;
 }
 
+export interface WriteTarget {
+  key: number;
+  version: number;
+  /** The catalog has just been inserted: nothing can be in the way, and the database need not look. */
+  isNew?: boolean;
+}
+
 export async function writeResources(
   tx: Transaction,
-  catalog: { key: number; version: number; isTemplate: boolean },
+  catalog: WriteTarget & { isTemplate: boolean },
   rows: readonly ResourceRow[],
 ): Promise<Written> {
   if (rows.length === 0) return { inserted: 0, updated: 0 };
-  const extensions = rows.map(({ extension }) => extension);
   return counted(
     await tx.query<Written>(
       `with written as (
@@ -47,35 +54,49 @@ export async function writeResources(
          select $1, $2, $3, id, own::json, assembled::json, directive::json, master_key, master_resource_id, master_version, inherited::json
          from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::integer[], $11::text[])
            as incoming (id, own, assembled, directive, master_key, master_resource_id, master_version, inherited)
-         on conflict (catalog_key, id) do update
-           set own = excluded.own, assembled = excluded.assembled, directive = excluded.directive, master_key = excluded.master_key,
-               master_resource_id = excluded.master_resource_id, master_version = excluded.master_version,
-               inherited = excluded.inherited, is_template = excluded.is_template,
-               changed_version = case
-                 when coalesce(resource.assembled, resource.own)::text = coalesce(excluded.assembled, excluded.own)::text
-                 then resource.changed_version else excluded.changed_version end
-           where (resource.own::text, resource.assembled::text, resource.directive::text, resource.master_version, resource.is_template)
-             is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text, excluded.master_version, excluded.is_template)
+         ${catalog.isNew ? '' : updateResource}
          returning xmax = 0 as inserted, changed_version = $2 as changed
        )
        select count(*) filter (where inserted) as inserted, count(*) filter (where changed and not inserted) as updated from written`,
       [
         ...[catalog.key, catalog.version, catalog.isTemplate],
-        ...[rows.map(({ id }) => id), rows.map(({ own }) => own), rows.map(({ assembled }) => assembled)],
-        ...[extensions.map((one) => one?.directive ?? null), extensions.map((one) => one?.masterKey ?? null)],
-        ...[
-          extensions.map((one) => one?.masterResourceId ?? null),
-          extensions.map((one) => one?.masterVersion ?? null),
-        ],
-        extensions.map((one) => one?.inherited ?? null),
+        textArray(rows.map(({ id }) => id)),
+        textArray(rows.map(({ own }) => own)),
+        textArray(column(rows, ({ assembled }) => assembled)),
+        textArray(column(rows, ({ extension }) => extension?.directive)),
+        column(rows, ({ extension }) => extension?.masterKey),
+        textArray(column(rows, ({ extension }) => extension?.masterResourceId)),
+        column(rows, ({ extension }) => extension?.masterVersion),
+        textArray(column(rows, ({ extension }) => extension?.inherited)),
       ],
     ),
   );
 }
 
+/** The version of the last change is that of what leaves the service, not of what lies behind it. */
+const updateResource = `
+  on conflict (catalog_key, id) do update
+    set own = excluded.own, assembled = excluded.assembled, directive = excluded.directive, master_key = excluded.master_key,
+        master_resource_id = excluded.master_resource_id, master_version = excluded.master_version,
+        inherited = excluded.inherited, is_template = excluded.is_template,
+        changed_version = case
+          when coalesce(resource.assembled, resource.own)::text = coalesce(excluded.assembled, excluded.own)::text
+          then resource.changed_version else excluded.changed_version end
+    where (resource.own::text, resource.assembled::text, resource.directive::text, resource.master_version, resource.is_template)
+      is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text, excluded.master_version, excluded.is_template)`;
+
+/** Empty where no row has a value: most resources extend nothing, and what is missing from an array is unnested as null. */
+function column<T>(
+  rows: readonly ResourceRow[],
+  read: (row: ResourceRow) => T | null | undefined,
+): (T | null)[] {
+  const values = rows.map((row) => read(row) ?? null);
+  return values.every((value) => value === null) ? [] : values;
+}
+
 export async function writeOffers(
   tx: Transaction,
-  catalog: { key: number; version: number },
+  catalog: WriteTarget,
   rows: readonly OfferRow[],
 ): Promise<Written> {
   if (rows.length === 0) return { inserted: 0, updated: 0 };
@@ -84,15 +105,22 @@ export async function writeOffers(
       `with written as (
          insert into catalog.offer as offer (catalog_key, changed_version, id, own)
          select $1, $2, id, own::json from unnest($3::text[], $4::text[]) as incoming (id, own)
-         on conflict (catalog_key, id) do update set own = excluded.own, changed_version = excluded.changed_version
-           where offer.own::text is distinct from excluded.own::text
+         ${catalog.isNew ? '' : updateOffer}
          returning xmax = 0 as inserted
        )
        select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from written`,
-      [catalog.key, catalog.version, rows.map(({ id }) => id), rows.map(({ own }) => own)],
+      [
+        ...[catalog.key, catalog.version],
+        textArray(rows.map(({ id }) => id)),
+        textArray(rows.map(({ own }) => own)),
+      ],
     ),
   );
 }
+
+const updateOffer = `
+  on conflict (catalog_key, id) do update set own = excluded.own, changed_version = excluded.changed_version
+    where offer.own::text is distinct from excluded.own::text`;
 
 function counted({ rows: [row] }: { rows: Written[] }): Written {
   return row ?? { inserted: 0, updated: 0 };

@@ -22,7 +22,8 @@ export interface NewSubmission {
   callbackUrl: string;
 }
 
-export interface OpenSubmission extends NewSubmission {
+/** Without its body, which may be large and is asked for separately. */
+export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   id: number;
   /** Catalogs of it that have a result already, by their position in the message. */
   done: number[];
@@ -45,13 +46,14 @@ export async function lockLane(tx: Transaction, publisher: string): Promise<void
   tx.hint(lanesChannel);
 }
 
-export async function insertSubmission(tx: Transaction, submission: NewSubmission): Promise<void> {
+/** Returns its id. */
+export async function insertSubmission(tx: Transaction, submission: NewSubmission): Promise<number> {
   const { publisher, recordSubscriberId, messageId, acceptedAt, context, body } = submission;
   const { digest, requestSignature, requestId, callbackUrl } = submission;
-  await tx.query(
+  const { rows } = await tx.query<{ id: number }>(
     `insert into catalog.submission
        (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
     [
       publisher,
       recordSubscriberId,
@@ -65,6 +67,7 @@ export async function insertSubmission(tx: Transaction, submission: NewSubmissio
       callbackUrl,
     ],
   );
+  return rows[0]?.id ?? 0;
 }
 
 /** The publisher's first submission that is not done. */
@@ -74,7 +77,7 @@ export async function findOpenSubmission(
 ): Promise<OpenSubmission | undefined> {
   const { rows } = await queryable.query<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
-       context, body, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
+       context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
        array(select position from catalog.submission_result where submission_id = submission.id) as done
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],
@@ -82,36 +85,41 @@ export async function findOpenSubmission(
   return rows[0];
 }
 
-/**
- * Whether this catalog of the submission still waits for its result. Locks the submission: a process that lost its lease
- * and the one that took over cannot both apply the catalog.
- */
-export async function lockUnfinished(
-  tx: Transaction,
+/** As it was signed; undefined once the submission is done. */
+export async function readSubmissionBody(
+  queryable: Queryable,
   submissionId: number,
-  position: number,
-): Promise<boolean> {
-  const { rows } = await tx.query<{ open: boolean }>(
-    'select done_at is null as open from catalog.submission where id = $1 for update',
+): Promise<Buffer | undefined> {
+  const { rows } = await queryable.query<{ body: Buffer | null }>(
+    'select body from catalog.submission where id = $1',
     [submissionId],
   );
-  if (rows[0]?.open !== true) return false;
-  const { rowCount } = await tx.query(
-    'select from catalog.submission_result where submission_id = $1 and position = $2',
-    [submissionId, position],
-  );
-  return rowCount === 0;
+  return rows[0]?.body ?? undefined;
 }
 
+/**
+ * Throws AlreadyApplied, and so undoes the transaction, when the catalog has a result: a process that lost its lease and the one that took
+ * over cannot both apply it.
+ */
 export async function recordResult(
   tx: Transaction,
   submissionId: number,
   { position, catalogId, result }: { position: number; catalogId: string; result: string },
 ): Promise<void> {
-  await tx.query(
-    'insert into catalog.submission_result (submission_id, position, catalog_id, result) values ($1, $2, $3, $4)',
+  const { rowCount } = await tx.query(
+    `insert into catalog.submission_result (submission_id, position, catalog_id, result) values ($1, $2, $3, $4)
+     on conflict (submission_id, position) do nothing`,
     [submissionId, position, catalogId, result],
   );
+  if (rowCount === 0) throw new AlreadyApplied();
+}
+
+export class AlreadyApplied extends Error {
+  override readonly name = 'AlreadyApplied';
+
+  constructor() {
+    super('this catalog of the submission has been applied');
+  }
 }
 
 /** The results so far as JSON texts, in the order of the message. */

@@ -1,0 +1,39 @@
+import type { PublishMessage } from '../protocol/publish-messages.ts';
+
+/**
+ * Messages that this process has just accepted and will most likely process itself: they need not be read from the database and parsed
+ * once more. A shortcut and nothing else: what is not here is there.
+ */
+export interface FreshMessages {
+  keep(submissionId: number, message: PublishMessage, bytes: number): void;
+  /** The message, which is forgotten thereby. */
+  take(submissionId: number): PublishMessage | undefined;
+}
+
+/** Of their bodies. What another process worked on, or a backlog, pushes out the oldest. */
+const maxKeptBytes = 32 * 1024 * 1024;
+
+export function createFreshMessages(): FreshMessages {
+  const kept = new Map<number, { message: PublishMessage; bytes: number }>();
+  let keptBytes = 0;
+
+  function take(submissionId: number): PublishMessage | undefined {
+    const entry = kept.get(submissionId);
+    if (entry === undefined) return undefined;
+    kept.delete(submissionId);
+    keptBytes -= entry.bytes;
+    return entry.message;
+  }
+
+  return {
+    keep(submissionId, message, bytes) {
+      kept.set(submissionId, { message, bytes });
+      keptBytes += bytes;
+      for (const oldest of kept.keys()) {
+        if (keptBytes <= maxKeptBytes) return;
+        take(oldest);
+      }
+    },
+    take,
+  };
+}
