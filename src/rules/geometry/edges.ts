@@ -1,0 +1,156 @@
+import type { Shape } from './shape.ts';
+import { moved, type Spot } from './spot.ts';
+
+// The edges of a shape, found by longitude.
+
+export interface Edge {
+  /** Its place among the edges; the next one goes on where it ends, unless that starts another line or ring. */
+  readonly number: number;
+  readonly startsChain: boolean;
+  /** The western end; of an edge along a meridian the southern one. */
+  readonly a: Spot;
+  readonly b: Spot;
+  /** The line or ring runs from a to b. */
+  readonly isForward: boolean;
+  /** The number of the area that it bounds, or -1 for a part of a line. */
+  readonly area: number;
+  /** Whether its ends are ends of its line. */
+  readonly aEndsLine: boolean;
+  readonly bEndsLine: boolean;
+  readonly isMeridian: boolean;
+  /** Lies on a pole from end to end: no edge in the world, but whoever walks to that pole crosses it. */
+  readonly isPole: boolean;
+}
+
+export interface EdgeIndex {
+  readonly edges: readonly Edge[];
+  /** How many of them lie in the world, and how many of these bound areas. */
+  readonly count: number;
+  readonly areaCount: number;
+  /** For each area, whether a ring round the world has the north pole inside. */
+  readonly enclosesNorth: readonly boolean[];
+  /** Where other edges of the same geometry meet an edge; filled as it is asked for. */
+  readonly ownMeetings: Map<Edge, readonly Spot[]>;
+  /** All longitudes of the edges, counted as they count them. */
+  readonly west: number;
+  readonly east: number;
+  /** The edges by longitude, in bands of equal width from the west on. */
+  readonly bands: readonly (readonly Edge[] | undefined)[];
+  readonly bandWidth: number;
+}
+
+export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): EdgeIndex {
+  const rings = areas.flatMap((area, number) => area.map(({ spots }) => ({ spots, number })));
+  const chains = [...lines.map((spots) => ({ spots, number: -1 })), ...rings];
+  const start = westernmost(chains[0]?.spots ?? []);
+  const edges: Edge[] = [];
+  for (const { spots, number } of chains) addEdges(edges, spots, number, start);
+  let [west, east] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { a, b } of edges) {
+    west = Math.min(west, a.x);
+    east = Math.max(east, b.x);
+  }
+  const bandWidth = Math.max((east - west) / Math.ceil(edges.length / edgesPerBand), narrowestBand);
+  const bands: Edge[][] = [];
+  for (const edge of edges) {
+    const last = bandAt({ west, bandWidth }, edge.b.x + margin);
+    for (let band = bandAt({ west, bandWidth }, edge.a.x - margin); band <= last; band++) {
+      bands[band] ??= [];
+      bands[band]?.push(edge);
+    }
+  }
+  const enclosesNorth = areas.map((area) => area.filter(({ pole }) => pole === 'north').length % 2 === 1);
+  const real = edges.filter(({ isPole }) => !isPole);
+  return {
+    edges,
+    count: real.length,
+    areaCount: real.filter(({ area }) => area >= 0).length,
+    enclosesNorth,
+    ownMeetings: new Map(),
+    west,
+    east,
+    bands,
+    bandWidth,
+  };
+}
+
+/** Counted so that every edge begins within one turn from the given longitude: then neighbours stand together. */
+function addEdges(edges: Edge[], spots: readonly Spot[], area: number, start: number): void {
+  for (let i = 1; i < spots.length; i++) {
+    const from = spots[i - 1] as Spot;
+    const to = spots[i] as Spot;
+    const isForward = from.x === to.x ? from.y < to.y : from.x < to.x;
+    const west = isForward ? from : to;
+    const east = isForward ? to : from;
+    const turns = -Math.floor((west.x - start) / 360);
+    const startsLine = area < 0 && i === 1;
+    const endsLine = area < 0 && i === spots.length - 1;
+    edges.push({
+      number: edges.length,
+      startsChain: i === 1,
+      a: moved(west, turns),
+      b: moved(east, turns),
+      isForward,
+      area,
+      aEndsLine: isForward ? startsLine : endsLine,
+      bEndsLine: isForward ? endsLine : startsLine,
+      isMeridian: west.x === east.x,
+      isPole: west.y === east.y && Math.abs(west.y) === 90,
+    });
+  }
+}
+
+function westernmost(spots: readonly Spot[]): number {
+  return spots.reduce((west, { x }) => Math.min(west, x), Number.POSITIVE_INFINITY);
+}
+
+/** The edges that may lie due north or south of a longitude. */
+export function edgesAt(index: EdgeIndex, x: number): readonly Edge[] {
+  return index.bands[bandAt(index, x)] ?? [];
+}
+
+/** How many turns lie between a longitude and its place among the edges: from the first to the last possible one. */
+export function firstTurn(index: EdgeIndex, east: number): number {
+  return Math.ceil((index.west - margin - east) / 360);
+}
+
+export function lastTurn(index: EdgeIndex, west: number): number {
+  return Math.floor((index.east + margin - west) / 360);
+}
+
+export interface Box {
+  west: number;
+  east: number;
+  south: number;
+  north: number;
+}
+
+/** Visits the edges whose boxes meet a box, each with the turns that take it from its own counting to that of the box. */
+export function visitEdges(index: EdgeIndex, box: Box, visit: (edge: Edge, turns: number) => void): void {
+  const lastTurns = lastTurn(index, box.west);
+  for (let turns = firstTurn(index, box.east); turns <= lastTurns; turns++) {
+    const west = box.west + 360 * turns - margin;
+    const east = box.east + 360 * turns + margin;
+    const firstBand = bandAt(index, west);
+    const lastBand = Math.min(bandAt(index, east), index.bands.length - 1);
+    for (let band = firstBand; band <= lastBand; band++) {
+      for (const edge of index.bands[band] ?? []) {
+        if (edge.b.x < west || edge.a.x > east) continue;
+        if (edge.a.y > box.north && edge.b.y > box.north) continue;
+        if (edge.a.y < box.south && edge.b.y < box.south) continue;
+        // An edge stands in every band that it crosses; the first one counts.
+        if (band === Math.max(firstBand, bandAt(index, edge.a.x - margin))) visit(edge, -turns);
+      }
+    }
+  }
+}
+
+function bandAt({ west, bandWidth }: Pick<EdgeIndex, 'west' | 'bandWidth'>, x: number): number {
+  return Math.max(0, Math.floor((x - west) / bandWidth));
+}
+
+const edgesPerBand = 4;
+/** Degrees; keeps the number of bands small where all edges lie on one meridian. */
+const narrowestBand = 1e-6;
+/** Degrees; more than rounding adds to a longitude. */
+const margin = 1e-9;

@@ -1,0 +1,66 @@
+import type { Geometry } from '../../protocol/geojson.ts';
+import { type Box, type EdgeIndex, indexEdges } from './edges.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import type { Spot } from './spot.ts';
+
+/** A geometry made ready for predicates. */
+export class Figure {
+  readonly points: readonly Spot[];
+  /** Surely contains all of it; its longitudes may be counted on past 180. */
+  readonly box: Box;
+  /** Of its lines and areas: 1 or 2, or -1 where there are none. */
+  readonly bodyDimension: number;
+  private readonly shape: Shape;
+  private edges: EdgeIndex | undefined;
+
+  constructor(geometry: Geometry) {
+    this.shape = shapeOf(geometry);
+    this.points = this.shape.points;
+    this.box = boxOf(this.shape);
+    this.bodyDimension = this.shape.areas.length > 0 ? 2 : this.shape.lines.length > 0 ? 1 : -1;
+  }
+
+  /** Its lines and areas. Made when it is first needed: most figures are told apart by their boxes. */
+  get index(): EdgeIndex {
+    this.edges ??= indexEdges(this.shape);
+    return this.edges;
+  }
+}
+
+export function boxesMeet(first: Box, second: Box): boolean {
+  if (first.south > second.north || first.north < second.south) return false;
+  const turns = Math.ceil((first.west - second.east - margin) / 360);
+  return second.west + 360 * turns <= first.east + margin;
+}
+
+function boxOf({ points, lines, areas }: Shape): Box {
+  const box = {
+    west: Number.POSITIVE_INFINITY,
+    east: Number.NEGATIVE_INFINITY,
+    south: Number.POSITIVE_INFINITY,
+    north: Number.NEGATIVE_INFINITY,
+  };
+  include(box, points);
+  for (const line of lines) include(box, line);
+  for (const area of areas) {
+    for (const { spots, pole } of area) {
+      include(box, spots);
+      if (pole === 'north') box.north = 90;
+      if (pole === 'south') box.south = -90;
+    }
+  }
+  // A pole has every longitude.
+  return box.north === 90 || box.south === -90 ? { ...box, west: -180, east: 180 } : box;
+}
+
+function include(box: Box, spots: readonly Spot[]): void {
+  for (const { x, y } of spots) {
+    if (x < box.west) box.west = x;
+    if (x > box.east) box.east = x;
+    if (y < box.south) box.south = y;
+    if (y > box.north) box.north = y;
+  }
+}
+
+/** Degrees; more than rounding adds to a longitude. */
+const margin = 1e-9;

@@ -1,0 +1,74 @@
+import type { SpatialOperator } from '../../protocol/discover-messages.ts';
+import type { Geometry } from '../../protocol/geojson.ts';
+import { prepareNearness } from './distance.ts';
+import { boxesMeet, Figure } from './figure.ts';
+import { relate } from './relate.ts';
+import type { Relation } from './relation.ts';
+
+// The spatial operators of discover. All but S_DWITHIN are the predicates of OGC Simple Features, with edges straight in
+// longitude and latitude; S_DWITHIN measures along great circles. A polygon is what lies inside an odd number of its rings,
+// valid or not.
+
+/** predicate(stored geometry, query geometry). The distance counts for S_DWITHIN alone. */
+export function predicate(
+  operator: SpatialOperator,
+  stored: Geometry,
+  query: Geometry,
+  distanceMeters?: number,
+): boolean {
+  return prepareQuery(operator, query, distanceMeters)(stored);
+}
+
+/** The predicate for many stored geometries and one query. */
+export function prepareQuery(
+  operator: SpatialOperator,
+  query: Geometry,
+  distanceMeters = 0,
+): (stored: Geometry) => boolean {
+  if (operator === 'S_DWITHIN') return prepareNearness(query, distanceMeters);
+  const figure = new Figure(query);
+  const holds = relationOf[operator];
+  return (stored) => {
+    const other = new Figure(stored);
+    return boxesMeet(other.box, figure.box) ? holds(relate(other, figure)) : operator === 'S_DISJOINT';
+  };
+}
+
+const relationOf: Record<Exclude<SpatialOperator, 'S_DWITHIN'>, (relation: Relation) => boolean> = {
+  S_INTERSECTS: intersects,
+  S_DISJOINT: (relation) => !intersects(relation),
+  S_WITHIN: ([ii, , ie, , , be]) => has(ii) && !has(ie) && !has(be),
+  S_CONTAINS: ([ii, , , , , , ei, eb]) => has(ii) && !has(ei) && !has(eb),
+  S_OVERLAPS: overlaps,
+  S_CROSSES: crosses,
+  S_TOUCHES: ([ii, ib, , bi, bb]) => !has(ii) && (has(ib) || has(bi) || has(bb)),
+  S_EQUALS: ([ii, , ie, , , be, ei, eb]) => has(ii) && !has(ie) && !has(be) && !has(ei) && !has(eb),
+};
+
+function intersects([ii, ib, , bi, bb]: Relation): boolean {
+  return has(ii) || has(ib) || has(bi) || has(bb);
+}
+
+/** Of one dimension, neither inside the other; lines must share more than points. */
+function overlaps(relation: Relation): boolean {
+  const [ii, , ie, , , , ei] = relation;
+  const [first, second] = dimensions(relation);
+  return first === second && (first === 1 ? ii === 1 : has(ii)) && has(ie) && has(ei);
+}
+
+/** What they share is less than the greater of them, and the lesser lies partly outside. */
+function crosses(relation: Relation): boolean {
+  const [ii = -1, , ie, , , , ei] = relation;
+  const [first, second] = dimensions(relation);
+  if (first === second) return first === 1 && ii === 0;
+  return has(ii) && has(first < second ? ie : ei);
+}
+
+/** An interior is what it shares with the other's interior, boundary and exterior. */
+function dimensions([ii = -1, ib = -1, ie = -1, bi = -1, , , ei = -1]: Relation): [number, number] {
+  return [Math.max(ii, ib, ie), Math.max(ii, bi, ei)];
+}
+
+function has(dimension: number | undefined): boolean {
+  return dimension !== undefined && dimension >= 0;
+}

@@ -1,0 +1,89 @@
+// Places, arcs of great circles and angles on a sphere of radius 1. The formulas keep their precision where textbook ones
+// lose it: for places that are close together, opposite each other, or on short arcs.
+
+/** The mean radius of the earth: the sphere that distances are measured on. */
+export const earthRadiusMeters = 6_371_008.8;
+
+export type Vector = readonly [x: number, y: number, z: number];
+
+export function toVector(longitude: number, latitude: number): Vector {
+  const width = cosine(latitude);
+  return [width * cosine(longitude), width * sine(longitude), sine(latitude)];
+}
+
+/** Of degrees; exact at the poles and at every right angle. */
+export function sine(degrees: number): number {
+  const quarters = Math.round(degrees / 90);
+  return sineOfQuarter(quarters, (degrees - 90 * quarters) * radiansPerDegree);
+}
+
+export function cosine(degrees: number): number {
+  const quarters = Math.round(degrees / 90);
+  return sineOfQuarter(quarters + 1, (degrees - 90 * quarters) * radiansPerDegree);
+}
+
+function sineOfQuarter(quarters: number, rest: number): number {
+  const value = quarters % 2 === 0 ? Math.sin(rest) : Math.cos(rest);
+  return Math.floor(quarters / 2) % 2 === 0 ? value : -value;
+}
+
+/** Radians. */
+export function angleBetween(a: Vector, b: Vector): number {
+  const x = a[0] + b[0];
+  const y = a[1] + b[1];
+  const z = a[2] + b[2];
+  return 2 * Math.atan2(chord(a, b), Math.sqrt(x * x + y * y + z * z));
+}
+
+/** The distance through the sphere. */
+export function chord(a: Vector, b: Vector): number {
+  const x = a[0] - b[0];
+  const y = a[1] - b[1];
+  const z = a[2] - b[2];
+  return Math.sqrt(x * x + y * y + z * z);
+}
+
+/** Twice the cross product of a and b: points to the left of the way from a to b. */
+export function leftOf(a: Vector, b: Vector): Vector {
+  return cross([a[0] - b[0], a[1] - b[1], a[2] - b[2]], [a[0] + b[0], a[1] + b[1], a[2] + b[2]]);
+}
+
+/** Radians from a place to the nearest one of an arc shorter than a half circle. */
+export function angleToArc(p: Vector, a: Vector, b: Vector): number {
+  const left = leftOf(a, b);
+  const from = chord(p, a) < chord(p, b) ? a : b;
+  const isBeside = tripleProduct(left, a, p) > 0 && tripleProduct(b, left, p) > 0;
+  if (!isBeside) return angleBetween(p, from);
+  // The way to the left is at right angles to a and b: measured from the nearer of them, little is lost to rounding.
+  const height = left[0] * (p[0] - from[0]) + left[1] * (p[1] - from[1]) + left[2] * (p[2] - from[2]);
+  const side = cross(left, p);
+  return Math.atan2(Math.abs(height), Math.sqrt(dot(side, side)));
+}
+
+/** Whether two arcs cross between their ends. */
+export function arcsCross(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
+  const ab = leftOf(a, b);
+  const cd = leftOf(c, d);
+  const [sideOfC, sideOfD, sideOfA, sideOfB] = [dot(ab, c), dot(ab, d), dot(cd, a), dot(cd, b)];
+  // The great circles cross on both sides of the world; on this one when the turns agree.
+  return sideOfC * sideOfD < 0 && sideOfA * sideOfB < 0 && sideOfC * sideOfA < 0;
+}
+
+export function dot(a: Vector, b: Vector): number {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+function cross(a: Vector, b: Vector): Vector {
+  return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+}
+
+/** (a x b) . c */
+function tripleProduct(a: Vector, b: Vector, c: Vector): number {
+  return (
+    (a[1] * b[2] - a[2] * b[1]) * c[0] +
+    (a[2] * b[0] - a[0] * b[2]) * c[1] +
+    (a[0] * b[1] - a[1] * b[0]) * c[2]
+  );
+}
+
+const radiansPerDegree = Math.PI / 180;
