@@ -6,6 +6,8 @@ import { createRateLimits, type SignedService } from '../http/signed-route.ts';
 import { findRemembered } from '../storage/request-memory.ts';
 import type { DiscoveryContext } from './context.ts';
 import { addDiscoverRoute } from './discover.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createSync, type Sync } from './sync.ts';
 
 /** The discovery service: one line per action, one per loop of work that is due. */
 export async function startDiscoveryRole(
@@ -29,11 +31,14 @@ export async function startDiscoveryRole(
     operations: context.operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
-  const service = signedService(context);
+  const sync = createSync(context);
+  const service = signedService(context, sync);
   addDiscoverRoute(server, service, context);
+  sync.addRoutes(server, service);
   await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
+  await sync.start();
 
-  const loops = [startCallbacks(context)];
+  const loops = [sync, startCallbacks(context), startHousekeeping(context)];
   return {
     url,
     async close() {
@@ -47,15 +52,19 @@ export async function startDiscoveryRole(
 /** How long requests may finish when the role is closed. */
 const finishMs = 3_000;
 
-function signedService({ config, self, registry, logger, database, now }: DiscoveryContext): SignedService {
+function signedService(
+  { config, self, registry, logger, database, now }: DiscoveryContext,
+  { isExempt, findSentRequest }: Sync,
+): SignedService {
+  const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
     role: 'discovery',
     self,
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
+    findSentRequest,
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
-    rateLimits:
-      config.RATE_LIMIT_PER_SECOND === 0 ? undefined : createRateLimits(config.RATE_LIMIT_PER_SECOND),
+    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
     limits: {
       clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
       maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,

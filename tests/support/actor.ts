@@ -22,6 +22,8 @@ export interface Received {
   /** subscriberId of the verified signer. */
   signer: string;
   chained: boolean;
+  /** The text of its signature, which a callback signs. */
+  signature: string;
   at: number;
 }
 
@@ -55,6 +57,8 @@ export interface SendOptions {
   /** Another key, for requests that pretend. */
   key?: SigningKey;
   now?: Date;
+  /** The signature text of the request that this answers. */
+  answering?: string;
 }
 
 export interface Actor {
@@ -108,6 +112,7 @@ export async function startActor(options: {
       raw,
       signer: header.subscriberId,
       chained: header.chained,
+      signature: header.signature,
       at: Date.now(),
     };
     const reply = await behaviour(message);
@@ -149,7 +154,10 @@ export async function startActor(options: {
       const body =
         raw ??
         (action.method === 'POST' ? Buffer.from(JSON.stringify({ context, message })) : Buffer.alloc(0));
-      const authorization = signRequest(sendOptions.key ?? key, body, { now });
+      const authorization = signRequest(sendOptions.key ?? key, body, {
+        now,
+        answering: sendOptions.answering,
+      });
       const { signature } = parseSignatureHeader(authorization);
       sent.set(context.messageId, [...(sent.get(context.messageId) ?? []), signature]);
       const response = await fetch(`${to}${action.path}${query ? `?${new URLSearchParams(query)}` : ''}`, {

@@ -1,0 +1,203 @@
+import type { CatalogType, ReceivedCatalog } from '../protocol/catalog.ts';
+import type { Transaction } from '../storage/database.ts';
+import {
+  findUnnoted,
+  forgetItems,
+  type HeldCopy,
+  lockCopies,
+  noteItems,
+  noteListed,
+} from '../storage/discovery-sync.ts';
+import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
+import type { DiscoveryContext } from './context.ts';
+import { type AppliedCatalog, applyCatalogs, type IncomingCatalog } from './ingest.ts';
+import type { CatalogPart, PulledPart } from './pulled-parts.ts';
+
+// Applies one page of a pull. What is held is compared with what was pulled, and only what differs is written: so the regular pull of
+// everything finds drift, and mends it. A catalog is left alone when a push of it came after the pull was sent: the push is newer.
+
+/** Small catalogs are applied together. */
+const maxGroupDocuments = 500;
+const maxGroupCatalogs = 50;
+const removalsAtOnce = 500;
+
+export interface PulledPage {
+  feedId: number;
+  run: string;
+  /** Identity of the catalog service. */
+  service: string;
+  /** '' where the feed is for every network: then the networks of what it brings are not known. */
+  networkId: string;
+  /** When the pull was sent. */
+  sentAt: Date;
+  typeOf(catalogId: string): CatalogType;
+}
+
+export interface PageOutcome {
+  catalogs: number;
+  /** Resources and offers that were new or different, and those that went. */
+  written: number;
+  removed: number;
+  /** Catalogs that could not be compared because a push of a part of them came meanwhile. */
+  skipped: number;
+}
+
+export async function applyPulled(
+  context: DiscoveryContext,
+  page: PulledPage,
+  parts: AsyncIterable<PulledPart>,
+  signal: AbortSignal,
+): Promise<PageOutcome> {
+  const outcome: PageOutcome = { catalogs: 0, written: 0, removed: 0, skipped: 0 };
+  const group = new Map<string, ReceivedCatalog>();
+  let documents = 0;
+
+  async function applyGroup(): Promise<void> {
+    if (group.size === 0) return;
+    const catalogs = [...group.values()];
+    group.clear();
+    documents = 0;
+    count(
+      outcome,
+      await inTransaction(context, page, catalogs, (tx, incoming, held) =>
+        applyCopies(
+          tx,
+          incoming.map((one) => ({ ...one, mode: 'FULL' })),
+          held,
+          context.now(),
+        ),
+      ),
+    );
+  }
+
+  for await (const part of parts) {
+    signal.throwIfAborted();
+    if ('invalidId' in part) {
+      await noteInvalid(context, page, part.invalidId);
+      continue;
+    }
+    const { catalog, first, last } = part;
+    if (first) outcome.catalogs += 1;
+    if (!first || !last) {
+      await applyGroup();
+      count(outcome, await applyPart(context, page, { catalog, first, last }));
+      continue;
+    }
+    if (group.has(catalog.id)) await applyGroup();
+    group.set(catalog.id, catalog);
+    documents += (catalog.resources?.length ?? 0) + (catalog.offers?.length ?? 0);
+    if (documents >= maxGroupDocuments || group.size >= maxGroupCatalogs) await applyGroup();
+  }
+  await applyGroup();
+  return outcome;
+}
+
+/** It is there, so it is not gone; what is held of it stays. */
+async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id: string): Promise<void> {
+  const { feedId, run, service } = page;
+  await database.transaction(async (tx) => {
+    const copy = (await lockCopies(tx, sourceOf(service), [id])).get(id);
+    if (copy) await noteListed(tx, { id: feedId, run }, [copy.key]);
+  });
+}
+
+/** A part of a catalog that is too large for one transaction: pushes and queries do not wait for all of it. */
+async function applyPart(
+  context: DiscoveryContext,
+  page: PulledPage,
+  { catalog, first, last }: CatalogPart,
+): Promise<PageOutcome> {
+  const { feedId } = page;
+  return inTransaction(context, page, [catalog], async (tx, incoming, held) => {
+    const parts = incoming.map((one) => ({ ...one, mode: 'MERGE' as const, replacesMembers: true }));
+    const applied = await applyCopies(tx, parts, held, context.now());
+    const [part] = parts;
+    const [{ key } = { key: undefined }] = applied;
+    if (part === undefined || key === undefined) return applied;
+    if (first) await forgetItems(tx, feedId);
+    await noteItems(tx, feedId, 'resource', catalog.resources?.map(({ id }) => id) ?? []);
+    await noteItems(tx, feedId, 'offer', catalog.offers?.map(({ id }) => id) ?? []);
+    return last ? [...applied, ...(await removeOthers(tx, context, feedId, part, key))] : applied;
+  });
+}
+
+/** What the catalog does not have any more, when its last part has come. */
+async function removeOthers(
+  tx: Transaction,
+  { now }: DiscoveryContext,
+  feedId: number,
+  part: IncomingCatalog,
+  key: number,
+): Promise<AppliedCatalog[]> {
+  const { resources: _resources, offers: _offers, ...members } = part.catalog;
+  const removed: AppliedCatalog[] = [];
+  for (;;) {
+    const resources = await findUnnoted(tx, feedId, 'resource', key, removalsAtOnce);
+    const offers = await findUnnoted(tx, feedId, 'offer', key, removalsAtOnce);
+    if (resources.length + offers.length === 0) break;
+    const removals = { resources, offers };
+    removed.push(...(await applyCatalogs(tx, [{ ...part, catalog: members, removals }], now())));
+  }
+  await forgetItems(tx, feedId);
+  return removed;
+}
+
+/** Hands over what may be applied, and notes that the feed listed all of it. */
+async function inTransaction(
+  { database, config }: DiscoveryContext,
+  page: PulledPage,
+  catalogs: readonly ReceivedCatalog[],
+  apply: (
+    tx: Transaction,
+    incoming: Omit<IncomingCatalog, 'mode'>[],
+    held: ReadonlyMap<string, HeldCopy>,
+  ) => Promise<AppliedCatalog[]>,
+): Promise<PageOutcome> {
+  const { feedId, run, service, sentAt } = page;
+  const source = sourceOf(service);
+  return database.transaction(async (tx) => {
+    const held = await lockCopies(
+      tx,
+      source,
+      catalogs.map(({ id }) => id),
+    );
+    const newer = catalogs.flatMap(({ id }) => {
+      const copy = held.get(id);
+      return copy?.push_arrived_at && copy.push_arrived_at >= sentAt ? [copy] : [];
+    });
+    const older = catalogs.filter(({ id }) => !newer.some((copy) => copy.id === id));
+    const incoming = older.map((catalog) => ({
+      source,
+      owner: ownerOf(catalog, service, config.REGISTRY_NAME),
+      type: page.typeOf(catalog.id),
+      networks: networksOf(page, held.get(catalog.id)),
+      catalog,
+      pulledAt: sentAt,
+    }));
+    const applied = await apply(tx, incoming, held);
+    await noteListed(tx, { id: feedId, run }, [...new Set([...applied, ...newer].map(({ key }) => key))]);
+    return {
+      catalogs: 0,
+      written: sum(applied, ({ written }) => written),
+      removed: sum(applied, ({ removed }) => removed),
+      skipped: newer.filter((copy) => copy.push_merged).length,
+    };
+  });
+}
+
+/** A pull shows that the catalog is in the network of its feed, and says nothing of others. */
+function networksOf({ networkId }: PulledPage, held: HeldCopy | undefined): string[] | null {
+  if (held?.networks === null) return null;
+  const known = held?.networks ?? [];
+  return networkId === '' || known.includes(networkId) ? known : [...known, networkId];
+}
+
+function count(total: PageOutcome, { written, removed, skipped }: PageOutcome): void {
+  total.written += written;
+  total.removed += removed;
+  total.skipped += skipped;
+}
+
+function sum<T>(items: readonly T[], amount: (item: T) => number): number {
+  return items.reduce((total, item) => total + amount(item), 0);
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { Static, TSchema } from 'typebox';
+import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
+import { FetchFailure } from '../http/fetch-failure.ts';
+import type { Action } from '../protocol/actions.ts';
+import { type ApplicationContext, protocolVersion } from '../protocol/context.ts';
+import { isJsonObject, parseJson } from '../protocol/json.ts';
+import { validator } from '../protocol/validate.ts';
+import { joinPath } from '../rules/base-address.ts';
+import type { DiscoveryContext } from './context.ts';
+
+// Asks a catalog service that the operator configured. Whatever is not an answer to the question is a StepFailed.
+
+/** A step of staying in step failed for now, and is tried again later. The message says why, for the log and for an operator. */
+export class StepFailed extends Error {
+  override readonly name = 'StepFailed';
+  /** HTTP status of the answer, where there was one. */
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, options: { status?: number; retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+export interface ServiceQuestion {
+  action: Action;
+  /** Base address of the service. */
+  catalogUrl: string;
+  /** Of the envelope; there is none for GET and DELETE. */
+  message?: object;
+  query?: Record<string, string>;
+  signal: AbortSignal;
+  maxAnswerBytes?: number;
+  beforeSending?(sent: { messageId: string; body: Buffer; signature: string }): Promise<void>;
+}
+
+const defaultMaxAnswerBytes = 1024 * 1024;
+
+export async function askService(
+  context: DiscoveryContext,
+  question: ServiceQuestion,
+): Promise<AnswerToQuestion> {
+  const { action, catalogUrl, message, query, signal } = question;
+  const { self, client, registry, logger, now } = context;
+  const envelope = message && { context: contextFor(context, action), message };
+  const body = envelope ? Buffer.from(JSON.stringify(envelope)) : Buffer.alloc(0);
+  const asked: Question = {
+    method: action.method,
+    url: `${joinPath(catalogUrl, action.path)}${query ? `?${new URLSearchParams(query)}` : ''}`,
+    body,
+    maxAnswerBytes: question.maxAnswerBytes ?? defaultMaxAnswerBytes,
+    operatorConfigured: true,
+    signal,
+    beforeSending: async (signature) =>
+      envelope && question.beforeSending?.({ messageId: envelope.context.messageId, body, signature }),
+  };
+  const sender = { key: self, client, findKey: registry.findKey, logger, now };
+  const answer = await exchangeSigned(sender, asked).catch((error) => {
+    if (error instanceof FetchFailure && error.kind !== 'aborted' && error.kind !== 'too-large')
+      throw new StepFailed(error.message, { cause: error });
+    throw error;
+  });
+  const { status, retryAfterMs } = answer;
+  const nack = findNack(answer.body);
+  if (status >= 200 && status < 300 && nack === undefined) return answer;
+  throw new StepFailed(`${action.name} was answered with ${status}${nack ? `: ${nack}` : ''}`, {
+    status,
+    retryAfterMs,
+  });
+}
+
+/** What an answer says, where it is what the schema asks for. */
+export function readAnswer<S extends TSchema>({ body }: AnswerToQuestion, schema: S): Static<S> {
+  try {
+    return validator(schema)(parseJson(body));
+  } catch (error) {
+    throw new StepFailed(`the answer cannot be read: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
+
+function contextFor({ self, url, now }: DiscoveryContext, action: Action): ApplicationContext {
+  return {
+    version: protocolVersion,
+    action: action.name,
+    messageId: randomUUID(),
+    transactionId: randomUUID(),
+    timestamp: now().toISOString(),
+    bapId: self.subscriberId,
+    bapUri: url,
+  };
+}
+
+/** The error of a NACK in words; only small bodies are one. */
+function findNack(body: Buffer): string | undefined {
+  if (body.length > 64 * 1024) return undefined;
+  try {
+    const { message } = JSON.parse(body.toString('utf8'));
+    if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
+    const { error } = message;
+    return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FetchFailure } from '../http/fetch-failure.ts';
+import { inflateStream } from '../http/inflate.ts';
+import type { DownloadManifest } from '../protocol/pull-messages.ts';
+import { parseInstant } from '../protocol/time.ts';
+import { StepFailed } from './ask-service.ts';
+import type { DiscoveryContext } from './context.ts';
+
+// Fetches the result of a pull (catalog spec: POST /catalog/on_pull, Download rules):
+//
+//   not after expiresAt   an expired one is not fetched, and the pull is issued again
+//   checksum first        the bytes go into a file; nothing of them is looked at before their sha256 is that of the manifest
+//   then decompressed     while it is read, so that little of it is ever in memory
+
+/** Of the download, compressed. */
+const maxDownloadBytes = 4 * 1024 ** 3;
+const maxInflatedBytes = 64 * 1024 ** 3;
+const maxDownloadMs = 30 * 60_000;
+
+/** A verified download. It is a file without a name, which is gone with `close` or with the process. */
+export interface VerifiedDownload {
+  /** The JSON, from its beginning; may be read several times. */
+  read(): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export async function downloadPull(
+  context: DiscoveryContext,
+  manifest: DownloadManifest,
+  { catalogUrl, signal }: { catalogUrl: string; signal: AbortSignal },
+): Promise<VerifiedDownload> {
+  const { now } = context;
+  const leftMs = (parseInstant(manifest.expiresAt)?.getTime() ?? 0) - now().getTime();
+  if (leftMs <= 0)
+    throw new StepFailed(`the download expired at ${manifest.expiresAt}; the pull is issued again`);
+  const file = await openNamelessFile();
+  try {
+    const timeoutMs = Math.min(leftMs, maxDownloadMs);
+    const checksum = await fetchInto(context, file, manifest.url, { catalogUrl, timeoutMs, signal });
+    if (manifest.checksum.toLowerCase() !== checksum)
+      throw new StepFailed('the download does not have the checksum of its manifest, and is not looked at');
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  return {
+    read: () =>
+      inflateStream(
+        file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 }),
+        maxInflatedBytes,
+        manifest.url,
+      ),
+    close: () => file.close(),
+  };
+}
+
+/** Returns the checksum of what came. How long it is decides nothing: the checksum covers every byte. */
+async function fetchInto(
+  { client }: DiscoveryContext,
+  file: FileHandle,
+  url: string,
+  { catalogUrl, timeoutMs, signal }: { catalogUrl: string; timeoutMs: number; signal: AbortSignal },
+): Promise<string> {
+  try {
+    const answer = await client.stream(url, {
+      timeoutMs,
+      maxBytes: maxDownloadBytes,
+      operatorConfigured: originOf(url) === originOf(catalogUrl),
+      signal,
+    });
+    if (answer.status !== 200) {
+      answer.body.destroy();
+      throw new StepFailed(`the download was answered with ${answer.status}; the pull is issued again`);
+    }
+    const sha256 = createHash('sha256');
+    for await (const chunk of answer.body) {
+      sha256.update(chunk);
+      await file.writeFile(chunk);
+    }
+    return `sha256:${sha256.digest('hex')}`;
+  } catch (error) {
+    if (error instanceof FetchFailure && error.kind !== 'aborted')
+      throw new StepFailed(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function openNamelessFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `signpost-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return file;
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { purgeCallbacks } from '../storage/callbacks.ts';
+import { purgeRequests } from '../storage/request-memory.ts';
+import { purgeSent } from '../storage/sent-requests.ts';
+import type { DiscoveryContext } from './context.ts';
+
+const intervalMs = 60_000;
+const dayMs = 24 * 3_600_000;
+
+/** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came. */
+export function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
+  const stop = new AbortController();
+  const running = run(context, stop.signal);
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+async function run(context: DiscoveryContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await tidyUp(context).catch((error) =>
+      context.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
+    );
+    await delay(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
+
+async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void> {
+  const at = now();
+  await purgeRequests(database, at);
+  await purgeCallbacks(database, new Date(at.getTime() - config.HISTORY_DAYS * dayMs));
+  await purgeSent(database, at);
+}

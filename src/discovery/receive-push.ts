@@ -1,0 +1,168 @@
+import type { FastifyInstance } from 'fastify';
+import { rememberAnswer } from '../delivery/remember-answer.ts';
+import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import type { PublishDirective } from '../protocol/publish-messages.ts';
+import { parseInstant } from '../protocol/time.ts';
+import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
+import type { UpdateMode } from '../rules/merge.ts';
+import type { Transaction } from '../storage/database.ts';
+import { requestPull, type SubscribedFeed } from '../storage/discovery-feeds.ts';
+import { type HeldCopy, lockCopies, notePushed } from '../storage/discovery-sync.ts';
+import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
+import type { DiscoveryContext } from './context.ts';
+import { findFeedsOf } from './services.ts';
+
+// Receives pushes (catalog spec: POST /catalog/push). Everything happens in one transaction before the answer: what is acknowledged can be
+// found, and a repeat does nothing again.
+//
+//   200   applied; also when a newer push of the same catalog was applied before
+//   202   BIZ_NO_RESULTS_FOUND: no catalog of it is held from that sender or matches an active subscription with it
+//   400, 401, 429, 500   from the signed route; after one of these the service is pulled from, because something may be missing now
+
+export function addPushRoute(
+  server: FastifyInstance,
+  service: SignedService,
+  context: DiscoveryContext,
+): void {
+  signedRoute(server, service, actions.push, (request) => receive(context, request));
+  server.addHook('onResponse', async (request, reply) => {
+    const { routeOptions, identity } = request;
+    if (routeOptions.config.action !== actions.push || reply.statusCode < 400 || identity === undefined)
+      return;
+    await askForPull(context, identity, `a push was answered with ${reply.statusCode}`).catch((error) =>
+      context.logger.warn({ err: error }, 'cannot ask for a pull'),
+    );
+  });
+}
+
+/** Pulls that events ask for start at least this many times the usual first delay after the last one. */
+const spacingFactor = 10;
+
+async function askForPull(context: DiscoveryContext, service: string, reason: string): Promise<void> {
+  await context.database.transaction((tx) => askForPullIn(tx, context, service, reason));
+}
+
+async function askForPullIn(
+  tx: Transaction,
+  { config, logger, now }: DiscoveryContext,
+  service: string,
+  reason: string,
+): Promise<void> {
+  const spacingMs = config.RETRY_BASE_MS * spacingFactor;
+  const feeds = await requestPull(tx, { service, at: now(), spacingMs });
+  if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
+}
+
+async function receive(
+  context: DiscoveryContext,
+  request: VerifiedRequest<typeof actions.push>,
+): Promise<Answer> {
+  const { identity: service, record } = request;
+  const { messageId } = request.context;
+  return context.database.transaction(async (tx) => {
+    const feeds = await findFeedsOf(tx, service, record);
+    const processed = await applyPush(tx, context, request, feeds);
+    const answer = processed
+      ? { status: 200, body: JSON.stringify(ack(messageId)) }
+      : { status: 202, body: JSON.stringify(ack(messageId, notWanted(service))) };
+    await rememberAnswer(tx, request, answer, { open: false });
+    return answer;
+  });
+}
+
+function notWanted(service: string): ProtocolError {
+  return new ProtocolError(
+    'BIZ_NO_RESULTS_FOUND',
+    `No active subscription with ${service} matches, and none of it is held here.`,
+  );
+}
+
+interface PushedCatalog {
+  catalog: Catalog;
+  directive: Required<Pick<PublishDirective, 'catalogType' | 'updateMode' | 'visibleTo'>>;
+}
+
+/** False when nothing of it is wanted here. */
+async function applyPush(
+  tx: Transaction,
+  context: DiscoveryContext,
+  request: VerifiedRequest<typeof actions.push>,
+  feeds: readonly SubscribedFeed[],
+): Promise<boolean> {
+  const { config, logger, now } = context;
+  const { identity: service, receivedAt } = request;
+  const source = sourceOf(service);
+  const pushedAt = parseInstant(request.context.timestamp) ?? receivedAt;
+  const pushed = pushedCatalogs(request.message, config.DEFAULT_NETWORK_ID);
+  const held = await lockCopies(
+    tx,
+    source,
+    pushed.map(({ catalog }) => catalog.id),
+  );
+  const wanted = pushed.filter((one) => held.has(one.catalog.id) || matchesAny(feeds, one));
+  const current = wanted.filter(({ catalog }) => !isOlder(held.get(catalog.id), pushedAt));
+  if (current.length < wanted.length)
+    logger.info({ service, messageId: request.context.messageId }, 'an older push came after a newer one');
+
+  const applied = await applyCopies(
+    tx,
+    current.map(({ catalog, directive }) => ({
+      source,
+      owner: ownerOf(catalog, service, config.REGISTRY_NAME),
+      type: directive.catalogType,
+      networks: directive.visibleTo,
+      catalog,
+      mode: directive.updateMode,
+      pushedAt,
+    })),
+    held,
+    now(),
+  );
+  const modes = new Map<string, UpdateMode>(
+    current.map(({ catalog, directive }) => [catalog.id, directive.updateMode]),
+  );
+  const isMerged = (id: string) => modes.get(id) === 'MERGE';
+  await notePushed(
+    tx,
+    applied.map(({ key, id }) => ({ key, merged: isMerged(id) })),
+    receivedAt,
+  );
+  const incomplete = applied.filter(({ id }) => isMerged(id) && !held.has(id)).map(({ id }) => id);
+  if (incomplete.length > 0)
+    await askForPullIn(tx, context, service, `a part of catalogs came that are not held: ${incomplete}`);
+  return wanted.length > 0;
+}
+
+/** Each catalog with what its directive says, or what is said where there is none. */
+function pushedCatalogs(
+  { catalogs, publishDirectives = [] }: VerifiedRequest<typeof actions.push>['message'],
+  defaultNetwork: string,
+): PushedCatalog[] {
+  const directives = new Map(publishDirectives.map((directive) => [directive.catalogId, directive]));
+  return catalogs.map((catalog) => {
+    const {
+      catalogType = 'REGULAR',
+      updateMode = 'MERGE',
+      visibleTo = [defaultNetwork],
+    } = directives.get(catalog.id) ?? {};
+    return { catalog, directive: { catalogType, updateMode, visibleTo } };
+  });
+}
+
+/** Whether an active subscription with the sender asks for it. */
+function matchesAny(feeds: readonly SubscribedFeed[], { catalog, directive }: PushedCatalog): boolean {
+  const matchable = { networkIds: directive.visibleTo, schemaTypes: schemaTypesOf(catalog) };
+  return feeds.some(
+    ({ subscribed, network_id: networkId, schema_types: schemaTypes }) =>
+      subscribed &&
+      matchesInterest({ networkIds: networkId === '' ? [] : [networkId], schemaTypes }, matchable),
+  );
+}
+
+function isOlder(held: HeldCopy | undefined, pushedAt: Date): boolean {
+  return held?.pushed_at != null && pushedAt < held.pushed_at;
+}

@@ -1,0 +1,54 @@
+import type { ParticipantRecord } from '../protocol/registry-record.ts';
+import type { Transaction } from '../storage/database.ts';
+import { feedsChannel, learnService, listFeeds, type SubscribedFeed } from '../storage/discovery-feeds.ts';
+import type { DiscoveryContext } from './context.ts';
+
+// Who is a catalog service that we subscribe to: the one whom the settings name, or who answered at the configured address; until that is
+// known, the signer whose registry record has the origin of that address.
+
+export function isService(
+  { service, catalog_url: catalogUrl }: { service: string | null; catalog_url: string },
+  identity: string,
+  { url }: Pick<ParticipantRecord, 'url'>,
+): boolean {
+  if (service !== null) return service === identity;
+  return url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(catalogUrl).origin;
+}
+
+/** The feeds of whoever signed, which is remembered as their service. */
+export async function findFeedsOf(
+  tx: Transaction,
+  identity: string,
+  record: Pick<ParticipantRecord, 'url'>,
+): Promise<SubscribedFeed[]> {
+  const feeds = (await listFeeds(tx)).filter((feed) => isService(feed, identity, record));
+  const learned = feeds.filter(({ service }) => service === null).map(({ id }) => id);
+  if (learned.length > 0) await learnService(tx, learned, identity);
+  return feeds;
+}
+
+const refreshMs = 5_000;
+
+/** The known services, as of a moment ago: their pushes are not counted by the rate limit. */
+export function watchServices({ database, logger }: DiscoveryContext): {
+  has(identity: string): boolean;
+  close(): Promise<void>;
+} {
+  let services = new Set<string | null>();
+  const refresh = () =>
+    void listFeeds(database)
+      .then((feeds) => {
+        services = new Set(feeds.map(({ service }) => service));
+      })
+      .catch((error) => logger.debug({ err: error }, 'cannot read the feeds'));
+  refresh();
+  const unlisten = database.listen(feedsChannel, refresh);
+  const timer = setInterval(refresh, refreshMs).unref();
+  return {
+    has: (identity) => services.has(identity),
+    async close() {
+      clearInterval(timer);
+      await (await unlisten)();
+    },
+  };
+}

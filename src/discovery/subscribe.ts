@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import type { SubscriptionSetting } from '../config.ts';
+import { actions } from '../protocol/actions.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { SubscriptionId } from '../protocol/shapes.ts';
+import { withoutTrailingSlashes } from '../rules/base-address.ts';
+import { type ConfiguredFeed, configureFeeds, type Feed } from '../storage/discovery-feeds.ts';
+import { settleAllPrecedence } from '../storage/discovery-sync.ts';
+import { askService, readAnswer, StepFailed } from './ask-service.ts';
+import type { DiscoveryContext } from './context.ts';
+
+// The subscriptions that the settings ask for (catalog spec: POST and DELETE /catalog/subscription). There is one for each network of a
+// service, because neither a pull nor what it brings says to which networks a catalog belongs.
+
+export async function configureSubscriptions({ config, database, now }: DiscoveryContext): Promise<void> {
+  const feeds = feedsOf(config.DISCOVERY_SUBSCRIPTIONS, config.REGISTRY_NAME);
+  await database.transaction(async (tx) => {
+    await configureFeeds(tx, feeds, now());
+    await settleAllPrecedence(tx);
+  });
+}
+
+/**
+ * One feed per service and network, in the order of the settings. Several entries for the same one ask for the schema types of all of them;
+ * omitted or empty lists mean everything, as in the subscriptions themselves.
+ */
+export function feedsOf(settings: readonly SubscriptionSetting[], registryName: string): ConfiguredFeed[] {
+  const feeds = new Map<string, ConfiguredFeed>();
+  for (const { catalogUrl: url, catalogId, networkIds = [], schemaTypes = [] } of settings) {
+    const catalogUrl = withoutTrailingSlashes(url);
+    for (const networkId of networkIds.length > 0 ? networkIds : ['']) {
+      const key = JSON.stringify([catalogUrl, networkId]);
+      const earlier = feeds.get(key);
+      const service = catalogId === undefined ? earlier?.service : identityOf(catalogId, registryName);
+      const all = earlier?.schemaTypes.length === 0 || schemaTypes.length === 0;
+      feeds.set(key, {
+        catalogUrl,
+        networkId,
+        schemaTypes: all ? [] : [...new Set([...(earlier?.schemaTypes ?? []), ...schemaTypes])].sort(),
+        ...(service !== undefined && { service }),
+        position: earlier?.position ?? feeds.size,
+      });
+    }
+  }
+  return [...feeds.values()];
+}
+
+/** Creating a subscription that is there already returns that one, so that a repeat after a crash makes no second one. */
+export async function subscribe(
+  context: DiscoveryContext,
+  feed: Feed,
+  signal: AbortSignal,
+): Promise<{ subscriptionId: string; service: string | null }> {
+  const { catalog_url: catalogUrl, network_id: networkId, schema_types: schemaTypes } = feed;
+  const networkIds = networkId === '' ? [] : [networkId];
+  const message = { subscription: { networkIds, schemaTypes } };
+  const answer = await askService(context, { action: actions.subscribe, catalogUrl, message, signal });
+  const [created] = readAnswer(answer, Subscribed).message.subscriptions;
+  if (created === undefined) throw new StepFailed('the answer names no subscription');
+  return { subscriptionId: created.subscriptionId, service: feed.service ?? serviceOf(context, answer) };
+}
+
+/** Who answers at the configured address is the service, where the operator does not say who it must be. */
+function serviceOf({ config }: DiscoveryContext, { signer }: { signer?: string }): string | null {
+  return signer === undefined ? null : identityOf(signer, config.REGISTRY_NAME);
+}
+
+/** Of the answer, what is needed: services differ in the rest. */
+const Subscribed = Type.Object({
+  message: Type.Object({
+    subscriptions: Type.Array(Type.Object({ subscriptionId: SubscriptionId }), { minItems: 1 }),
+  }),
+});
+
+/** What the service does not know, or not as ours, needs no deactivating. */
+export async function unsubscribe(
+  context: DiscoveryContext,
+  catalogUrl: string,
+  subscriptionId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await askService(context, {
+      action: actions.unsubscribe,
+      catalogUrl,
+      query: { subscriptionId },
+      signal,
+    });
+  } catch (error) {
+    if (error instanceof StepFailed && [400, 403, 404].includes(error.status ?? 0)) return;
+    throw error;
+  }
+}

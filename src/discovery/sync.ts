@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import type { RateLimits, SignedService } from '../http/signed-route.ts';
+import { actions } from '../protocol/actions.ts';
+import { findSentSignatures } from '../storage/sent-requests.ts';
+import type { DiscoveryContext } from './context.ts';
+import { addOnPullRoute } from './on-pull.ts';
+import { startPresence } from './presence.ts';
+import { startPullClient } from './pull-client.ts';
+import { addPushRoute } from './receive-push.ts';
+import { watchServices } from './services.ts';
+import { configureSubscriptions } from './subscribe.ts';
+
+// Staying in step with the catalog services of the settings: subscriptions, pushes, pulls.
+
+export interface Sync {
+  /** Pushes of services that we subscribed to are not counted. */
+  isExempt: NonNullable<RateLimits['exempt']>;
+  findSentRequest: NonNullable<SignedService['findSentRequest']>;
+  addRoutes(server: FastifyInstance, service: SignedService): void;
+  /** Begins to ask; call it when the server listens, so that the answers find somebody. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createSync(context: DiscoveryContext): Sync {
+  const { database } = context;
+  const services = watchServices(context);
+  const loops: { close(): Promise<void> }[] = [];
+  return {
+    isExempt: (identity, action) => action === actions.push && services.has(identity),
+    findSentRequest: (messageId) => findSentSignatures(database, 'discovery', messageId),
+    addRoutes(server, service) {
+      addPushRoute(server, service, context);
+      addOnPullRoute(server, service, context);
+    },
+    async start() {
+      await configureSubscriptions(context);
+      loops.push(startPresence(context), startPullClient(context));
+    },
+    async close() {
+      await Promise.all([services, ...loops].map((part) => part.close()));
+    },
+  };
+}
