@@ -78,6 +78,14 @@ export const settings = {
     'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
   ),
 
+  CONSUMER_ID: subscriberId(
+    'consumer.signpost.test',
+    'subscriberId of the consumer that "signpost discover" asks as',
+  ),
+  CONSUMER_KEY_ID: name('key-1', 'recordId of its signing key'),
+  CONSUMER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  CONSUMER_URL: optional(url('its public base address; empty means wherever it waits for answers')),
+
   DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name none'),
   MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
   NETWORK_MEMBERSHIP: choice(
@@ -183,11 +191,16 @@ export interface RoleIdentity {
   url: string;
 }
 
+/** A consumer only asks: it needs no address of its own. */
+export interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
+  url: string | undefined;
+}
+
 /** The checked settings under their own names, with what follows from several of them. */
 export interface Config extends Settings {
   roles: Role[];
   registryUrl: string;
-  identities: { catalog: RoleIdentity; discovery: RoleIdentity };
+  identities: { catalog: RoleIdentity; discovery: RoleIdentity; consumer: ConsumerIdentity };
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
@@ -209,6 +222,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         keyId: values.DISCOVERY_KEY_ID,
         seed: values.DISCOVERY_PRIVATE_KEY,
         url: values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
+      },
+      consumer: {
+        id: values.CONSUMER_ID,
+        keyId: values.CONSUMER_KEY_ID,
+        seed: values.CONSUMER_PRIVATE_KEY,
+        url: values.CONSUMER_URL,
       },
     },
   };

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { registerCatalogCommand } from './catalog.ts';
 import type { CommandContext } from './command.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
+import { registerDiscoverCommand } from './discover.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
@@ -24,6 +25,7 @@ Examples:
   $ signpost up                              every role and a demo network, on this machine
   $ signpost serve --roles catalog           one role, for production
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
+  $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
 Settings are environment variables; .env.example lists them all.`,
     );
@@ -32,6 +34,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerKeysCommand(program, context);
   registerRegistryCommand(program, context);
   registerSendCommand(program, context);
+  registerDiscoverCommand(program, context);
   registerCatalogCommand(program, context);
   registerDeliveriesCommand(program, context);
   registerSchemaCommand(program, context);

@@ -1,29 +1,19 @@
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
-import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
-import { silentLogger } from '../logger.ts';
-import { createMetrics } from '../metrics.ts';
-import { identityOf } from '../protocol/identity.ts';
-import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { parseKeyId, parseListen, parseMethod, parseSeconds, parseUrl } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import type { CommandContext } from './command.ts';
 import { readInput } from './read-input.ts';
 import { chooseAddress } from './send-address.ts';
+import { type ListenAddress, listenForCallback } from './send-callback.ts';
 import {
-  type Callback,
-  type CallbackListener,
-  type ListenAddress,
-  listenForCallback,
-} from './send-callback.ts';
-import {
-  isAccepted,
-  type ReceivedAnswer,
-  readAnswer,
-  renderAnswer,
-  renderCallback,
-  renderJson,
-} from './send-report.ts';
-import { buildRequest, type Method, prepareDraft, type SendableRequest } from './send-request.ts';
+  exchange,
+  isCallbackDue,
+  isFromAsked,
+  usualWaitSeconds,
+  waitForCallback,
+  withRegistry,
+} from './send-exchange.ts';
+import { isAccepted, renderAnswer, renderCallback, renderJson } from './send-report.ts';
+import { buildRequest, type Method, prepareDraft } from './send-request.ts';
 import { resolveSigner, type SignerOptions } from './send-signer.ts';
 
 export interface SendOptions extends SignerOptions {
@@ -73,10 +63,6 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     .action((file: string | undefined, options: SendOptions) => send(file, options, context));
 }
 
-const usualWaitSeconds = 30;
-const answerTimeoutMs = 30_000;
-const maxAnswerBytes = 64 * 1024 * 1024;
-
 const examples = `
 Exit code: 0 when accepted, 1 when refused, not reached, or when the callback did not come.
 
@@ -111,7 +97,8 @@ async function send(file: string | undefined, options: SendOptions, context: Com
       listener?.expect(request);
       const answer = await exchange(request, registry, client);
       if (!options.json) context.print(renderAnswer(request, answer));
-      const callback = await waitForCallback(listener, answer, options, context);
+      const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;
+      const callback = await waitForCallback(listener, answer, seconds, context);
       if (!options.json && callback) context.print(renderCallback(callback));
       if (options.json) context.print(renderJson(request, answer, callback));
       const isAnswered = callback
@@ -122,79 +109,4 @@ async function send(file: string | undefined, options: SendOptions, context: Com
       await listener?.close();
     }
   });
-}
-
-/** The person at the terminal wrote the addresses: none is guarded. */
-async function withRegistry(
-  config: Config,
-  work: (registry: RegistryClient, client: GuardedClient) => Promise<void>,
-): Promise<void> {
-  const client = createGuardedClient({ allowPrivateAddresses: true });
-  const registry = createRegistryClient({
-    url: config.registryUrl,
-    registryName: config.REGISTRY_NAME,
-    client,
-    logger: silentLogger(),
-    metrics: createMetrics({ process: false }),
-  });
-  try {
-    await work(registry, client);
-  } finally {
-    await client.close();
-  }
-}
-
-async function exchange(
-  request: SendableRequest,
-  registry: RegistryClient,
-  client: GuardedClient,
-): Promise<ReceivedAnswer> {
-  const { method, url, body, authorization, signature } = request;
-  try {
-    const response = await client.request(url, {
-      method,
-      headers: { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) },
-      body: body.length > 0 ? body : undefined,
-      timeoutMs: answerTimeoutMs,
-      maxBytes: maxAnswerBytes,
-      maxRedirects: 0,
-      operatorConfigured: true,
-    });
-    return await readAnswer(response, signature, registry);
-  } catch (error) {
-    if (!(error instanceof FetchFailure)) throw error;
-    const advice = error.kind === 'unreachable' ? ' Is signpost running? Start it with: npm start' : '';
-    throw new CommandError(`${error.message}${advice}`, error);
-  }
-}
-
-/** Nothing follows a refusal, nor a 202: that was received, and found to need no processing. */
-function isCallbackDue(listener: CallbackListener | undefined, answer: ReceivedAnswer): boolean {
-  return listener !== undefined && isAccepted(answer) && answer.status !== 202;
-}
-
-async function waitForCallback(
-  listener: CallbackListener | undefined,
-  answer: ReceivedAnswer,
-  { wait }: SendOptions,
-  context: CommandContext,
-): Promise<Callback | undefined> {
-  if (!listener || !isCallbackDue(listener, answer)) return undefined;
-  const seconds = typeof wait === 'number' ? wait : usualWaitSeconds;
-  context.note(`Waiting at ${listener.url} for ${listener.action}, up to ${seconds} s …`);
-  const callback = await listener.wait(seconds);
-  if (!callback) context.note(`No ${listener.action} came within ${seconds} s.`);
-  return callback;
-}
-
-/** Where the signature of the answer told whom we asked, nobody else can call back. */
-function isFromAsked(
-  { signer }: Callback,
-  { signature }: ReceivedAnswer,
-  { REGISTRY_NAME }: Config,
-  context: CommandContext,
-): boolean {
-  if (!signature.holds || identityOf(signature.signer, REGISTRY_NAME) === signer) return true;
-  context.note(`The callback is signed by ${signer}, but ${signature.signer} was asked.`);
-  return false;
 }

@@ -19,9 +19,7 @@ The database, the demo identities' keys and everything else live in DATA_DIR (de
 Private addresses and plain HTTP are allowed, as everything is on this machine.`,
     )
     .action(() => {
-      const config = context.config(
-        context.isSet('ALLOW_PRIVATE_ADDRESSES') ? {} : { ALLOW_PRIVATE_ADDRESSES: 'true' },
-      );
+      const config = demoConfig(context);
       return runProcess(context, config, {
         prepare: (database) => registerDemoNetwork(database, config),
         started: () => context.print(firstSteps(config)),
@@ -29,19 +27,31 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
     });
 }
 
-/** Participants without an address: they are played by `signpost send`, whose callbacks may come back to any port. */
-const demoActors = [
-  { id: 'provider.signpost.test', type: 'BPP' },
-  { id: 'consumer.signpost.test', type: 'BAP' },
-] as const;
+/** Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service. */
+function demoConfig(context: CommandContext): Config {
+  const { identities, DEFAULT_NETWORK_ID } = context.config();
+  const { id: catalogId, url: catalogUrl } = identities.catalog;
+  const subscriptions = [{ catalogUrl, catalogId, networkIds: [DEFAULT_NETWORK_ID] }];
+  const demo = {
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+    DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
+  };
+  return context.config(
+    Object.fromEntries(Object.entries(demo).filter(([setting]) => !context.isSet(setting))),
+  );
+}
+
+/** Has no address: it is played by `signpost send`, whose callbacks may come back to any port. So is the consumer, unless it has one. */
+const demoProvider = { id: 'provider.signpost.test', keyId: 'key-1', url: undefined };
 
 /** The roles of this process and the actors of the demo become participants of the own registry, keys included. */
 async function registerDemoNetwork(database: Database, config: Config): Promise<void> {
-  const { catalog, discovery } = config.identities;
+  const { catalog, discovery, consumer } = config.identities;
   const participants = [
     { ...catalog, type: 'BPP' },
     { ...discovery, type: 'BAP' },
-    ...demoActors.map((actor) => ({ ...actor, keyId: 'key-1' })),
+    { ...demoProvider, type: 'BPP' },
+    { ...consumer, type: 'BAP' },
   ];
   for (const participant of participants) {
     const key = loadOrCreateSigningKey(config.DATA_DIR, participant);
@@ -49,7 +59,7 @@ async function registerDemoNetwork(database: Database, config: Config): Promise<
       ...splitIdentity(identityOf(participant.id, config.REGISTRY_NAME)),
       subscriberId: participant.id,
       type: participant.type,
-      url: 'url' in participant ? participant.url : undefined,
+      url: participant.url,
       networkIds: [config.DEFAULT_NETWORK_ID],
       key: { recordId: participant.keyId, publicKey: publicKeyOf(key.privateKey) },
       replaceKey: true,
@@ -62,6 +72,6 @@ function firstSteps(config: Config): string {
   return `
 Signpost is up. In another terminal:
   npx signpost send examples/publish-chargers.json --as provider.signpost.test --to ${config.identities.catalog.url} --wait
-  npx signpost send examples/search.json --as discovery.signpost.test --to ${config.identities.catalog.url}
+  npx signpost discover fast charger --near 12.97,77.64 --within 5km
 API: ${config.identities.catalog.url}/${page}    Ctrl-C stops everything.`;
 }
