@@ -107,7 +107,7 @@ create table discovery.geometry (
   primary key (key, path_id, position)
 );
 create index geometry_box on discovery.geometry using gist (box);
-create index geometry_of_path on discovery.geometry (path_id, key);
+create index geometry_of_path on discovery.geometry (path_id, key, position);
 
 -- The distinct words, their deletions (for typing errors), and where each word stands.
 create table discovery.word (

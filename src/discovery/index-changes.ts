@@ -1,3 +1,4 @@
+import { sphereBox } from '../rules/geometry/sphere-box.ts';
 import { indexKeys } from '../rules/text/typing-errors.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
@@ -110,12 +111,4 @@ function pushWord(rows: PostingRows, word: string, key: number, weight: number):
   rows.word.push(word);
   rows.key.push(key);
   rows.weight.push(Math.round(weight * 100));
-}
-
-// TODO until rules/geometry is there
-function sphereBox(geometry: import('../protocol/geojson.ts').Geometry) {
-  const [lon = 0, lat = 0] = ('coordinates' in geometry ? geometry.coordinates : []) as number[];
-  const [a, b] = [(lon * Math.PI) / 180, (lat * Math.PI) / 180];
-  const xyz = [Math.cos(b) * Math.cos(a), Math.cos(b) * Math.sin(a), Math.sin(b)];
-  return { low: xyz, high: xyz };
 }

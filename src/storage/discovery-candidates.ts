@@ -46,46 +46,57 @@ export interface CandidateQuery {
   check?: DocumentCheck;
 }
 
-/** The first keys in the order of the lead. */
-export async function findCandidates(
+export interface Candidate {
+  key: number;
+  /** JSON text, where it was asked for. */
+  document?: string;
+}
+
+export interface CandidateOptions {
+  limit: number;
+  /** Where an earlier page ended; a lead of keys is cut into pages by whoever has the keys. */
+  after?: Cursor;
+  documents?: boolean;
+}
+
+/** The last candidate of a page, with its value where those give the order. */
+export interface Cursor {
+  key: number;
+  value?: number;
+}
+
+/** The next candidates in the order of the lead; the cursor is undefined on the last page. */
+export async function readCandidates(
   queryable: Queryable,
-  query: CandidateQuery,
-  limit: number,
-): Promise<number[]> {
-  const { text, values } = candidateStatement(query, ['key']);
-  const { rows } = await queryable.query<{ key: number }>(`${text} limit ${Math.trunc(limit)}`, values);
-  return rows.map(({ key }) => key);
-}
-
-/** All keys in the order of the lead, to be read batch by batch. */
-export function keyStatement(query: CandidateQuery): [text: string, values: unknown[]] {
-  const { text, values } = candidateStatement(query, ['key']);
-  return [text, values];
-}
-
-/** The same with their documents. */
-export function documentStatement(query: CandidateQuery): [text: string, values: unknown[]] {
-  const { text, values } = candidateStatement(query, ['key', 'document::text as document']);
-  return [text, values];
-}
-
-function candidateStatement(
   { lead, gate, check }: CandidateQuery,
-  columns: readonly string[],
-): { text: string; values: unknown[] } {
+  { limit, after, documents = false }: CandidateOptions,
+): Promise<{ candidates: Candidate[]; cursor?: Cursor }> {
   const parameters = createParameters();
-  const { from, resource, order } = leadClause(lead, parameters);
-  // Facts and numbers know only the key of their resource: its row is read when something else is asked of it.
-  const needsRow = resource !== undefined || check !== undefined || columns.length > 1;
+  const clause = leadClause(lead, parameters);
+  // Facts and numbers know only the key of their resource: its row is read when something is asked of it.
+  const needsRow = clause.resource !== undefined || check !== undefined || documents;
   const source = needsRow ? 'resource' : 'lead';
-  const text = `select ${columns.map((column) => `${source}.${column}`).join(', ')}
-    from ${from}
-    ${needsRow && from !== scanned ? `join discovery.resource on ${resource ?? 'resource.key = lead.key'}` : ''}
-    join discovery.catalog on catalog.key = ${source}.key >> 26
-    where ${searchedCondition('catalog', gate, parameters)}
-      ${check ? `and ${checkCondition(check, parameters)}` : ''}
-    order by ${order}`;
-  return { text, values: parameters.values };
+  const byValue = lead.kind === 'numbers' && lead.order === 'value';
+  const conditions = [searchedCondition('catalog', gate, parameters)];
+  if (check) conditions.push(checkCondition(check, parameters));
+  if (after) conditions.push(afterCondition(after, clause.order, parameters));
+  const { rows } = await queryable.query<Candidate & { value: number | null }>(
+    `select ${source}.key, ${documents ? 'resource.document::text' : 'null'} as document, ${byValue ? 'lead.value' : 'null'} as value
+     from ${clause.from}
+     ${needsRow && clause.from !== scanned ? `join discovery.resource on ${clause.resource ?? 'resource.key = lead.key'}` : ''}
+     join discovery.catalog on catalog.key = ${source}.key >> 26
+     where ${conditions.join(' and ')}
+     order by ${clause.order}
+     limit ${Math.trunc(limit)}`,
+    parameters.values,
+  );
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return { candidates: rows, ...(last && { cursor: { key: last.key, value: last.value ?? undefined } }) };
+}
+
+function afterCondition({ key, value }: Cursor, order: string, parameters: Parameters): string {
+  const last = value === undefined ? [key] : [value, key];
+  return `(${order}) > (${last.map((each) => parameters.add(each)).join(', ')})`;
 }
 
 const scanned = 'discovery.resource';

@@ -46,16 +46,16 @@ export async function holdCatalogs(
   now: Date,
 ): Promise<HeldCatalog[]> {
   const values = [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)];
-  // In one order for everybody: two that hold the same catalogs wait for each other, not in a circle.
+  // Their keys are in the order in which they are given: it becomes the order of answers.
   await tx.query(
     `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at)
      select source, owner, id, 'REGULAR', '{}', 0, '', '{}', '{}', false, $4
-     from unnest($1::text[], $2::text[], $3::text[]) as wanted (source, owner, id)
+     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as wanted (source, owner, id, place)
      where not exists (
        select from discovery.catalog as held
        where (held.source, held.owner, held.id) = (wanted.source, wanted.owner, wanted.id)
      )
-     order by 1, 2, 3
+     order by place
      on conflict (source, owner, id) do nothing`,
     [...values, now],
   );

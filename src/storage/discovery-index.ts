@@ -74,7 +74,7 @@ export async function replaceGeometries(
   const pathIds = await geometryPathIds(tx, new Set(rows.map(({ path }) => path)));
   const records = rows.map(({ key, path, position, shape, low, high }) => {
     const pathId = pathIds.get(path) ?? 0;
-    return { key, path_id: pathId, position, shape, box: cubeText(low, high, pathId) };
+    return { key, path_id: pathId, position, shape, box: cubeText({ low, high }, pathId) };
   });
   await tx.query(
     `insert into discovery.geometry (key, path_id, position, shape, box)
@@ -85,7 +85,10 @@ export async function replaceGeometries(
 }
 
 /** The path is the fourth dimension: shapes of different paths are far from each other. */
-export function cubeText(low: readonly number[], high: readonly number[], pathId: number): string {
+export function cubeText(
+  { low, high }: { low: readonly number[]; high: readonly number[] },
+  pathId: number,
+): string {
   return `(${[...low, pathId * pathDistance]}),(${[...high, pathId * pathDistance]})`;
 }
 

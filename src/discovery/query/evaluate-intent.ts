@@ -3,6 +3,7 @@ import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
+import { closePaths } from './close-paths.ts';
 import { createDeadline, withinDeadline } from './deadline.ts';
 import { planIntent } from './plan.ts';
 import { findResources, type Search } from './search.ts';
@@ -24,7 +25,7 @@ export interface Evaluation {
 
 /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
 export async function evaluateIntent(
-  { config, database, threads, now }: Evaluator,
+  { config, database, threads, logger, now }: Evaluator,
   message: DiscoverMessage,
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
 ): Promise<Evaluation> {
@@ -40,6 +41,11 @@ export async function evaluateIntent(
     count(candidates, passed) {
       counts.candidates += candidates;
       counts.passed += passed;
+    },
+    reportUnknown(targets, known) {
+      const close = targets.flatMap((target) => closePaths(target, known));
+      trace.note('unknown target', { targets, close });
+      logger.info({ targets, close }, 'no geometry is indexed under a target');
     },
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };

@@ -1,9 +1,9 @@
 import {
+  type Candidate,
   type CandidateQuery,
-  documentStatement,
-  findCandidates,
-  keyStatement,
+  type Cursor,
   type Lead,
+  readCandidates,
 } from '../../storage/discovery-candidates.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
@@ -12,41 +12,69 @@ import type { FilterPlan } from './plan-filter.ts';
 import type { Search } from './search.ts';
 
 // Which candidates belong to searched catalogs and are selected by the filter. Where the index can decide that, it does; otherwise documents
-// are evaluated, batch by batch, until the caller has enough.
+// are evaluated, page by page, until the caller has enough. No connection is held between pages: whoever evaluates in between needs others.
 
 /** Candidates that are read and evaluated at a time. */
-const batch = 500;
+const pageSize = 500;
+/** Keys that are looked up at a time. */
+const keysAtOnce = 1_000;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;
 
-/** Keys of resources in the order of the lead, at most so many. */
+/** Keys of resources in the order of the lead. Whoever needs only the first ones says how many. */
 export async function* passing(search: Search, lead: Lead, atMost?: number): AsyncGenerator<number[]> {
-  const { filter, gate } = search.plan;
-  const query: CandidateQuery = { lead, gate, check: filter?.check };
-  if (filter !== undefined && !filter.exact) {
-    yield* filter.test ? testing(search, filter, query) : selecting(search, query);
-  } else if (atMost !== undefined) {
-    search.deadline.check();
-    const keys = await findCandidates(search.database, query, atMost);
-    search.count(keys.length, keys.length);
-    yield keys;
-  } else {
-    for await (const rows of search.database.stream<{ key: number }>(...keyStatement(query), { batch })) {
-      search.deadline.check();
-      search.count(rows.length, rows.length);
-      yield rows.map(({ key }) => key);
+  const { filter } = search.plan;
+  if (filter === undefined || filter.exact) {
+    for await (const page of pages(search, lead, { limit: atMost ?? pageSize })) {
+      search.count(page.length, page.length);
+      yield page.map(({ key }) => key);
     }
+  } else if (filter.test) {
+    yield* testing(search, filter, lead);
+  } else {
+    yield* selecting(search, lead);
+  }
+}
+
+async function* pages(
+  search: Search,
+  lead: Lead,
+  options: { limit: number; documents?: boolean },
+): AsyncGenerator<Candidate[]> {
+  const { gate, filter } = search.plan;
+  for (const each of cut(lead)) {
+    const query: CandidateQuery = { lead: each, gate, check: filter?.check };
+    // All resources of the named keys come at once: a catalog has as many as it has.
+    const limit = each.kind === 'keys' ? Number.MAX_SAFE_INTEGER : options.limit;
+    let after: Cursor | undefined;
+    do {
+      search.deadline.check();
+      const { candidates, cursor } = await readCandidates(search.database, query, {
+        ...options,
+        limit,
+        after,
+      });
+      after = cursor;
+      if (candidates.length > 0) yield candidates;
+    } while (after !== undefined);
+  }
+}
+
+function* cut(lead: Lead): Generator<Lead> {
+  if (lead.kind !== 'keys') return yield lead;
+  for (let start = 0; start < lead.keys.length; start += keysAtOnce) {
+    yield { kind: 'keys', keys: lead.keys.slice(start, start + keysAtOnce) };
   }
 }
 
 /** A filter that looks at each resource by itself. */
-async function* testing(search: Search, filter: FilterPlan, query: CandidateQuery): AsyncGenerator<number[]> {
-  const rows = search.database.stream<{ key: number; document: string }>(...documentStatement(query), {
-    batch,
-  });
-  for await (const candidates of rows) {
-    const documents = candidates.map(({ document }) => document);
-    const places = await test(search, filter, documents);
+async function* testing(search: Search, filter: FilterPlan, lead: Lead): AsyncGenerator<number[]> {
+  for await (const candidates of pages(search, lead, { limit: pageSize, documents: true })) {
+    const places = await test(
+      search,
+      filter,
+      candidates.map(({ document }) => document ?? ''),
+    );
     search.count(candidates.length, places.length);
     yield places.map((place) => candidates[place]?.key ?? 0);
   }
@@ -67,14 +95,14 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
 }
 
 /** A filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-async function* selecting(search: Search, query: CandidateQuery): AsyncGenerator<number[]> {
+async function* selecting(search: Search, lead: Lead): AsyncGenerator<number[]> {
   const selected = new Map<number, ReadonlySet<number>>();
-  for await (const rows of search.database.stream<{ key: number }>(...keyStatement(query), { batch })) {
-    const catalogKeys = new Set(rows.map(({ key }) => catalogKeyOf(key)));
+  for await (const candidates of pages(search, lead, { limit: pageSize })) {
+    const catalogKeys = new Set(candidates.map(({ key }) => catalogKeyOf(key)));
     const unseen = [...catalogKeys].filter((key) => !selected.has(key));
     for (const [key, resources] of await select(search, unseen)) selected.set(key, resources);
-    const keys = rows.flatMap(({ key }) => (selected.get(catalogKeyOf(key))?.has(key) ? [key] : []));
-    search.count(rows.length, keys.length);
+    const keys = candidates.flatMap(({ key }) => (selected.get(catalogKeyOf(key))?.has(key) ? [key] : []));
+    search.count(candidates.length, keys.length);
     yield keys;
   }
 }

@@ -1,0 +1,72 @@
+import { quantify } from '../../rules/discover/quantify.ts';
+import { findOffers } from '../../storage/discovery-answers.ts';
+import { readGeometries } from '../../storage/discovery-geometries.ts';
+import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
+import { roots } from '../geometries.ts';
+import { type Judgement, judge } from './judge.ts';
+import type { Search } from './search.ts';
+import type { PlacedConstraint } from './spatial.ts';
+import type { Standing } from './standing.ts';
+
+/**
+ * Which resources satisfy all spatial constraints. What concerns a resource are its own geometries, its provider's, and those of the offers
+ * that apply to it now. The first radius gives the distance: that of the nearest geometry.
+ */
+export async function checkPlaces(
+  search: Search,
+  placed: readonly PlacedConstraint[],
+  standings: readonly Standing[],
+): Promise<Standing[]> {
+  let left = standings.map(({ distance: _distance, ...standing }): Standing => standing);
+  const holders = await holdersOf(search, placed, left);
+  for (const each of placed) {
+    if (left.length === 0) return left;
+    left = await checkOne(search, each, left, holders);
+  }
+  return left;
+}
+
+/** The keys under which the geometries of each resource stand. */
+async function holdersOf(
+  { database, plan }: Search,
+  placed: readonly PlacedConstraint[],
+  standings: readonly Standing[],
+): Promise<Map<number, number[]>> {
+  const holders = new Map(standings.map(({ key }) => [key, [key, keyOf(catalogKeyOf(key), 0)]]));
+  const asksOffers = placed.some(({ paths }) => paths.some((path) => path.startsWith(roots.offer)));
+  if (asksOffers) {
+    for (const { resource_key, offer_key } of await findOffers(database, [...holders.keys()], plan.gate)) {
+      holders.get(resource_key)?.push(offer_key);
+    }
+  }
+  return holders;
+}
+
+async function checkOne(
+  search: Search,
+  { constraint, regions }: PlacedConstraint,
+  standings: readonly Standing[],
+  holders: ReadonlyMap<number, readonly number[]>,
+): Promise<Standing[]> {
+  const keys = new Set(standings.flatMap(({ key }) => holders.get(key) ?? []));
+  const pathIds = regions.map(({ pathId }) => pathId);
+  const stored = await readGeometries(search.database, [...keys], pathIds);
+  const judgements = await judge(
+    search,
+    constraint,
+    stored.map(({ shape }) => shape),
+  );
+  const byKey = new Map<number, Judgement[]>();
+  for (const [index, { key }] of stored.entries()) {
+    const judgement = judgements[index];
+    if (judgement) byKey.set(key, [...(byKey.get(key) ?? []), judgement]);
+  }
+  return standings.flatMap((standing) => {
+    const about = (holders.get(standing.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
+    const results = about.map(({ holds }) => holds);
+    if (!quantify(constraint.quantifier, results)) return [];
+    const distances = about.flatMap(({ distance }) => distance ?? []);
+    if (distances.length === 0 || standing.distance !== undefined) return [standing];
+    return [{ ...standing, distance: Math.min(...distances) }];
+  });
+}
