@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acquireFileLock } from '../src/storage/file-lock.ts';
 import { identifyProcess } from '../src/storage/process-identity.ts';
 import { builtFiles, readCluster } from './support/embedded-process.ts';
 import { freePort } from './support/network.ts';
@@ -33,6 +34,15 @@ describe('signpost up', { timeout: 120_000 }, () => {
     const [code] = await once(child, 'exit');
     expect([code, said().includes('Signpost is up')]).toEqual([0, false]);
     expect((await readCluster(dataDir)).pid).toBeUndefined();
+  });
+
+  it('told to stop while it waits for another process does not wait for ever', async () => {
+    const release = await acquireFileLock(join(dataDir, 'postgres', 'lock'), 1_000);
+    const { child, said } = await up();
+    await until(() => said().includes('waiting for another process'));
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    await release();
   });
 
   it('told by the terminal and once more by npm, as with one Ctrl-C, stops as if told once', async () => {

@@ -16,7 +16,9 @@ export async function runProcess(
 ): Promise<void> {
   const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const stop = stopSignal(context, () => killOurselves(config, logger));
-  const running = await startProcess(config, { logger, prepare: hooks.prepare }).catch(explain);
+  const starting = startProcess(config, { logger, prepare: hooks.prepare });
+  void stop.coming.then(() => giveUpOn(starting, () => killOurselves(config, logger)));
+  const running = await starting.catch(explain);
   if (!stop.came()) {
     for (const { role, url } of running.roles) context.print(`${role.padEnd(10)} ${url}`);
     if (running.operationsUrl) context.print(`operations ${running.operationsUrl}`);
@@ -54,6 +56,15 @@ function stopSignal(context: CommandContext, impatient: () => void) {
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** One Ctrl-C comes from the terminal, and once more from npm, which passes it on. */
 const sameSignalMs = 500;
+
+/** A start that waits for somebody or something else does not keep a process alive that was told to stop. */
+function giveUpOn(starting: Promise<unknown>, giveUp: () => void): void {
+  const timer = setTimeout(giveUp, startPatienceMs);
+  const clear = () => clearTimeout(timer);
+  void starting.then(clear, clear);
+}
+
+const startPatienceMs = 10_000;
 
 /** Nothing is finished or given back, but no server of ours is left behind. */
 function killOurselves(config: Config, logger: Logger): void {

@@ -100,6 +100,13 @@ describe('the embedded PostgreSQL', () => {
     expect(identifyProcess(pid ?? 0)).toBeUndefined();
   });
 
+  it('says what is wrong with a place where it cannot be made', async () => {
+    const file = join(shared, 'a file');
+    await writeFile(file, '');
+    const started = startEmbeddedPostgres({ dataDir: join(file, 'below'), logger });
+    await expect(started).rejects.toThrow(/^Cannot write to .*a file.*ENOTDIR.*DATA_DIR/);
+  });
+
   it('comes up when a process was killed while it made the database', async () => {
     const dataDir = await makeFresh();
     const victim = startEmbeddedProcess({ dataDir }).catch((error: Error) => error);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
@@ -74,12 +74,12 @@ async function makeHome(home: string): Promise<void> {
     await mkdir(home, { recursive: true });
     await access(home, constants.W_OK);
   } catch (error) {
-    const strange = (await stat(home).catch(() => undefined))?.uid !== process.getuid?.();
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason = error instanceof Error ? error.message : error;
     throw new Error(
-      strange
+      code === 'EACCES' || code === 'EPERM'
         ? `${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`
-        : `Cannot write to ${home}: ${reason}`,
+        : `Cannot write to ${home}: ${reason}. Set another DATA_DIR.`,
     );
   }
 }
