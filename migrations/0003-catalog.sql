@@ -100,7 +100,11 @@ create table catalog.resource (
 );
 create index resource_changed on catalog.resource (catalog_key, changed_version);
 create index resource_template on catalog.resource (id) where is_template;
-create index resource_dependent on catalog.resource (master_key, master_version) where master_key is not null;
+create index resource_dependent on catalog.resource (master_key, master_version, catalog_key) where master_key is not null;
+-- Which resource of a catalog is a variant; hashed, because its names may be longer than an index entry.
+create index resource_variant on catalog.resource (
+  catalog_key, md5(md5(master_resource_id) || md5(directive -> 'variant' ->> 'type') || md5(directive -> 'variant' ->> 'id'))
+) where directive -> 'variant' is not null;
 
 create table catalog.offer (
   catalog_key bigint not null,

@@ -11,6 +11,7 @@ import type { Actor, Body } from './support/actor.ts';
 import {
   coffee,
   coffeeContext,
+  energy,
   extending,
   publishExtending,
   publishMaster,
@@ -183,6 +184,33 @@ describe('a new version of a master', () => {
       resourceCount: count,
       schemaUses: { [coffeeContext]: count, [`${coffeeContext}#Coffee`]: count },
     });
+  });
+
+  it('that is for other networks leaves dependents what they inherited last', async () => {
+    const leaver = (roast: string, visibleTo: string[]) =>
+      publishMaster(facilitator, catalog('m7', { resources: [coffee('t7', { roast })] }), { visibleTo });
+    const roast = async () => (await servedResource(network.database, 'of-m7', 'r')).resourceAttributes.roast;
+    await leaver('light', [retail]);
+    await publishExtending(provider, catalog('of-m7', { resources: [{ id: 'r' }] }), 't7');
+    await leaver('dark', [energy]);
+    await rebuilt(network.database);
+    expect(await roast()).toBe('light');
+    await leaver('medium', [energy, retail]);
+    await rebuilt(network.database);
+    expect(await roast()).toBe('medium');
+  });
+
+  it('reaches dependents that came from the same template of another master', async () => {
+    const same = coffee('t8', { roast: 'light' });
+    await publishMaster(facilitator, catalog('m8-retail', { resources: [same] }));
+    await publishMaster(rival, catalog('m8-energy', { resources: [same] }), { visibleTo: [energy] });
+    const one = catalog('of-m8', { resources: [{ id: 'r' }] });
+    for (const networkId of [retail, energy])
+      await publishExtending(provider, one, 't8', { visibleTo: [networkId] });
+    const next = catalog('m8-energy', { resources: [coffee('t8', { roast: 'dark' })] });
+    await publishMaster(rival, next, { visibleTo: [energy] });
+    await rebuilt(network.database);
+    expect((await servedResource(network.database, 'of-m8', 'r')).resourceAttributes.roast).toBe('dark');
   });
 });
 

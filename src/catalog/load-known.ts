@@ -4,7 +4,7 @@ import {
   masterResourceIdsOf,
   resourceIdsOf,
   type Submission,
-  variantKeysOf,
+  variantsOf,
 } from '../rules/submission.ts';
 import { type CatalogRow, lockCatalogId } from '../storage/catalogs.ts';
 import type { Transaction } from '../storage/database.ts';
@@ -52,15 +52,8 @@ async function findVariantHolders(
   catalogKey: number,
   submission: Submission,
 ): Promise<Map<string, string>> {
-  const claimed = new Set(variantKeysOf(submission));
-  if (claimed.size === 0) return new Map();
-  const masterResourceIds = [...submission.extensions.values()].map(
-    ({ extension }) => extension.extends.masterResourceId,
-  );
-  const variants = await findVariants(tx, catalogKey, [...new Set(masterResourceIds)]);
-  return new Map(
-    variants
-      .map(({ id, extension }) => [variantKey(extension) ?? '', id] as const)
-      .filter(([key]) => claimed.has(key)),
-  );
+  const claimed = variantsOf(submission);
+  if (claimed.length === 0) return new Map();
+  const held = await findVariants(tx, catalogKey, claimed);
+  return new Map(held.map(({ id, extension }) => [variantKey(extension) ?? '', id]));
 }

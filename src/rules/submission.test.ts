@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../protocol/catalog.ts';
-import { masterResourceIdsOf, resourceIdsOf, submissionsOf, variantKeysOf } from './submission.ts';
+import { masterResourceIdsOf, resourceIdsOf, submissionsOf, variantsOf } from './submission.ts';
 
 function catalog(id: string, resourceIds: string[] = []): Catalog {
   const resources = resourceIds.map((resourceId) => ({ id: resourceId }));
@@ -49,7 +49,9 @@ describe('what storage must know', () => {
     const template = { catalogKey: 1, version: 1, resource: { id: 'n' } };
     const kept = new Map([['r3', { extension: { extends: { masterResourceId: 'n' } }, template }]]);
     expect(resourceIdsOf(submission)).toEqual(['r1', 'r2', 'r3']);
-    expect(variantKeysOf(submission)).toEqual(['["m","geo","delhi"]']);
+    expect(variantsOf(submission)).toEqual([
+      { extends: { masterResourceId: 'm' }, variant: { type: 'geo', id: 'delhi' } },
+    ]);
     expect(masterResourceIdsOf(submission, kept)).toEqual(['m', 'n']);
   });
 

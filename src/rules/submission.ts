@@ -1,13 +1,7 @@
 import type { Catalog, CatalogType, Resource } from '../protocol/catalog.ts';
 import type { Segments } from '../protocol/fault.ts';
 import type { PublishMessage, ResourceDirective } from '../protocol/publish-messages.ts';
-import {
-  type Extension,
-  type MasterResource,
-  type StoredExtension,
-  type Template,
-  variantKey,
-} from './extends.ts';
+import type { Extension, MasterResource, StoredExtension, Template } from './extends.ts';
 import type { CatalogMembers, UpdateMode } from './merge.ts';
 
 // What a publish is about, as values: what was submitted, who did, and what storage has to say about it.
@@ -110,10 +104,10 @@ export function resourceIdsOf({ catalog }: Submission): string[] {
 }
 
 /** The variants of which storage must say which resource of the catalog holds them. */
-export function variantKeysOf({ extensions }: Submission): string[] {
-  return [...extensions.values()]
-    .map(({ extension }) => variantKey(extension))
-    .filter((key) => key !== undefined);
+export function variantsOf({ extensions }: Submission): Required<Extension>[] {
+  return [...extensions.values()].flatMap(({ extension: { variant, ...rest } }) =>
+    variant === undefined ? [] : { ...rest, variant },
+  );
 }
 
 /**

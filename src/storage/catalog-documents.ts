@@ -82,8 +82,10 @@ const updateResource = `
         changed_version = case
           when coalesce(resource.assembled, resource.own)::text = coalesce(excluded.assembled, excluded.own)::text
           then resource.changed_version else excluded.changed_version end
-    where (resource.own::text, resource.assembled::text, resource.directive::text, resource.master_version, resource.is_template)
-      is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text, excluded.master_version, excluded.is_template)`;
+    where (resource.own::text, resource.assembled::text, resource.directive::text,
+        resource.master_key, resource.master_version, resource.is_template)
+      is distinct from (excluded.own::text, excluded.assembled::text, excluded.directive::text,
+        excluded.master_key, excluded.master_version, excluded.is_template)`;
 
 /** Empty where no row has a value: most resources extend nothing, and what is missing from an array is unnested as null. */
 function column<T>(

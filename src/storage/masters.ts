@@ -46,15 +46,25 @@ function storedExtension({ directive, masterKey, masterVersion, inherited }: Ext
   return { extension, template: { catalogKey: masterKey, version: masterVersion, resource } };
 }
 
-/** What the resources of a catalog that extend these master resources extend, and as which variant. */
+/** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */
 export async function findVariants(
   queryable: Queryable,
   catalogKey: number,
-  masterResourceIds: readonly string[],
+  variants: readonly Required<Extension>[],
 ): Promise<{ id: string; extension: Extension }[]> {
   const { rows } = await queryable.query<{ id: string; directive: string }>(
-    `select id, directive from catalog.resource where catalog_key = $1 and master_resource_id = any ($2)`,
-    [catalogKey, masterResourceIds],
+    `select id, directive from catalog.resource
+     where catalog_key = $1 and directive -> 'variant' is not null
+       and md5(md5(master_resource_id) || md5(directive -> 'variant' ->> 'type') || md5(directive -> 'variant' ->> 'id')) = any (array(
+         select md5(md5(master_resource_id) || md5(type) || md5(id))
+         from unnest($2::text[], $3::text[], $4::text[]) as variant (master_resource_id, type, id)
+       ))`,
+    [
+      catalogKey,
+      variants.map((claimed) => claimed.extends.masterResourceId),
+      variants.map(({ variant }) => variant.type),
+      variants.map(({ variant }) => variant.id),
+    ],
   );
   return rows.map(({ id, directive }) => ({ id, extension: JSON.parse(directive) }));
 }
@@ -124,7 +134,7 @@ export async function findLaggingCatalog(
   const { rows } = await queryable.query<{ key: number }>(
     `select catalog_key as key from catalog.resource
      where master_key = $1 and master_version < (select version from catalog.catalog where key = $1)
-     order by master_version limit 1`,
+     order by master_version, catalog_key limit 1`,
     [masterKey],
   );
   return rows[0]?.key;
@@ -146,11 +156,14 @@ export interface LaggingResource {
   directive: string;
   masterResourceId: string;
   inherited: string;
-  /** The template as it is now; null when the master has dropped it. */
+  /** The template as it is now; null when the master has dropped it, or has gone to other networks. */
   template: string | null;
 }
 
-/** Resources of a catalog that were assembled with an older version of the master, with their templates of today. */
+/**
+ * Resources of a catalog that were assembled with an older version of the master, with their templates of today. In the order of the index,
+ * so that a batch costs the same however many dependents have been rebuilt, or wait.
+ */
 export async function findLaggingResources(
   queryable: Queryable,
   {
@@ -166,8 +179,9 @@ export async function findLaggingResources(
      from catalog.resource as dependent
      left join catalog.resource as template
        on template.catalog_key = $2 and template.id = dependent.master_resource_id and template.is_template
+       and (select visible_to from catalog.catalog where key = $1) && (select visible_to from catalog.catalog where key = $2)
      where dependent.catalog_key = $1 and dependent.master_key = $2 and dependent.master_version < $3
-     order by dependent.id limit $4`,
+     order by dependent.master_version, dependent.catalog_key limit $4`,
     [catalogKey, masterKey, masterVersion, limit],
   );
   return rows;
