@@ -63,7 +63,7 @@ async function drainLane(
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
   const dueAt = isEmpty ? null : new Date();
-  await database.transaction((tx) => settle(tx, laneTable, claim, { dueAt, set: { attempts: 0 } }));
+  await settle(database, laneTable, claim, { dueAt, set: { attempts: 0 } });
 }
 
 /** Undefined when another process, which had lost its lease, has finished it meanwhile. */

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Queryable, Transaction } from './database.ts';
+import type { Queryable } from './database.ts';
 
 // Rows of due work and the leases on them. Every such table has
 //
@@ -36,9 +36,9 @@ export class LeaseLost extends Error {
   }
 }
 
-/** Writes a result and gives the row back; throws LeaseLost, and so undoes the transaction, when the lease is not held any more. */
+/** Writes a result and gives the row back; throws LeaseLost, and so undoes its transaction, when the lease is not held any more. */
 export async function settle(
-  tx: Transaction,
+  queryable: Queryable,
   table: string,
   claim: Claim<unknown>,
   { dueAt, set = {} }: Settlement,
@@ -48,7 +48,7 @@ export async function settle(
     ([column, value]) => `${pg.escapeIdentifier(column)} = ${parameters.add(value)}, `,
   );
   const due = parameters.add(dueAt);
-  const { rowCount } = await tx.query(
+  const { rowCount } = await queryable.query(
     `update ${tableName(table)}
      set ${members.join('')} due_at = ${dueAfter(`${due}::timestamptz`)}, lease_token = null, leased_until = null
      where id = ${parameters.add(claim.id)} and lease_token = ${parameters.add(claim.token)}`,
