@@ -12,6 +12,7 @@ import {
   parseUrl,
 } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
+import { explain } from './discover-explain.ts';
 import {
   buildMessage,
   collectTargets,
@@ -38,6 +39,7 @@ interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
   listen?: ListenAddress;
   uri?: string;
   json?: boolean;
+  explain?: boolean;
 }
 
 export function registerDiscoverCommand(program: Command, context: CommandContext): void {
@@ -69,6 +71,7 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     .option('--listen <address>', 'where to wait for it: host:port', parseListen)
     .option('--uri <url>', 'base address to give as our bapUri', parseUrl)
     .option('--json', 'print the message of the answer as JSON')
+    .option('--explain', 'show how it is evaluated instead, on the database of the discovery service')
     .addHelpText('after', examples)
     .action((words: string[], options: DiscoverOptions) => discover(words, options, context));
 }
@@ -79,6 +82,7 @@ Exit code: 0 also when nothing was found, 1 when refused, not reached, or when t
 Examples:
   $ signpost discover fast charger near me --near 12.97,77.59 --within 5km
   $ signpost discover --where '@.resourceAttributes.attributes.ratedPower.value >= 50' --network nfh.global/beckn-nodes
+  $ signpost discover charger --near 12.97,77.59 --explain
   $ signpost discover coffee --limit 5 --json | jq '.catalogs[].resources[].id'`;
 
 async function discover(
@@ -86,6 +90,8 @@ async function discover(
   options: DiscoverOptions,
   context: CommandContext,
 ): Promise<void> {
+  const message = buildMessage(words, options);
+  if (options.explain) return explain(message, narrowing(options), options, context);
   const config = context.config();
   const { consumer, discovery } = config.identities;
   const self = resolveSigner({ ...options, as: options.as ?? consumer.id }, config);
@@ -93,9 +99,7 @@ async function discover(
     to: options.to ?? discovery.url,
     method: 'POST',
     action: actions.discover.name,
-    bytes: Buffer.from(
-      JSON.stringify({ context: narrowing(options), message: buildMessage(words, options) }),
-    ),
+    bytes: Buffer.from(JSON.stringify({ context: narrowing(options), message })),
   });
   await withRegistry(config, async (registry, client) => {
     const address = (await chooseAddress(self, options, registry, config.REGISTRY_NAME)).listen();

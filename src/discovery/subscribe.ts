@@ -57,12 +57,19 @@ export async function subscribe(
   const answer = await askService(context, { action: actions.subscribe, catalogUrl, message, signal });
   const [created] = readAnswer(answer, Subscribed).message.subscriptions;
   if (created === undefined) throw new StepFailed('the answer names no subscription');
-  return { subscriptionId: created.subscriptionId, service: feed.service ?? serviceOf(context, answer) };
+  return { subscriptionId: created.subscriptionId, service: serviceOf(context, feed, answer.signer) };
 }
 
 /** Who answers at the configured address is the service, where the operator does not say who it must be. */
-function serviceOf({ config }: DiscoveryContext, { signer }: { signer?: string }): string | null {
-  return signer === undefined ? null : identityOf(signer, config.REGISTRY_NAME);
+function serviceOf(
+  { config, logger }: DiscoveryContext,
+  { service, catalog_url: catalogUrl }: Feed,
+  signer: string | undefined,
+): string | null {
+  const answering = signer === undefined ? null : identityOf(signer, config.REGISTRY_NAME);
+  if (service !== null && answering !== null && service !== answering)
+    logger.warn({ catalogUrl, service, answering }, 'the catalog service is not who it should be');
+  return service ?? answering;
 }
 
 /** Of the answer, what is needed: services differ in the rest. */

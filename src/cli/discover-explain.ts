@@ -1,0 +1,60 @@
+import { evaluateIntent } from '../discovery/query/evaluate-intent.ts';
+import type { TraceStep } from '../discovery/query/trace.ts';
+import { silentLogger } from '../logger.ts';
+import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { validator } from '../protocol/validate.ts';
+import { createThreadPool } from '../thread-pool.ts';
+import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { withDatabase } from './database.ts';
+
+/** What narrows a search as a whole. */
+interface Scope {
+  networkId?: string;
+  schemaContext?: string[];
+}
+
+/**
+ * Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was
+ * left after it. Nothing is sent, and nobody is asked.
+ */
+export async function explain(
+  message: DiscoverMessage,
+  scope: Scope,
+  { json }: { json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const logger = silentLogger();
+    const threads = createThreadPool({ size: 1, logger });
+    try {
+      checkDiscoverMessage(validator(DiscoverMessage)(message, ['message']));
+      const evaluator = { config, database, threads, logger, now: () => new Date() };
+      const { answer, trace } = await evaluateIntent(evaluator, message, scope);
+      const { resourceCount, pagination } = answer;
+      const report = { message, scope, steps: trace.steps, resourceCount, pagination };
+      context.print(json ? JSON.stringify(report, null, 2) : renderSteps(trace.steps));
+      if (!json)
+        context.print(
+          `\nResources in the answer: ${resourceCount}${pagination ? ` of ${pagination.total}` : ''}`,
+        );
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const path = error.path === undefined ? '' : ` (${error.path})`;
+      throw new CommandError(`${error.code}: ${error.message}${path}`, error);
+    } finally {
+      await threads.close();
+    }
+  });
+}
+
+function renderSteps(steps: readonly TraceStep[]): string {
+  const rows = steps.map(({ step, ms, ...details }) => [
+    step,
+    ms === undefined ? '' : String(ms),
+    Object.entries(details)
+      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join(', '),
+  ]);
+  return renderTable(['STEP', 'MS', 'WHAT'], rows);
+}

@@ -1,0 +1,163 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerDiscoverCommand } from '../src/cli/discover.ts';
+import { type CommandRun, runCommand } from './support/command.ts';
+import { startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { allPushed } from './support/receiver.ts';
+import { charger, offer } from './support/sample-catalogs.ts';
+import { publishCatalog } from './support/small-catalogs.ts';
+
+// From a publish to the table on a consumer's screen: provider → catalog service → discovery service → `signpost discover`.
+
+let network: TestNetwork;
+let discovery: TestDiscovery;
+
+beforeAll(async () => {
+  network = await startNetwork({ settings: withoutDiscovery });
+  const provider = await network.actor('provider');
+  discovery = await startDiscovery(network, [
+    { catalogUrl: network.catalogUrl, networkIds: [defaultNetwork] },
+  ]);
+  await discovery.settled();
+  await publishCatalog(provider, {
+    id: 'indiranagar',
+    descriptor: { name: 'Indiranagar' },
+    provider: {
+      id: 'voltpath',
+      descriptor: { name: 'Voltpath' },
+      availableAt: [{ geo: { type: 'Point', coordinates: [77.6408, 12.9719] } }],
+    },
+    resources: [charger('fast', { connectorType: 'CCS2' }), charger('slow')],
+    offers: [
+      offer('o1', {
+        resourceIds: ['fast'],
+        considerations: [
+          {
+            id: 'c',
+            considerationAttributes: {
+              '@context': 'https://x.example/p',
+              '@type': 'Price',
+              value: 18,
+              currency: 'INR',
+            },
+          },
+        ],
+      }),
+    ],
+  });
+  await allPushed(network);
+});
+afterAll(async () => {
+  await discovery?.stop();
+  await network?.close();
+});
+
+function discover(...args: string[]): Promise<CommandRun> {
+  const { config, databaseUrl } = network;
+  return runCommand(registerDiscoverCommand, ['discover', ...args], {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: config.DATA_DIR,
+    REGISTRY_URL: config.registryUrl,
+    DISCOVERY_URL: discovery.url,
+  });
+}
+
+describe('signpost discover', () => {
+  it('asks as a consumer, waits for on_discover and shows a table', async () => {
+    const run = await discover('--where', '@.resourceAttributes.attributes.connectorType == "CCS2"');
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.out.split('\n').slice(0, 2)).toEqual([
+      'NAME          PROVIDER  PRICE   CATALOG',
+      'Charger fast  Voltpath  18 INR  Indiranagar',
+    ]);
+    expect(run.out).toContain('1 resource of 1 catalog.');
+  });
+
+  it('finds by words around a place, with distances', async () => {
+    const run = await discover(
+      'charger',
+      '--near',
+      '12.97,77.64',
+      '--within',
+      '5km',
+      '--network',
+      defaultNetwork,
+    );
+    expect(run.notes).not.toContain('refused');
+    expect(run.out).toMatch(/Charger slow +Voltpath +\d+ m +- +Indiranagar/);
+  });
+
+  it('prints the message as JSON for a program', async () => {
+    const run = await discover('--where', '@.id == "slow"', '--json', '--limit', '1');
+    const { catalogs } = JSON.parse(run.out);
+    expect(catalogs[0].resources).toMatchObject([{ id: 'slow' }]);
+  });
+
+  it('says that nothing was found, which is no failure', async () => {
+    expect(await discover('--where', '@.id == "nothing like it"')).toMatchObject({
+      exitCode: 0,
+      out: 'Nothing found.\n',
+    });
+    const far = await discover('--near', '0,0', '--within', '1km');
+    expect(far).toMatchObject({ exitCode: 0, out: 'Nothing found within 1.0 km.\n' });
+    expect((await discover('--where', '@.id == "nothing"', '--json')).out).toContain('"catalogs": []');
+  });
+
+  it('says what is wrong with a condition, and where', async () => {
+    const run = await discover('--where', '@.id = "x"');
+    expect(run.exitCode).toBe(1);
+    expect(run.notes).toContain('SCH_INVALID_JSONPATH');
+    expect(run.notes).toContain('Look at --where');
+  });
+
+  it('says what to do when nobody answers there, or when no on_discover comes', async () => {
+    const nobody = await discover('x', '--to', 'http://127.0.0.1:1');
+    expect(nobody).toMatchObject({ exitCode: 1, notes: expect.stringContaining('Is signpost running?') });
+
+    const silent = createServer((_request, response) => response.end('{"message":{"status":"ACK"}}'));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const late = await discover('x', '--to', `http://127.0.0.1:${port}`, '--wait', '1');
+    await new Promise((resolve) => silent.close(resolve));
+    expect(late).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('No on_discover came within 1 s.'),
+    });
+  });
+
+  it('explains how an intent is evaluated: what led, how long each step took, how much was left', async () => {
+    const run = await discover(
+      '--where',
+      '@.resourceAttributes.attributes.connectorType == "CCS2"',
+      '--explain',
+    );
+    expect(run.exitCode).toBe(0);
+    expect(run.out).toMatch(/STEP +MS +WHAT/);
+    expect(run.out).toMatch(/lead .*by: filter/);
+    expect(run.out).toMatch(/find +[\d.]+ +candidates: \d+, passed: 1/);
+    expect(run.out).toContain('Resources in the answer: 1');
+
+    const elsewhere = await discover(
+      '--near',
+      '12.97,77.64',
+      '--target',
+      '$.catalogs[*].provider.availableAt.geo',
+      '--explain',
+      '--json',
+    );
+    const { steps } = JSON.parse(elsewhere.out);
+    expect(steps).toContainEqual({
+      step: 'unknown target',
+      targets: ['$.catalogs[*].provider.availableAt.geo'],
+      close: ['$.catalogs[*].provider.availableAt[*].geo'],
+    });
+    expect((await discover('--where', '@.id = 1', '--explain')).notes).toContain('SCH_INVALID_JSONPATH');
+  });
+
+  it('asks for something to look for', async () => {
+    expect((await discover()).notes).toContain('Say what to look for');
+    expect((await discover('x', '--near', 'here')).notes).toContain('latitude,longitude');
+  });
+});

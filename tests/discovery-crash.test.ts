@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { it } from 'vitest';
+import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
+import { publicKeyOf } from '../src/protocol/keys.ts';
+import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
+import { registerParticipant } from '../src/storage/participants.ts';
+import { held } from './support/discovery.ts';
+import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './support/network.ts';
+import { served } from './support/publish.ts';
+import { allPushed, until } from './support/receiver.ts';
+import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
+import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
+
+// The discovery service in a process of its own, killed while it pulls and while it is pushed to.
+
+const recoveryMs = 60_000;
+
+it('a discovery service that is killed at any moment ends in step with its catalog service', {
+  timeout: 150_000,
+}, async () => {
+  const network = await startNetwork({ settings: { ROLES: 'registry,catalog', PULL_INLINE_LIMIT: '10kb' } });
+  let service: ServiceProcess | undefined;
+  try {
+    const provider = await network.actor('provider');
+    const ids = Array.from({ length: 12 }, newId);
+    const publishAll = (round: number) =>
+      Promise.all(
+        ids.map((id, index) =>
+          publishCatalog(
+            provider,
+            {
+              id,
+              resources: [
+                resource(`r${(index + round) % 3}`, `round ${round}`),
+                resource('last', `${round}`),
+              ],
+            },
+            { updateMode: round % 3 === 2 ? 'FULL' : 'MERGE' },
+          ),
+        ),
+      );
+    await publishAll(0);
+    const start = await prepareDiscovery(network);
+    for (let round = 1; round <= 3; round += 1) {
+      service = await start();
+      const publishing = publishAll(round);
+      await delay(Math.random() * 600);
+      await service.kill();
+      await publishing;
+    }
+    service = await start();
+    await allPushed(network, recoveryMs);
+    for (const id of ids) await until(async () => isInStep(network, id), `${id} to be in step`, recoveryMs);
+    await service.stop();
+    service = undefined;
+  } finally {
+    await service?.kill();
+    await network.close();
+  }
+});
+
+/** Registers the service; returns how its process is started, each time at the same address. */
+async function prepareDiscovery({ config, database, databaseUrl, catalogUrl }: TestNetwork) {
+  const { discovery } = config.identities;
+  const port = await freePort();
+  const key = loadOrCreateSigningKey(config.DATA_DIR, discovery);
+  await registerParticipant(database, {
+    ...splitIdentity(identityOf(discovery.id, config.REGISTRY_NAME)),
+    subscriberId: discovery.id,
+    url: `http://127.0.0.1:${port}`,
+    networkIds: [defaultNetwork],
+    key: { recordId: discovery.keyId, publicKey: publicKeyOf(key.privateKey) },
+    replaceKey: true,
+  });
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: config.DATA_DIR,
+    REGISTRY_URL: config.registryUrl,
+    DISCOVERY_ID: discovery.id,
+    DISCOVERY_PORT: String(port),
+    DISCOVERY_SUBSCRIPTIONS: JSON.stringify([{ catalogUrl, networkIds: [defaultNetwork] }]),
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+    RETRY_BASE_MS: '50',
+  };
+  return () => startServiceProcess('discovery', settings);
+}
+
+async function isInStep({ database }: TestNetwork, id: string): Promise<boolean> {
+  const [copy, { resources }] = await Promise.all([held(database, id), served(database, id)]);
+  const sorted = (documents: { id: string }[] = []) =>
+    documents.map((document) => JSON.stringify(Object.entries(document).sort())).sort();
+  return JSON.stringify(sorted(copy?.resources)) === JSON.stringify(sorted(resources));
+}
