@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../protocol/json.ts';
  * becomes `anyOf`, because branches that differ only in what they require now look alike.
  */
 export function partialSchema(schema: JsonObject, id: string): JsonObject {
-  const base = typeof schema.$id === 'string' ? resolve(schema.$id, id) : id;
+  const base = baseOf(schema, id);
   const { required: _, dependentRequired: __, oneOf, ...kept } = schema;
   const relaxed = mapMembers(kept, (keyword, value) => {
     if (keyword === 'not' || keyword === 'if') return completeForm(value, base);
@@ -18,9 +18,16 @@ export function partialSchema(schema: JsonObject, id: string): JsonObject {
   return { ...relaxed, allOf: [...others, { anyOf: relax('oneOf', oneOf, base) }] };
 }
 
-/** The same schema under a second identity, to which every reference in it is turned as well. */
-export function completeSchema(schema: JsonObject, id: string): JsonObject {
-  return completeForm({ ...schema, $id: id }, id);
+/** The same schema under a second identity, to which every reference in it is turned as well, and all names of that. */
+export function completeSchema(schema: JsonObject, id: string): { complete: JsonObject; names: string[] } {
+  const base = baseOf(schema, id);
+  const complete = completeForm({ ...schema, $id: base }, base);
+  return { complete, names: [...new Set([base, id])].map(completeId) };
+}
+
+/** A document may call itself otherwise than the address where it was found. */
+function baseOf(schema: JsonObject, id: string): string {
+  return typeof schema.$id === 'string' ? resolve(schema.$id, id) : id;
 }
 
 /** Keywords that hold values, not schemas. */

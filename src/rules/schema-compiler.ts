@@ -33,7 +33,9 @@ export function createSchemaCompiler(
   for (const { id, document } of documents) {
     try {
       addUnderAllNames(ajv, partial ? partialSchema(document, id) : document, id);
-      if (partial) ajv.addSchema(completeSchema(document, id));
+      if (!partial) continue;
+      const { complete, names } = completeSchema(document, id);
+      for (const name of names) ajv.addSchema(complete, name);
     } catch (error) {
       // One bad document must not take the others along: it fails those who refer to it, when they are compiled.
       refused.set(id, error);

@@ -280,6 +280,15 @@ describe('a template', () => {
     expect(check(document, { tea: 1 })).toEqual(['$']);
   });
 
+  it('keeps it also where the document calls itself otherwise than its address', () => {
+    const address = 'https://schema.nfh.global/Tea/v1/attributes.yaml';
+    const schemas = { Tea: { not: { $ref: '#/components/schemas/Iced' } }, Iced: { required: ['ice'] } };
+    const document = { $id: 'https://example.org/tea', components: { schemas } };
+    const tea = { '@context': 'https://schema.nfh.global/Tea/v1/context.jsonld', '@type': 'Tea' };
+    expect(faultsOf([{ address, document }], tea, true)).toEqual([]);
+    expect(faultsOf([{ address, document }], { ...tea, ice: 1 }, true)).toEqual(['$']);
+  });
+
   it('fits alternatives that differ in what they require', () => {
     const document: JsonObject = {
       oneOf: [
