@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -52,12 +52,16 @@ async function send(answer: {
   signature?: (body: Buffer, requestSignature: string) => string;
 }) {
   const body = Buffer.from(JSON.stringify(answer.body ?? { message: { status: 'ACK' } }));
+  return sendTo((request, response) => {
+    const { signature } = parseSignatureHeader(request.headers.authorization ?? '');
+    if (answer.signature) response.setHeader('signature', answer.signature(body, signature));
+    response.writeHead(answer.status ?? 200).end(body);
+  });
+}
+
+async function sendTo(receive: RequestListener) {
   const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      const { signature } = parseSignatureHeader(request.headers.authorization ?? '');
-      if (answer.signature) response.setHeader('signature', answer.signature(body, signature));
-      response.writeHead(answer.status ?? 200).end(body);
-    });
+    request.resume().on('end', () => receive(request, response));
   });
   close = () => {
     server.closeAllConnections();
@@ -67,6 +71,35 @@ async function send(answer: {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/catalog/push`;
   return sendSigned(sender, { url, body: Buffer.from('{}') });
 }
+
+describe('an answer whose body cannot be read', () => {
+  it.each<[string, RequestListener]>([
+    ['is too long', (_, response) => response.end(Buffer.alloc(2 * 1024 * 1024, ' '))],
+    [
+      'is announced too long',
+      (_, response) => response.writeHead(200, { 'content-length': 1e12 }).write(' '),
+    ],
+    [
+      'comes in an encoding of its own',
+      (_, response) => response.setHeader('content-encoding', 'br').end('?'),
+    ],
+    [
+      'breaks off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('{');
+        setTimeout(() => response.destroy(), 50);
+      },
+    ],
+  ])('because it %s says by its status that the message arrived', async (_, receive) => {
+    expect(await sendTo(receive)).toEqual({ status: 200 });
+  });
+
+  it('still says when to try again', async () => {
+    const receive: RequestListener = (_, response) =>
+      response.writeHead(503, { 'retry-after': '7' }).end(Buffer.alloc(2 * 1024 * 1024));
+    expect(await sendTo(receive)).toEqual({ status: 503, retryAfterMs: 7_000 });
+  });
+});
 
 describe('the signature of an answer', () => {
   const now = new Date();

@@ -1,3 +1,4 @@
+import { type AnswerHead, FetchFailure } from '../http/fetch-failure.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
 import type { Json } from '../protocol/json.ts';
@@ -36,21 +37,29 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
     now: sender.now(),
     answering: message.answering,
   });
-  const response = await sender.client.request(message.url, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: message.body,
-    timeoutMs: sendTimeoutMs,
-    maxBytes: maxAnswerBytes,
-    maxRedirects: 0,
-    signal: message.signal,
-  });
-  await findAnswerSigner(sender, message.url, authorization, response);
+  const { status, headers, body } = await sender.client
+    .request(message.url, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: message.body,
+      timeoutMs: sendTimeoutMs,
+      maxBytes: maxAnswerBytes,
+      maxRedirects: 0,
+      signal: message.signal,
+    })
+    .catch(answerWithoutBody);
+  if (body) await findAnswerSigner(sender, message.url, authorization, { headers, body });
   return {
-    status: response.status,
-    ...readAcknowledgement(response.body),
-    retryAfterMs: parseRetryAfter(headerText(response.headers['retry-after']), sender.now()),
+    status,
+    ...(body && readAcknowledgement(body)),
+    retryAfterMs: parseRetryAfter(headerText(headers['retry-after']), sender.now()),
   };
+}
+
+/** The status says what became of the message, also where the rest of the answer is endless, cut off or in some encoding. */
+function answerWithoutBody(error: unknown): AnswerHead & { body?: Buffer } {
+  if (error instanceof FetchFailure && error.kind !== 'aborted' && error.answered) return error.answered;
+  throw error;
 }
 
 /**

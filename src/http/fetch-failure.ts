@@ -13,11 +13,18 @@ export type FetchFailureKind =
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly kind: FetchFailureKind;
+  /** What had come of an answer whose body could not be read. */
+  answered?: AnswerHead;
 
   constructor(kind: FetchFailureKind, message: string, cause?: unknown) {
     super(message, { cause });
     this.kind = kind;
   }
+}
+
+export interface AnswerHead {
+  status: number;
+  headers: Record<string, string>;
 }
 
 /** Whatever undici, the resolver or TLS threw, in our words. */

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
-import { asFetchFailure, FetchFailure } from './fetch-failure.ts';
+import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
 import { inflate } from './inflate.ts';
 
@@ -38,9 +38,7 @@ export interface RequestOptions {
   signal?: AbortSignal;
 }
 
-export interface FetchedAnswer {
-  status: number;
-  headers: Record<string, string>;
+export interface FetchedAnswer extends AnswerHead {
   /** Without its Content-Encoding. */
   body: Buffer;
   /** As it came over the wire; the same buffer where there was no Content-Encoding. */
@@ -118,16 +116,17 @@ export function createGuardedClient({ allowPrivateAddresses, lookup }: GuardedCl
     async request(text, options) {
       const given = parseUrl(text);
       const deadline = startDeadline(given, options);
+      let head: AnswerHead | undefined;
       try {
         const { response, url } = await send(given, options, deadline.signal);
+        head = { status: response.statusCode, headers: flatten(response.headers) };
         const chunks: Buffer[] = [];
         for await (const chunk of limited(response, url, options.maxBytes)) chunks.push(chunk);
         const wire = Buffer.concat(chunks);
-        const headers = flatten(response.headers);
-        const body = await decode(wire, headers['content-encoding'], url, options);
-        return { status: response.statusCode, headers, body, wire, url: url.href };
+        const body = await decode(wire, head.headers['content-encoding'], url, options);
+        return { ...head, body, wire, url: url.href };
       } catch (error) {
-        throw asFetchFailure(error, given);
+        throw Object.assign(asFetchFailure(error, given), { answered: head });
       } finally {
         deadline.clear();
       }
