@@ -73,3 +73,4 @@ create table catalog.change_log (
 );
 create index change_log_unnumbered on catalog.change_log (id) where seq is null;
 create index change_log_of_catalog on catalog.change_log (catalog_key, version);
+create index change_log_at on catalog.change_log using brin (at);

@@ -43,6 +43,8 @@ create table catalog.submission (
 );
 -- Gone within seconds: compressing it would cost more than writing it.
 alter table catalog.submission alter column body set storage external;
+-- For housekeeping: rows are done about in the order in which they came, so a few bytes per page are enough.
+create index submission_done on catalog.submission using brin (done_at);
 create index submission_open on catalog.submission (publisher, id) where done_at is null;
 
 -- One result per submitted catalog, written in the transaction that applied it: a re-run skips what has one.
@@ -98,7 +100,7 @@ create table catalog.resource (
   changed_version integer not null,
   primary key (catalog_key, id)
 );
-create index resource_changed on catalog.resource (catalog_key, changed_version);
+create index resource_changed on catalog.resource (catalog_key, changed_version, id);
 create index resource_template on catalog.resource (id) where is_template;
 create index resource_dependent on catalog.resource (master_key, master_version, catalog_key) where master_key is not null;
 -- Which resource of a catalog is a variant; hashed, because its names may be longer than an index entry.
@@ -113,7 +115,7 @@ create table catalog.offer (
   changed_version integer not null,
   primary key (catalog_key, id)
 );
-create index offer_changed on catalog.offer (catalog_key, changed_version);
+create index offer_changed on catalog.offer (catalog_key, changed_version, id);
 
 -- Masters whose dependents may lag behind: one rebuild per master catalog.
 create table catalog.rebuild (

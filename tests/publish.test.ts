@@ -340,6 +340,24 @@ describe('order', () => {
   });
 });
 
+describe('a catalog that cannot be processed', () => {
+  it('NET_INTERNAL_ERROR: is REJECTED after some attempts, and does not hold up what comes after it', async () => {
+    await network.database.query(`
+      create function pg_temp_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
+      create trigger poison before insert on catalog.resource for each row when (new.id = 'poison') execute function pg_temp_poison()`);
+    const { messageId } = await provider.send(actions.publish, {
+      catalogs: [catalog('poisoned', { resources: [plain('poison')] })],
+    });
+    const after = publish(catalog('after-the-poisoned'));
+    const { body } = await provider.waitFor('catalog/on_publish', messageId, 60_000);
+    expect(body.message.results).toMatchObject([
+      { catalogId: 'poisoned', status: 'REJECTED', errors: [{ code: 'NET_INTERNAL_ERROR' }] },
+    ]);
+    expect(await after).toMatchObject({ status: 'ACCEPTED' });
+    expect(await served('poisoned')).toBeUndefined();
+  }, 90_000);
+});
+
 describe('history', () => {
   it('has every accepted change with its sequence, time, publisher and version', async () => {
     await publish(catalog('remembered', { resources: [plain('a')] }));

@@ -4,6 +4,7 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
 import { queueCallback } from '../storage/callbacks.ts';
+import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
 import {
@@ -31,6 +32,8 @@ import { writeCatalog } from './write-catalog.ts';
 const lanesAtOnce = 4;
 /** A publisher that submits without end lets the others have their turn after this. */
 const turnMs = 1_000;
+/** After so many a catalog that fails for a reason of its own is rejected. */
+const maxAttempts = 5;
 
 export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessages): WorkLoop {
   return startWorkLoop<DueLane>({
@@ -58,7 +61,8 @@ async function drainLane(
     if (submission === undefined) isEmpty = true;
     else {
       const message = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
-      if (message) await processSubmission(context, submission, message, signal);
+      if (message)
+        await processSubmission(context, submission, message, { signal, attempts: claim.attempts });
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
@@ -76,7 +80,7 @@ async function processSubmission(
   context: CatalogContext,
   submission: OpenSubmission,
   message: PublishMessage,
-  signal: AbortSignal,
+  { signal, attempts }: { signal: AbortSignal; attempts: number },
 ): Promise<void> {
   const { database, config } = context;
   const requestContext: ProviderContext = JSON.parse(submission.context);
@@ -92,15 +96,35 @@ async function processSubmission(
   for (const part of open) {
     signal.throwIfAborted();
     const isLast = part === open.at(-1);
-    await database
-      .transaction(async (tx) => {
-        await applyCatalog(tx, context, submission.id, part, publisher);
-        if (isLast) await finish(tx, context, submission, requestContext);
-      })
-      .catch((error) => {
-        if (!(error instanceof AlreadyApplied)) throw error;
-      });
+    const apply = (work: (tx: Transaction) => Promise<void>) =>
+      database
+        .transaction(async (tx) => {
+          await work(tx);
+          if (isLast) await finish(tx, context, submission, requestContext);
+        })
+        .catch((error) => {
+          if (!(error instanceof AlreadyApplied)) throw error;
+        });
+    await apply((tx) => applyCatalog(tx, context, submission.id, part, publisher)).catch((error) => {
+      if (attempts < maxAttempts || error instanceof DatabaseUnavailable || isTransient(error)) throw error;
+      context.logger.error(
+        { err: error, catalogId: part.catalog.id },
+        'a catalog cannot be processed; it is rejected',
+      );
+      return apply((tx) => giveUp(tx, submission.id, part));
+    });
   }
+}
+
+/** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */
+async function giveUp(
+  tx: Transaction,
+  submissionId: number,
+  { catalog, position }: Submission,
+): Promise<void> {
+  const error = { code: 'NET_INTERNAL_ERROR', message: 'The catalog could not be processed.' };
+  const result = JSON.stringify({ catalogId: catalog.id, status: 'REJECTED', errors: [error] });
+  await recordResult(tx, submissionId, { position, catalogId: catalog.id, result });
 }
 
 async function applyCatalog(

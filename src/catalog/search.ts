@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import { createPlaces } from '../delivery/places.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { spoolBody } from '../http/spooled-body.ts';
 import { actions } from '../protocol/actions.ts';
 import { type AnswerContext, answerContext } from '../protocol/context.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import { type CatalogPage, readCatalogs } from '../storage/catalog-reader.ts';
 import type { CatalogContext } from './context.ts';
 import { type Page, pageOf } from './page.ts';
@@ -10,12 +12,26 @@ import { type Page, pageOf } from './page.ts';
 // Search (catalog spec: POST /catalog/search): every current catalog that matches, with its flags and offers, in the order of first
 // publication. The answer is rendered from one snapshot; however large it is, little of it is in memory.
 
+/** A search holds a database connection while its answer is spooled: a large one must not take those of publishes. */
+const searchesAtOnce = 4;
+const searchesPerCaller = 2;
+const patienceMs = 10_000;
+
 export function addSearchRoute(
   server: FastifyInstance,
   service: SignedService,
   context: CatalogContext,
 ): void {
-  signedRoute(server, service, actions.search, (request) => search(context, request));
+  const places = createPlaces({ total: searchesAtOnce, perParty: searchesPerCaller });
+  signedRoute(server, service, actions.search, async (request) => {
+    const leave = await places.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
+    return search(context, request).finally(leave);
+  });
+}
+
+function tooMany(): never {
+  const message = 'Too many searches are under way. Try again later.';
+  throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 5 });
 }
 
 async function search(

@@ -174,6 +174,7 @@ export function addUses(uses: SchemaUses, types: readonly string[]): SchemaUses 
 }
 
 export function subtractUses(uses: SchemaUses, fewer: SchemaUses): SchemaUses {
-  const left = Object.entries(uses).map(([type, count]) => [type, count - (fewer[type] ?? 0)] as const);
+  const less = new Map(Object.entries(fewer));
+  const left = Object.entries(uses).map(([type, count]) => [type, count - (less.get(type) ?? 0)] as const);
   return Object.fromEntries(left.filter(([, count]) => count > 0));
 }

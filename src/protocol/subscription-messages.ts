@@ -32,11 +32,16 @@ export const Subscription = Type.Object(
 );
 export type Subscription = Static<typeof Subscription>;
 
+/** Every change of every catalog is held against every subscription: nobody may make that dear for all. */
+const maxInterests = 1_000;
+
 export const SubscriptionSelection = closed(
   {
-    networkIds: Type.Optional(Type.Array(NetworkId, { description: 'Omitted or empty: every network.' })),
+    networkIds: Type.Optional(
+      Type.Array(NetworkId, { maxItems: maxInterests, description: 'Omitted or empty: every network.' }),
+    ),
     schemaTypes: Type.Optional(
-      Type.Array(SchemaType, { description: 'Omitted or empty: every schema type.' }),
+      Type.Array(SchemaType, { maxItems: maxInterests, description: 'Omitted or empty: every schema type.' }),
     ),
   },
   {

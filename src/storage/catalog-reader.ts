@@ -96,7 +96,7 @@ export interface DocumentsWanted {
   room?: () => number;
 }
 
-/** The resources or offers of a catalog, by id, in batches. */
+/** The resources or offers of a catalog in batches: by id, or, when only changed ones are wanted, by the version of their change. */
 export async function* readDocuments(
   snapshot: Queryable,
   kind: 'resources' | 'offers',
@@ -104,7 +104,7 @@ export async function* readDocuments(
   { changedAfter, room = () => batchBytes }: DocumentsWanted = {},
 ): AsyncGenerator<DocumentBatch> {
   const statement = batchStatement(kind, changedAfter !== undefined);
-  let [after, averageBytes] = ['', batchBytes / firstBatch];
+  let [after, afterVersion, averageBytes] = ['', changedAfter, batchBytes / firstBatch];
   for (;;) {
     const maxBytes = Math.min(batchBytes, room());
     const limit = Math.max(1, Math.min(maxBatch, Math.ceil(maxBytes / averageBytes)));
@@ -113,7 +113,7 @@ export async function* readDocuments(
       after,
       limit,
       maxBytes,
-      ...(changedAfter === undefined ? [] : [changedAfter]),
+      ...(afterVersion === undefined ? [] : [afterVersion]),
     ];
     const { rows } = await snapshot.query<BatchRow>(statement, values);
     const [batch] = rows;
@@ -122,34 +122,41 @@ export async function* readDocuments(
     yield { text, count, bytes };
     if (count === batch.found && count < limit) return;
     after = batch.last;
+    if (afterVersion !== undefined) afterVersion = batch.lastVersion - 1;
     averageBytes = bytes / count;
   }
 }
 
 interface BatchRow extends DocumentBatch {
   last: string;
+  lastVersion: number;
   /** How many documents were looked at. */
   found: number;
 }
 
 /**
  * One batch: $1 the catalog, $2 the id that it comes after, $3 and $4 how many documents and bytes it has at most, $5 the version after which
- * they changed. Joined by the database: a row per document would cost more than the documents.
+ * they changed; these come by version, so that a few changes in a huge catalog are found by an index. Joined by the database: a row per
+ * document would cost more than the documents.
  */
 export function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): string {
   const [table, document] =
     kind === 'resources' ? ['catalog.resource', 'coalesce(assembled, own)'] : ['catalog.offer', 'own'];
+  const [order, fromTheEnd] = changedOnly
+    ? ['changed_version, id', 'changed_version desc, id desc']
+    : ['id', 'id desc'];
   return `
     with looked_at as materialized (
-      select id, ${document}::text as document from ${table}
-      where catalog_key = $1 and id > $2 ${changedOnly ? 'and changed_version > $5' : ''}
-      order by id limit $3
+      select id, changed_version, ${document}::text as document from ${table}
+      where catalog_key = $1 and ${changedOnly ? '(changed_version, id) > ($5::integer + 1, $2)' : 'id > $2'}
+      order by ${order} limit $3
     ), measured as (
-      select id, document, octet_length(document) + 1 as bytes,
-        sum(octet_length(document) + 1) over (order by id rows unbounded preceding) as up_to_here
+      select id, changed_version, document, octet_length(document) + 1 as bytes,
+        sum(octet_length(document) + 1) over (order by ${order} rows unbounded preceding) as up_to_here
       from looked_at
     )
-    select string_agg(document, ',' order by id) as text, max(id) as last, count(*) as count, sum(bytes) as bytes,
-      (select count(*) from looked_at) as found
+    select string_agg(document, ',' order by ${order}) as text, count(*) as count, sum(bytes) as bytes,
+      (array_agg(id order by ${fromTheEnd}))[1] as last,
+      max(changed_version) as "lastVersion", (select count(*) from looked_at) as found
     from measured where up_to_here <= $4 or up_to_here = bytes`;
 }

@@ -89,9 +89,10 @@ export async function purgeChanges(database: Database, before: Date): Promise<nu
       `delete from catalog.change_log where id in (
          select id from catalog.change_log as old
          where at < $1 and seq <= (select seq from catalog.push_cursor) and exists (
-           select from catalog.change_log as later where later.catalog_key = old.catalog_key and later.seq > old.seq
+           select from catalog.change_log as later
+           where later.catalog_key = old.catalog_key and later.version > old.version and later.seq > old.seq
          )
-         order by id limit $2
+         limit $2
        )`,
       [before, purgeBatch],
     );

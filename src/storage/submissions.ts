@@ -153,7 +153,7 @@ export async function purgeSubmissions(database: Database, doneBefore: Date): Pr
   for (let total = 0; ; ) {
     const { rowCount } = await database.query(
       `delete from catalog.submission where id in (
-         select id from catalog.submission where done_at < $1 order by id limit $2
+         select id from catalog.submission where done_at < $1 limit $2
        )`,
       [doneBefore, purgeBatch],
     );
