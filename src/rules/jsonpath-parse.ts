@@ -8,6 +8,7 @@ import {
   type ValueExpression,
 } from './jsonpath-grammar.ts';
 import { JsonPathReader } from './jsonpath-reader.ts';
+import { patternSize } from './pattern-size.ts';
 
 /**
  * Reads a JSONPath query by the grammar of RFC 9535 (appendix A), and the typing rules of its functions (section 2.4.3),
@@ -20,10 +21,13 @@ export function parseQuery(expression: string): Query {
 const maxExpressionLength = 65_536;
 /** Filters and parentheses inside each other. */
 const maxNesting = 64;
+/** Of all regular expressions of a query together: before it can be refused at a deadline it is compiled, right here. */
+const maxPatternSize = 2_500;
 
 /** What is protected, the grammar of filters/postfix.ts extends. */
 export class QueryParser extends JsonPathReader {
   private nesting = 0;
+  private patternSize = 0;
 
   whole(): Query {
     if (this.text.length > maxExpressionLength) {
@@ -202,7 +206,10 @@ export class QueryParser extends JsonPathReader {
         const text = this.valueArgument();
         this.space();
         if (!this.takes(',')) this.fail(`${name}() takes two arguments`);
-        return { condition: { kind: name, text, pattern: this.valueArgument(), at } };
+        const pattern = this.valueArgument();
+        if (pattern.kind === 'literal' && typeof pattern.value === 'string')
+          this.countPattern(pattern.value, at);
+        return { condition: { kind: name, text, pattern, at } };
       }
       default:
         return this.fail(`there is no function ${name}()`, at);
@@ -222,6 +229,11 @@ export class QueryParser extends JsonPathReader {
   private findQuery(): Query | undefined {
     const from = this.match(/[$@]/y);
     return from === undefined ? undefined : { from: from as Query['from'], segments: this.segments() };
+  }
+
+  protected countPattern(pattern: string, at: number): void {
+    this.patternSize += patternSize(pattern);
+    if (this.patternSize > maxPatternSize) this.fail('regular expressions too large', at);
   }
 
   private nested<T>(read: () => T): T {

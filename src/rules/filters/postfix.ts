@@ -79,6 +79,7 @@ class PostfixParser extends QueryParser {
   private likeRegex(operand: Operand): Condition {
     const { at } = this;
     const pattern = this.quoted();
+    this.countPattern(pattern, at);
     const flags = this.match(/[ \t\n\r]*flag[ \t\n\r]*(?=")/y) === undefined ? '' : this.quoted();
     return this.some(operand, (text) => ({ kind: 'like', text, pattern, flags, at }));
   }

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyCatalogs } from '../src/discovery/ingest.ts';
+import { actions } from '../src/protocol/actions.ts';
+import type { Catalog, Resource } from '../src/protocol/catalog.ts';
+import type { Geometry } from '../src/protocol/geojson.ts';
+import type { Actor, Exchange } from './support/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+
+// Intents that are built to be slow: each ends at its deadline, and others are answered meanwhile. Everything runs in one process here, the
+// tests as well, so a service that stops for a moment stops the clock of this test too.
+
+const timeoutMs = 2_000;
+/** What a busy machine may add; without the deadline each of these would take minutes. */
+const graceMs = 4_000;
+
+let network: TestNetwork;
+let consumer: Actor;
+
+beforeAll(async () => {
+  network = await startNetwork({ settings: { DISCOVER_TIMEOUT_MS: String(timeoutMs) } });
+  consumer = await network.actor('shopper');
+  await network.database.transaction((tx) =>
+    applyCatalogs(
+      tx,
+      [catalog('simple', [{ id: 'simple-1', descriptor: { name: 'Simple' } }]), ...heavyCatalogs()].map(
+        (one) => ({
+          source: 'service:catalog.signpost.test/subscribers.beckn.one',
+          owner: 'provider.signpost.test/subscribers.beckn.one',
+          type: 'REGULAR',
+          networks: [],
+          mode: 'FULL',
+          catalog: one,
+        }),
+      ),
+      new Date(),
+    ),
+  );
+  await discover(simple);
+});
+afterAll(() => network.close());
+
+const simple = filter("$.catalogs[*].resources[?@.id == 'simple-1']");
+const expression = '$.message.intent.filters.expression';
+
+describe('discover ends at its deadline, while others go on:', () => {
+  it('a filter that multiplies what it looks at', async () => {
+    const slow = filter('$.catalogs[*].resources[?count($..*..*..*..*) > 1]');
+    await endsAtItsDeadline(slow, { code: 'SCH_INVALID_JSONPATH', details: { path: expression } });
+  });
+
+  it('a filter that looks at each resource by itself', async () => {
+    const slow = filter('$.catalogs[*].resources[?count(@..*..*..*..*..*) == 1]');
+    await endsAtItsDeadline(slow, { code: 'SCH_INVALID_JSONPATH', details: { path: expression } });
+  });
+
+  it('a regular expression on long texts', async () => {
+    const slow = filter("$.catalogs[*].resources[?match(@.descriptor.longDesc, '((a|b)*a(a|b){300})+c')]");
+    await endsAtItsDeadline(slow, { code: 'SCH_INVALID_JSONPATH', details: { path: expression } });
+  });
+
+  it('a polygon whose edges all cross each other', async () => {
+    const slow = {
+      intent: { spatial: [{ op: 'S_OVERLAPS', targets: areas, geometry: star(3_001, [50, 10]) }] },
+    };
+    await endsAtItsDeadline(slow, {
+      code: 'SCH_SCHEMA_VALIDATION_FAILED',
+      details: { path: '$.message.intent.spatial' },
+    });
+  });
+
+  it('as many of them as there are threads, and more', async () => {
+    const slow = filter('$.catalogs[*].resources[?count($..*..*..*..*) > 1]');
+    const all = Array.from({ length: 8 }, () => discover(slow));
+    await answersMeanwhile(Promise.all(all));
+    for (const answer of await Promise.all(all)) expect(answer.status).toBe(400);
+  });
+});
+
+async function endsAtItsDeadline(slow: object, error: object): Promise<void> {
+  const begin = performance.now();
+  const answer = discover(slow);
+  await answersMeanwhile(answer);
+  expect(await answer).toMatchObject({ status: 400, body: { message: { status: 'NACK', error } } });
+  expect(performance.now() - begin).toBeLessThan(timeoutMs + graceMs);
+}
+
+/** Asks for something simple until that is done: on however busy a machine, nobody waits for the end of another's deadline. */
+async function answersMeanwhile(slow: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  slow.finally(() => {
+    isDone = true;
+  });
+  let longestMs = 0;
+  let answered = 0;
+  while (!isDone) {
+    const begin = performance.now();
+    const { status } = await discover(simple);
+    longestMs = Math.max(longestMs, performance.now() - begin);
+    expect(status).toBe(200);
+    answered += 1;
+    await delay(10);
+  }
+  expect(answered).toBeGreaterThan(1);
+  expect(longestMs).toBeLessThan(timeoutMs);
+}
+
+function discover(message: object): Promise<Exchange> {
+  return consumer.send(actions.discover, message, { to: network.discoveryUrl });
+}
+
+function filter(text: string): { intent: object } {
+  return { intent: { filters: { type: 'jsonpath', expression: text } } };
+}
+
+const areas = '$.catalogs[*].resources[*].area';
+
+function heavyCatalogs(): Catalog[] {
+  const many = (count: number, make: (index: number) => object) =>
+    Array.from({ length: count }, (_, index) => make(index) as Resource);
+  const longDesc = noise(20_000);
+  return [
+    catalog(
+      'texts',
+      many(40, (index) => ({ id: `text-${index}`, descriptor: { name: 'Text', longDesc } })),
+    ),
+    catalog(
+      'deep',
+      many(300, (index) => ({ id: `deep-${index}`, deep: nested(40) })),
+    ),
+    catalog(
+      'areas',
+      many(20, (index) => ({ id: `area-${index}`, area: star(201, [50 + index / 100, 10]) })),
+    ),
+  ];
+}
+
+/** No part of it is like another: nothing that was learnt of one helps with the next. */
+function noise(length: number): string {
+  let state = 1;
+  const letters = Array.from({ length }, () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % 2 === 0 ? 'a' : 'b';
+  });
+  return letters.join('');
+}
+
+function nested(depth: number): object {
+  return depth === 0 ? {} : { more: nested(depth - 1) };
+}
+
+function catalog(id: string, resources: Resource[]): Catalog {
+  return { id, descriptor: { name: id }, provider: { id, descriptor: { name: id } }, resources };
+}
+
+/** A star whose every edge goes nearly across: each crosses nearly all others. */
+function star(points: number, [longitude = 0, latitude = 0]: number[]): Geometry {
+  const step = (Math.PI * (points - 1)) / points;
+  const ring = Array.from({ length: points }, (_, index) => [
+    longitude + Math.cos(index * step),
+    latitude + Math.sin(index * step),
+  ]);
+  return { type: 'Polygon', coordinates: [[...ring, ring[0] as number[]]] };
+}
