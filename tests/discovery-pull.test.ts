@@ -163,6 +163,31 @@ describe('pulling', () => {
   });
 });
 
+describe('a subscription to every network', () => {
+  it('brings catalogs whose networks are not known until a push names them', async () => {
+    const every = await playService(network, 'every', () => discovery.url);
+    const id = newId();
+    every.catalogs = [catalog(id)];
+    await discovery.stop();
+    await discovery.start([
+      { catalogUrl: service.actor.url, networkIds: [retail] },
+      { catalogUrl: every.actor.url },
+    ]);
+    await discovery.settled();
+    expect(await held(network.database, id)).toMatchObject({ networks: [] });
+    await every.push([catalog(id)], { visibleTo: ['x.example/y'] });
+    expect(await held(network.database, id)).toMatchObject({ networks: ['x.example/y'] });
+    await discovery.pull();
+    expect(await held(network.database, id)).toMatchObject({ networks: ['x.example/y'] });
+    every.catalogs = [];
+    await discovery.pull();
+    await discovery.pull();
+    expect(await held(network.database, id)).toBeUndefined();
+    await discovery.stop();
+    await discovery.start();
+  });
+});
+
 describe('POST /catalog/on_pull', () => {
   /** A pull that the discovery service is waiting on, and what must not be applied by it. */
   async function whilePulling(

@@ -1,5 +1,5 @@
-import { ProtocolError } from '../protocol/errors.ts';
-import { type Json, type JsonObject, parseJson } from '../protocol/json.ts';
+import type { Json, JsonObject } from '../protocol/json.ts';
+import { createJsonInput, type JsonInput, notJson } from './json-input.ts';
 
 // Reads catalogs out of JSON of any length, piece by piece: the document is cut into the members of its catalogs and the single resources
 // and offers, and each of these is then read by itself, as strictly as a request. Nothing larger than one of them is ever in memory.
@@ -27,7 +27,7 @@ export async function* splitCatalogs(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { path, items, maxValueBytes = defaultMaxValueBytes }: SplitOptions,
 ): AsyncGenerator<CatalogPart> {
-  const input = createInput(chunks, maxValueBytes);
+  const input = createJsonInput(chunks, maxValueBytes);
   yield* readPath(path);
   if ((await input.next()) !== undefined) throw notJson('something stands behind its end');
 
@@ -83,7 +83,7 @@ export async function readHeads(
 
 type Parts = AsyncGenerator<CatalogPart>;
 
-async function* readObject(input: Input, readMember: (name: string) => Parts): Parts {
+async function* readObject(input: JsonInput, readMember: (name: string) => Parts): Parts {
   await input.expect('{');
   if (await input.take('}')) return;
   do {
@@ -95,142 +95,10 @@ async function* readObject(input: Input, readMember: (name: string) => Parts): P
   await input.expect('}');
 }
 
-async function* readArray(input: Input, readItem: () => Parts): Parts {
+async function* readArray(input: JsonInput, readItem: () => Parts): Parts {
   await input.expect('[');
   if (await input.take(']')) return;
   do yield* readItem();
   while (await input.take(','));
   await input.expect(']');
-}
-
-interface Input {
-  /** The next byte that is no white space, as a character, without taking it; undefined at the end. */
-  next(): Promise<string | undefined>;
-  /** Takes the next character if it is this one. */
-  take(character: string): Promise<boolean>;
-  expect(character: string): Promise<void>;
-  /** Takes a whole value and reads it strictly. */
-  readValue(): Promise<Json>;
-  /** The same, with its length. */
-  readMeasured(): Promise<{ value: Json; bytes: number }>;
-  /** Takes a whole value and forgets it. */
-  skipValue(): Promise<void>;
-}
-
-const [quote, backslash] = [0x22, 0x5c];
-const isOpening = (byte: number) => byte === 0x7b || byte === 0x5b;
-const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d;
-const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-/** Ends a number or a literal. */
-const isDelimiter = (byte: number) => isClosing(byte) || isSpace(byte) || byte === 0x2c || byte === 0x3a;
-
-function createInput(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxValueBytes: number): Input {
-  const chunks = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-  let chunk: Uint8Array = new Uint8Array();
-  let at = 0;
-
-  /** False at the end of the document. */
-  async function fill(): Promise<boolean> {
-    while (at >= chunk.length) {
-      const { value, done } = await chunks.next();
-      if (done) return false;
-      chunk = value;
-      at = 0;
-    }
-    return true;
-  }
-
-  async function next(): Promise<string | undefined> {
-    while (await fill()) {
-      const byte = chunk[at] as number;
-      if (!isSpace(byte)) return String.fromCharCode(byte);
-      at += 1;
-    }
-    return undefined;
-  }
-
-  async function take(character: string): Promise<boolean> {
-    if ((await next()) !== character) return false;
-    at += 1;
-    return true;
-  }
-
-  /** Finds the end of a value by its brackets and quotes alone; what is between is judged when it is read. */
-  async function takeValue(keep: (bytes: Uint8Array) => void): Promise<void> {
-    const first = await next();
-    if (first === undefined) throw notJson('it ends too early');
-    const state = { depth: 0, inString: false, escaped: false };
-    for (;;) {
-      const end = endOfValue(chunk, at, state);
-      keep(chunk.subarray(at, end ?? chunk.length));
-      at = end ?? chunk.length;
-      if (end !== undefined) return;
-      if (!(await fill())) {
-        if (state.depth > 0 || state.inString) throw notJson('it ends too early');
-        return;
-      }
-    }
-  }
-
-  async function readMeasured(): Promise<{ value: Json; bytes: number }> {
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    await takeValue((piece) => {
-      bytes += piece.length;
-      if (bytes > maxValueBytes) throw notJson(`a single value has more than ${maxValueBytes} bytes`);
-      pieces.push(piece);
-    });
-    const [only = new Uint8Array()] = pieces;
-    return { value: parseJson(pieces.length > 1 ? Buffer.concat(pieces) : only), bytes };
-  }
-
-  return {
-    next,
-    take,
-    async expect(character) {
-      if (await take(character)) return;
-      const found = await next();
-      throw notJson(
-        found === undefined ? 'it ends too early' : `${found} stands where ${character} should stand`,
-      );
-    },
-    readMeasured,
-    readValue: async () => (await readMeasured()).value,
-    skipValue: () => takeValue(() => {}),
-  };
-}
-
-interface ScanState {
-  depth: number;
-  inString: boolean;
-  escaped: boolean;
-}
-
-/** The place behind the value within this chunk; undefined when it goes on in the next one. */
-function endOfValue(chunk: Uint8Array, from: number, state: ScanState): number | undefined {
-  for (let index = from; index < chunk.length; index += 1) {
-    const byte = chunk[index] as number;
-    if (state.inString) {
-      if (state.escaped) state.escaped = false;
-      else if (byte === backslash) state.escaped = true;
-      else if (byte === quote) {
-        state.inString = false;
-        if (state.depth === 0) return index + 1;
-      }
-    } else if (byte === quote) {
-      state.inString = true;
-    } else if (isOpening(byte)) {
-      state.depth += 1;
-    } else if (state.depth === 0) {
-      if (isDelimiter(byte)) return index;
-    } else if (isClosing(byte)) {
-      state.depth -= 1;
-      if (state.depth === 0) return index + 1;
-    }
-  }
-  return undefined;
-}
-
-function notJson(problem: string): ProtocolError {
-  return new ProtocolError('SCH_INVALID_JSON', `The document cannot be read: ${problem}.`);
 }

@@ -55,15 +55,14 @@ export async function notePushed(
   copies: readonly { key: number; merged: boolean }[],
   arrivedAt: Date,
 ): Promise<void> {
-  const keys = copies.map(({ key }) => key);
+  if (copies.length === 0) return;
   await tx.query(
-    `update discovery.catalog set push_arrived_at = $3, push_merged = merged
+    `with seen as (
+       update discovery.listing set missing_pulls = 0 where catalog_key = any ($1) and missing_pulls > 0
+     )
+     update discovery.catalog set push_arrived_at = $3, push_merged = merged
      from unnest($1::bigint[], $2::boolean[]) as pushed (pushed_key, merged) where key = pushed_key`,
-    [keys, copies.map(({ merged }) => merged), arrivedAt],
-  );
-  await tx.query(
-    'update discovery.listing set missing_pulls = 0 where catalog_key = any ($1) and missing_pulls > 0',
-    [keys],
+    [copies.map(({ key }) => key), copies.map(({ merged }) => merged), arrivedAt],
   );
 }
 

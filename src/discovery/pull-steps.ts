@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { actions } from '../protocol/actions.ts';
+import { bodyDigest } from '../protocol/digest.ts';
+import type { Transaction } from '../storage/database.ts';
+import { dropAnswer, type Feed, feedTable, readPullAt, updateFeed } from '../storage/discovery-feeds.ts';
+import { completeListing } from '../storage/discovery-sync.ts';
+import { type Claim, settle } from '../storage/due-work.ts';
+import { rememberSent } from '../storage/sent-requests.ts';
+import { sourceOf } from './apply-copies.ts';
+import { askService } from './ask-service.ts';
+import type { DiscoveryContext } from './context.ts';
+import { applyAnswer } from './pull-answer.ts';
+import { removeCatalogs } from './remove-catalogs.ts';
+
+// The steps of one pull of everything (pull-client.ts drives them). Each settles the feed.
+
+const catalogsPerPage = 100;
+/** Everything is pulled again this often: drift is found and mended. */
+const pullEveryMs = 24 * 3_600_000;
+/** And this soon when something could not be compared. */
+const pullSkippedMs = 10 * 60_000;
+/** How long an on_pull is waited for before the pull is issued again. A service may have to write gigabytes first. */
+export const answerMs = 10 * 60_000;
+/** How long it is accepted. */
+const answerExpiryMs = 24 * 3_600_000;
+
+/** Only a page that was applied ends a row of failures. */
+const noFailure = { failures: 0, last_error: null };
+export const noRun = { run: null, message_id: null, sent_at: null, page_offset: 0 };
+
+/** From here on every request for a pull means another one after this. */
+export async function begin({ database, now }: DiscoveryContext, claim: Claim<Feed>): Promise<void> {
+  const startedAt = now();
+  const set = {
+    ...noRun,
+    run: randomUUID(),
+    run_started_at: startedAt,
+    run_skipped: false,
+    pull_at: new Date(startedAt.getTime() + pullEveryMs),
+  };
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueAt: startedAt, set }));
+}
+
+export async function sendPage(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, now } = context;
+  const { catalog_url: catalogUrl, subscription_id: subscriptionId, page_offset: offset } = claim.row;
+  const sentAt = now();
+  await askService(context, {
+    action: actions.pull,
+    catalogUrl,
+    message: { subscriptionId, mode: 'FULL', limit: catalogsPerPage, offset },
+    signal,
+    // The callback may be here before the acknowledgement, and find another process.
+    beforeSending: ({ messageId, body, signature }) =>
+      database.transaction(async (tx) => {
+        const expires = new Date(sentAt.getTime() + answerExpiryMs);
+        const sent = { role: 'discovery', messageId, action: actions.pull.name, sentAt, expires };
+        await rememberSent(tx, { ...sent, digest: bodyDigest(body) }, signature);
+        await updateFeed(tx, claim, { messageId, sentAt });
+      }),
+  });
+  const dueAt = new Date(sentAt.getTime() + answerMs);
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueAt }));
+}
+
+export async function applyPage(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  answer: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, metrics, logger, now } = context;
+  const feed = claim.row;
+  const { next, outcome } = await applyAnswer(context, feed, answer, signal);
+  const { catalog_url: catalogUrl, network_id: networkId } = feed;
+  logger.info({ catalogUrl, networkId, offset: feed.page_offset, ...outcome }, 'pulled');
+  const changes = metrics.counter(
+    'signpost_pulled_changes_total',
+    'Resources and offers that a pull found different: of the first pull, everything; later, drift',
+    ['kind'],
+  );
+  changes.inc({ kind: 'written' }, outcome.written);
+  changes.inc({ kind: 'removed' }, outcome.removed);
+  const skipped = feed.run_skipped || outcome.skipped > 0;
+  await database.transaction(async (tx) => {
+    await dropAnswer(tx, feed.id);
+    if (next === undefined) return complete(tx, context, claim, skipped);
+    const page = { page_offset: next, run_skipped: skipped, message_id: null, sent_at: null };
+    return settle(tx, feedTable, claim, { dueAt: now(), set: { ...page, ...noFailure } });
+  });
+}
+
+async function complete(
+  tx: Transaction,
+  { logger, now }: DiscoveryContext,
+  claim: Claim<Feed>,
+  skipped: boolean,
+): Promise<void> {
+  const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, run } = claim.row;
+  const at = now();
+  if (service !== null && run !== null) {
+    const startedAt = claim.row.run_started_at ?? at;
+    const gone = await completeListing(tx, { feedId, source: sourceOf(service), networkId, run, startedAt });
+    if (gone.length > 0) {
+      logger.info({ catalogUrl, networkId, catalogIds: gone.map(({ id }) => id) }, 'catalogs are gone');
+      await removeCatalogs(tx, gone, at);
+    }
+  }
+  const asked = (await readPullAt(tx, feedId)) ?? new Date(at.getTime() + pullEveryMs);
+  const soon = new Date(at.getTime() + pullSkippedMs);
+  const pullAt = skipped && soon < asked ? soon : asked;
+  const set = { ...noRun, ...noFailure, completed_at: at, pull_at: pullAt };
+  await settle(tx, feedTable, claim, { dueAt: pullAt, set });
+}

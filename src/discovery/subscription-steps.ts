@@ -1,0 +1,71 @@
+import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/discovery-feeds.ts';
+import { abandonListing } from '../storage/discovery-sync.ts';
+import { type Claim, settle } from '../storage/due-work.ts';
+import { sourceOf } from './apply-copies.ts';
+import { StepFailed } from './ask-service.ts';
+import type { DiscoveryContext } from './context.ts';
+import { noRun } from './pull-steps.ts';
+import { removeCatalogs } from './remove-catalogs.ts';
+import { subscribe, unsubscribe } from './subscribe.ts';
+
+// The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
+
+/** A service that is gone cannot be told: a feed that nobody wants any more is dropped after so many attempts. */
+const maxCancelAttempts = 8;
+
+export async function subscribeFeed(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, logger, now } = context;
+  const { catalog_url: catalogUrl, network_id: networkId } = claim.row;
+  const { subscriptionId, service } = await subscribe(context, claim.row, signal);
+  logger.info({ catalogUrl, networkId, subscriptionId, service }, 'subscribed');
+  // What was pushed before the subscription is not pushed again: that is what the pull is for.
+  const set = { subscription_id: subscriptionId, service, pull_at: now(), ...noRun };
+  await database.transaction((tx) => {
+    tx.hint(feedsChannel);
+    return settle(tx, feedTable, claim, { dueAt: now(), set });
+  });
+}
+
+/** Deactivates subscriptions that were replaced. */
+export async function tidy(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;
+  for (const id of ids) if (id !== current) await unsubscribe(context, catalogUrl, id, signal);
+  const { database, now } = context;
+  await database.transaction((tx) =>
+    settle(tx, feedTable, claim, { dueAt: now(), set: { cancelled_ids: [] } }),
+  );
+}
+
+/** Deactivates the subscription, and takes out what came by it alone. */
+export async function cancel(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, logger, now } = context;
+  const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, failures } = claim.row;
+  const ids = [...claim.row.cancelled_ids, claim.row.subscription_id].filter((id) => id !== null);
+  try {
+    for (const id of ids) await unsubscribe(context, catalogUrl, id, signal);
+  } catch (error) {
+    if (!(error instanceof StepFailed) || failures + 1 < maxCancelAttempts) throw error;
+    logger.warn({ catalogUrl, reason: error.message }, 'cannot deactivate a subscription; it is forgotten');
+  }
+  await database.transaction(async (tx) => {
+    if (service !== null) {
+      const gone = await abandonListing(tx, { feedId, source: sourceOf(service), networkId });
+      await removeCatalogs(tx, gone, now());
+    }
+    await settle(tx, feedTable, claim, { dueAt: null });
+    await dropFeed(tx, feedId);
+  });
+  logger.info({ catalogUrl, networkId }, 'unsubscribed');
+}
