@@ -1,9 +1,9 @@
 import type { Shape } from './shape.ts';
 import { type Spot, vertexAt } from './spot.ts';
 
-// A shape whose edges are to be read as arcs of great circles. Between two places that lie opposite each other there is no
-// single shortest arc, and an edge once round the world is none: these follow their line in longitude and latitude, by
-// places put in between.
+// A shape whose edges are to be read as arcs of great circles. An arc to a pole follows a meridian, and then the pole stands
+// at all longitudes; one over a pole does so twice. Between two places that lie opposite each other there is no single
+// shortest arc, and an edge once round the world is none: these follow their line in longitude and latitude.
 
 export function withArcs({ points, lines, areas }: Shape): Shape {
   return {
@@ -22,10 +22,19 @@ function follow(spots: readonly Spot[]): Spot[] {
 
 function between(from: Spot, to: Spot): Spot[] {
   const width = Math.abs(to.x - from.x);
+  const areAtOnePole = from.y === to.y && Math.abs(from.y) === 90;
+  if (areAtOnePole) return [];
   if (width > 180) return waypoints(from, to, Math.ceil(width));
+  if (width > 0 && Math.abs(to.y) === 90) return by(from, vertexAt(from.lon, to.y, from.turn), to);
+  if (width > 0 && Math.abs(from.y) === 90) return by(from, vertexAt(to.lon, from.y, to.turn), to);
   const areOpposite =
     Math.abs(from.y + to.y) < close && (width > 180 - close || Math.abs(from.y) > 90 - close);
-  return areOpposite ? waypoints(from, to, 2) : [];
+  if (areOpposite) return waypoints(from, to, 2);
+  return width < 180 ? [] : by(from, vertexAt(from.lon, from.y + to.y > 0 ? 90 : -90, from.turn), to);
+}
+
+function by(from: Spot, waypoint: Spot, to: Spot): Spot[] {
+  return [...between(from, waypoint), waypoint, ...between(waypoint, to)];
 }
 
 function waypoints(from: Spot, to: Spot, pieces: number): Spot[] {

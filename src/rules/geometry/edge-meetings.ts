@@ -1,19 +1,25 @@
 import { type Box, type Edge, type EdgeIndex, visitEdges } from './edges.ts';
 import { compareX, compareY, crossing, isSameVertex, moved, orient, type Spot } from './spot.ts';
 
-/** Where other edges of the same geometry meet an edge between its ends: in collections, and in rings that cross themselves. */
+/**
+ * Where other edges of the same geometry meet an edge, in collections and in rings that cross themselves. Neighbours that
+ * merely go on from its ends do not count: none at all means that the edge is alone between them.
+ */
 export function ownMeetings(index: EdgeIndex, edge: Edge): readonly Spot[] {
   const known = index.ownMeetings.get(edge);
   if (known) return known;
   const spots: Spot[] = [];
   visitEdges(index, boxOf(edge), (other, turns) => {
-    if (other === edge) return;
-    for (const spot of meetings(edge, other, turns)) {
-      if (!isSameVertex(spot, edge.a) && !isSameVertex(spot, edge.b)) spots.push(spot);
-    }
+    const met = other === edge ? [] : meetings(edge, other, turns);
+    const overlaps = met.some((spot) => !isSameVertex(spot, met[0] as Spot));
+    spots.push(...met.filter((spot) => overlaps || !isEnd(edge, spot)));
   });
   index.ownMeetings.set(edge, spots);
   return spots;
+}
+
+function isEnd({ a, b }: Edge, spot: Spot): boolean {
+  return isSameVertex(spot, a) || isSameVertex(spot, b);
 }
 
 /**

@@ -33,7 +33,8 @@ export function queryBox(
   if (operator !== 'S_DWITHIN') return sphereBox(geometry);
   const angle = distanceMeters / earthRadiusMeters;
   if (angle >= Math.PI) return undefined;
-  return grown(sphereBox(geometry), 2 * Math.sin(angle / 2) + rounding);
+  const box = grown(sphereBox(geometry), 2 * Math.sin(angle / 2) + rounding);
+  return box.low.every((value) => value <= -1) && box.high.every((value) => value >= 1) ? undefined : box;
 }
 
 /** A stretch of longitudes and latitudes, in degrees. */
