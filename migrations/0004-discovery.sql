@@ -71,6 +71,7 @@ create table discovery.offer (
   window_length integer
 );
 create unique index offer_by_id on discovery.offer (id, catalog_key);
+create index offer_of_owner on discovery.offer (owner, id);
 create index offer_of_provider on discovery.offer (owner, provider_id) where resource_ids is null;
 create table discovery.offer_target (
   owner text not null,

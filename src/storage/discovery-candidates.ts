@@ -141,6 +141,8 @@ function keySelect(lead: Lead, parameters: Parameters): string {
 function keyParts(lead: Lead, parameters: Parameters): string[] {
   switch (lead.kind) {
     case 'facts':
+      // No fact is had by nobody.
+      if (lead.hashes.length === 0) return ['select key from discovery.fact where false'];
       return lead.hashes.map(
         (hash) => `select key from discovery.fact where hash = ${parameters.add(hash)} order by key`,
       );

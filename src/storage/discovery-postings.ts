@@ -1,12 +1,5 @@
 import { numberArray } from './bulk.ts';
 import type { Queryable } from './database.ts';
-import {
-  createParameters,
-  type Gate,
-  servedCondition,
-  sharedNetworkCondition,
-  validCondition,
-} from './discovery-gate.ts';
 import type { PostingTable } from './discovery-words.ts';
 
 // Words, and where they stand, as a search asks for them. Long lists travel as texts: reading them as rows would take longer than finding them.
@@ -123,37 +116,3 @@ export async function countDocuments(queryable: Queryable): Promise<number> {
 }
 
 const fewDocuments = 5_000;
-
-/** The resources that each of these offers covers now (findOffers says the same from the other side). */
-export async function findCovered(
-  queryable: Queryable,
-  offerKeys: readonly number[],
-  gate: Gate,
-): Promise<{ offer_key: number; resource_key: number }[]> {
-  if (offerKeys.length === 0) return [];
-  const parameters = createParameters();
-  const wanted = parameters.add(numberArray(offerKeys));
-  const { rows } = await queryable.query<{ offer_key: number; resource_key: number }>(
-    `with offered as materialized (
-       select offer.key as offer_key, offer.owner, offer.provider_id, offer.resource_ids, origin.networks
-       from unnest(${wanted}::bigint[]) as wanted (key)
-       join discovery.offer using (key)
-       join discovery.catalog as origin on origin.key = offer.catalog_key
-       where ${validCondition('offer', gate.now, parameters)} and ${servedCondition('origin', gate, parameters)}
-     )
-     select offer_key, resource.key as resource_key
-     from offered
-     cross join lateral unnest(offered.resource_ids) as named (id)
-     join discovery.resource on resource.id = named.id
-     join discovery.catalog on catalog.key = resource.catalog_key and catalog.owner = offered.owner
-     where ${sharedNetworkCondition('offered', 'catalog')}
-     union
-     select offer_key, resource.key
-     from offered
-     join discovery.catalog using (owner, provider_id)
-     join discovery.resource on resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26
-     where offered.resource_ids is null and ${sharedNetworkCondition('offered', 'catalog')}`,
-    parameters.values,
-  );
-  return rows;
-}

@@ -4,8 +4,9 @@ import {
   type FoundResource,
   pageAnswer,
 } from '../../rules/discover/page-answer.ts';
-import { findOffers, readResources } from '../../storage/discovery-answers.ts';
+import { readResources } from '../../storage/discovery-answers.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
+import { findOffers } from '../../storage/discovery-offers.ts';
 import type { Found, Search } from './search.ts';
 
 /** The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. */

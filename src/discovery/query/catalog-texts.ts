@@ -1,7 +1,8 @@
 import type { Database } from '../../storage/database.ts';
-import { findOffers, readCatalogHeads, readCatalogResources } from '../../storage/discovery-answers.ts';
+import { readCatalogHeads, readCatalogResources } from '../../storage/discovery-answers.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
 import type { Gate } from '../../storage/discovery-gate.ts';
+import { findOffers } from '../../storage/discovery-offers.ts';
 import type { CatalogTexts } from './evaluate.ts';
 
 export interface WholeCatalog {

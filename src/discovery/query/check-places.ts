@@ -1,7 +1,7 @@
 import { quantify } from '../../rules/discover/quantify.ts';
-import { findOffers } from '../../storage/discovery-answers.ts';
 import { readGeometries } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
+import { findOffers } from '../../storage/discovery-offers.ts';
 import { roots } from '../geometries.ts';
 import { type Judgement, judge } from './judge.ts';
 import type { Search } from './search.ts';

@@ -2,7 +2,7 @@ import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
 import { readNearby, readRegion, type StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf, kindOf } from '../../storage/discovery-keys.ts';
-import { findCovered } from '../../storage/discovery-postings.ts';
+import { findCovered } from '../../storage/discovery-offers.ts';
 import { judge } from './judge.ts';
 import { passing } from './passing.ts';
 import type { Search } from './search.ts';

@@ -1,10 +1,10 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import { findEdits, queryKeys } from '../../rules/text/typing-errors.ts';
 import { queryWords } from '../../rules/text/words.ts';
+import { findCovered } from '../../storage/discovery-offers.ts';
 import {
   countDocuments,
   countPostings,
-  findCovered,
   findWords,
   type KnownWord,
   type Postings,

@@ -1,0 +1,8 @@
+import { describe, it } from 'vitest';
+import { holdAgainstTheBook } from '../support/by-the-book.ts';
+
+describe('discover', () => {
+  it('answers what a plain evaluation of every document answers, thousands of times', async () => {
+    await holdAgainstTheBook({ indexes: 500, questions: 20 });
+  }, 3_600_000);
+});

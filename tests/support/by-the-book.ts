@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { applyCatalogs } from '../../src/discovery/ingest.ts';
+import { type Evaluator, evaluateIntent } from '../../src/discovery/query/evaluate-intent.ts';
+import { silentLogger } from '../../src/logger.ts';
+import type { Catalog } from '../../src/protocol/catalog.ts';
+import type { SpatialConstraint } from '../../src/protocol/discover-messages.ts';
+import { ProtocolError } from '../../src/protocol/errors.ts';
+import type { Geometry } from '../../src/protocol/geojson.ts';
+import { distanceBetween } from '../../src/rules/geometry/distance.ts';
+import { predicate } from '../../src/rules/geometry/predicate.ts';
+import { openDatabase } from '../../src/storage/database.ts';
+import { createThreadPool } from '../../src/thread-pool.ts';
+import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from './arbitrary-index.ts';
+import { createTestDatabase } from './database.ts';
+import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
+
+/** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. */
+export async function holdAgainstTheBook(runs: {
+  indexes: number;
+  questions: number;
+  seed?: number;
+}): Promise<void> {
+  const testDatabase = await createTestDatabase();
+  const logger = silentLogger();
+  const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
+  const threads = createThreadPool({ size: 1, logger });
+  const evaluator: Evaluator = { config: readConfig({}), database, threads, logger, now: () => arbitraryNow };
+  try {
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryIndex,
+        fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
+        async (index, questions) => {
+          await fill(evaluator, index);
+          for (const question of questions) await compare(evaluator, index, question);
+        },
+      ),
+      { numRuns: runs.indexes, seed: runs.seed, endOnFailure: true },
+    );
+  } finally {
+    await threads.close();
+    await database.close();
+    await testDatabase.drop();
+  }
+}
+
+async function fill({ database }: Evaluator, index: readonly KnownCatalog[]): Promise<void> {
+  await database.query(
+    `truncate discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target, discovery.fact, discovery.number,
+       discovery.geometry, discovery.geometry_path, discovery.word, discovery.deletion, discovery.posting, discovery.offer_posting
+     restart identity cascade`,
+  );
+  await database.transaction((tx) =>
+    applyCatalogs(
+      tx,
+      index.map(({ owner, networkIds, type, catalog }) => ({
+        source: 'service:test',
+        owner,
+        networks: networkIds,
+        type,
+        catalog,
+        mode: 'FULL',
+      })),
+      arbitraryNow,
+    ),
+  );
+}
+
+async function compare(
+  evaluator: Evaluator,
+  index: readonly KnownCatalog[],
+  question: Question,
+): Promise<void> {
+  const { intent, limit, offset, networkId, schemaContext } = question;
+  const asked = evaluateIntent(
+    evaluator,
+    { intent, limit, offset },
+    { networkId, schemaContext: schemaContext && [...schemaContext] },
+  );
+  const answer = await asked.then(
+    (evaluation) => evaluation.answer,
+    (error: unknown) => {
+      if (error instanceof ProtocolError) return error;
+      throw error;
+    },
+  );
+  if (answer instanceof ProtocolError) {
+    expect(answer.code).toBe('SCH_INVALID_JSONPATH');
+    expect(() => findByTheBook(index, question, { measure })).toThrow();
+    return;
+  }
+  const expected = answerByTheBook(findByTheBook(index, question, { measure }), question);
+  const context = JSON.stringify({ question, index });
+  expect(JSON.parse(answer.catalogs).map(comparable), context).toEqual(expected.catalogs.map(comparable));
+  expect(answer.pagination, context).toEqual(expected.pagination);
+}
+
+/** The order of offers says nothing. */
+function comparable({ offers = [], ...catalog }: Catalog): object {
+  return { ...catalog, offers: [...offers].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+}
+
+function measure(constraint: SpatialConstraint): (stored: Geometry) => { holds: boolean; distance?: number } {
+  const { operator, geometry, distanceMeters } = constraint;
+  return (stored) => ({
+    holds: predicate(operator, stored, geometry, distanceMeters),
+    ...(operator === 'S_DWITHIN' && { distance: distanceBetween(stored, geometry) }),
+  });
+}
