@@ -27,12 +27,17 @@ export async function lockCopies(
   source: string,
   ids: readonly string[],
 ): Promise<Map<string, HeldCopy>> {
+  await lockIds(tx, source, ids);
+  return findCopies(tx, source, ids);
+}
+
+/** In one order for everybody, and before any row: so that nobody waits in a circle. */
+async function lockIds(tx: Transaction, source: string, ids: readonly string[]): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hash)
      from (select distinct hashtextextended($1 || ' ' || id, 0) as hash from unnest($2::text[]) as id order by 1) as wanted`,
     [source, ids],
   );
-  return findCopies(tx, source, ids);
 }
 
 /** By their ids, which are unique at a catalog service. */
@@ -79,11 +84,14 @@ export async function noteListed(
   );
 }
 
-export interface CompletedPull {
+export interface FeedOfNetwork {
   feedId: number;
   source: string;
   /** '' for every network. */
   networkId: string;
+}
+
+export interface CompletedPull extends FeedOfNetwork {
   run: string;
   startedAt: Date;
 }
@@ -96,40 +104,52 @@ const pullsUntilGone = 2;
  * any more is gone, and returned. A push that came since the pull began says that a catalog is there.
  */
 export async function completeListing(tx: Transaction, pull: CompletedPull): Promise<CatalogRef[]> {
-  const { feedId, source, networkId, run, startedAt } = pull;
-  const { rows } = await tx.query<{ key: number }>(
-    `insert into discovery.listing as listing (feed_id, catalog_key, missing_pulls)
-     select $1, key, 1 from discovery.catalog as held
-     where source = $2 and provider_id <> '' and ($3 = '' or $3 = any (networks))
-       and (push_arrived_at is null or push_arrived_at < $5)
-       and not exists (select from discovery.listing as seen where feed_id = $1 and catalog_key = held.key and seen.run = $4)
-     on conflict (feed_id, catalog_key) do update set missing_pulls = listing.missing_pulls + 1
-     returning case when missing_pulls >= ${pullsUntilGone} then catalog_key end as key`,
-    [feedId, source, networkId, run, startedAt],
+  const { feedId, run, startedAt } = pull;
+  const expected = await lockExpected(
+    tx,
+    pull,
+    'and not exists (select from discovery.listing as seen where feed_id = $3 and catalog_key = held.key and seen.run = $4)',
+    [feedId, run],
   );
-  const missing = rows.map(({ key }) => key).filter((key) => key !== null);
-  return leaveNetwork(tx, { feedId, networkId }, missing);
+  const { rows } = await tx.query<{ key: number; pulls: number }>(
+    `insert into discovery.listing as listing (feed_id, catalog_key, missing_pulls)
+     select $1, key, 1 from discovery.catalog where key = any ($2) and (push_arrived_at is null or push_arrived_at < $3)
+     on conflict (feed_id, catalog_key) do update set missing_pulls = listing.missing_pulls + 1
+     returning catalog_key as key, missing_pulls as pulls`,
+    [feedId, expected, startedAt],
+  );
+  const missing = rows.filter(({ pulls }) => pulls >= pullsUntilGone).map(({ key }) => key);
+  return leaveNetwork(tx, pull, missing);
 }
 
 /** Everything that this feed brought leaves its network, because it is not subscribed to any more. */
-export async function abandonListing(
+export async function abandonListing(tx: Transaction, feed: FeedOfNetwork): Promise<CatalogRef[]> {
+  return leaveNetwork(tx, feed, await lockExpected(tx, feed));
+}
+
+/** The keys of what a feed should list, with the right to change it until the end of the transaction. */
+async function lockExpected(
   tx: Transaction,
-  { feedId, source, networkId }: Pick<CompletedPull, 'feedId' | 'source' | 'networkId'>,
-): Promise<CatalogRef[]> {
-  const { rows } = await tx.query<{ key: number }>(
-    `select key from discovery.catalog where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks))`,
-    [source, networkId],
+  { source, networkId }: FeedOfNetwork,
+  condition = '',
+  values: readonly unknown[] = [],
+): Promise<number[]> {
+  const { rows } = await tx.query<{ key: number; id: string }>(
+    `select key, id from discovery.catalog as held
+     where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks)) ${condition}`,
+    [source, networkId, ...values],
   );
-  return leaveNetwork(
+  await lockIds(
     tx,
-    { feedId, networkId },
-    rows.map(({ key }) => key),
+    source,
+    rows.map(({ id }) => id),
   );
+  return rows.map(({ key }) => key);
 }
 
 async function leaveNetwork(
   tx: Transaction,
-  { feedId, networkId }: { feedId: number; networkId: string },
+  { feedId, networkId }: FeedOfNetwork,
   keys: readonly number[],
 ): Promise<CatalogRef[]> {
   if (keys.length === 0) return [];
