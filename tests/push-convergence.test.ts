@@ -13,6 +13,8 @@ const retail = 'a.example/retail';
 const energy = 'b.example/energy';
 const charger = 'https://schema.example.org/Charger/v1/context.jsonld';
 
+const timeoutMs = 60_000;
+
 let network: TestNetwork;
 let provider: Actor;
 
@@ -22,116 +24,124 @@ beforeAll(async () => {
 });
 afterAll(() => network.close());
 
-it('three with different subscriptions, one down for a while, one answering 429, end with the latest state of exactly their catalogs', async () => {
-  const [steady, down, busy] = await Promise.all(
-    ['steady', 'down', 'busy'].map((name) => startReceiver(network, name)),
-  );
-  if (!steady || !down || !busy) throw new Error('three were started');
-  await steady.subscribe({ networkIds: [retail] });
-  await down.subscribe({ networkIds: [energy] });
-  await busy.subscribe({ schemaTypes: [charger] });
-  let asked = 0;
-  busy.answer(() => {
-    asked += 1;
-    return asked % 3 === 0 ? undefined : { status: 429, headers: { 'retry-after': String(asked % 2) } };
-  });
-
-  const typed = { '@context': charger, '@type': 'Charger' };
-  const ids = Array.from({ length: 6 }, newId);
-  const networksOf = (index: number) => [[retail], [energy], [retail, energy]][index % 3] ?? [];
-  const isTyped = (index: number) => index >= 3;
-  const change = async (id: string, index: number, round: number) => {
-    const names = Array.from({ length: 1 + ((index + round) % 4) }, (_, n) => `r${(n + round) % 5}`);
-    const directive = {
-      visibleTo: networksOf(index),
-      updateMode: round % 4 === 3 ? 'FULL' : 'MERGE',
-    } as const;
-    await publishCatalog(
-      provider,
-      {
-        id,
-        resources: names.map((name) => ({
-          ...resource(name, `${name} in round ${round}`),
-          ...(isTyped(index) && { resourceAttributes: { ...typed, round } }),
-        })),
-        offers: round % 2 === 0 ? [offer(`o${round}`)] : [],
-      },
-      directive,
+it(
+  'three with different subscriptions, one down for a while, one answering 429, end with the latest state of exactly their catalogs',
+  async () => {
+    const [steady, down, busy] = await Promise.all(
+      ['steady', 'down', 'busy'].map((name) => startReceiver(network, name)),
     );
-  };
-  for (let round = 0; round < 8; round += 1) {
-    if (round === 2) await down.actor.stop();
-    if (round === 6) await down.actor.listen();
-    await Promise.all(ids.map((id, index) => change(id, index, round)));
-    await delay(50);
-  }
-  await allPushed(network, 25_000);
-
-  const theirs = (wanted: (index: number) => boolean) => ids.filter((_, index) => wanted(index));
-  const sorted = (copies: Map<string, unknown>) => Object.fromEntries([...copies].sort());
-  const expectations = [
-    [steady, theirs((index) => networksOf(index).includes(retail))],
-    [down, theirs((index) => networksOf(index).includes(energy))],
-    [busy, theirs(isTyped)],
-  ] as const;
-  for (const [receiver, catalogIds] of expectations) {
-    expect(sorted(receiver.copies)).toEqual(sorted(await currentCopies(network, catalogIds)));
-    expect(receiver.pushes.every(({ visibleTo }) => visibleTo.length > 0)).toBe(true);
-  }
-});
-
-it('a catalog of more than 10 MB goes in parts of one version, back to back, and changes meanwhile follow', async () => {
-  const receiver = await startReceiver(network, 'large');
-  await receiver.subscribe({ networkIds: ['c.example/large'] });
-  const id = newId();
-  const count = 25_000;
-  await seedCatalog(network.database, {
-    id,
-    visibleTo: ['c.example/large'],
-    offers: [offer('o1')],
-  });
-  await seedResources(network.database, id, { count, bytes: 1_000 });
-  const change = (statement = 'select $1::bigint, $2::int') =>
-    network.database.transaction(async (tx) => {
-      const { rows } = await tx.query<{ key: number; version: number }>(
-        'update catalog.catalog set version = version + 1 where id = $1 returning key, version',
-        [id],
-      );
-      const { key: catalogKey = 0, version = 0 } = rows[0] ?? {};
-      await tx.query(statement, [catalogKey, version]);
-      const publisher = 'provider.signpost.test/subscribers.beckn.one';
-      await appendChange(tx, {
-        catalogKey,
-        version,
-        publisher,
-        kind: 'merge',
-        at: new Date(),
-        details: '{}',
-      });
+    if (!steady || !down || !busy) throw new Error('three were started');
+    await steady.subscribe({ networkIds: [retail] });
+    await down.subscribe({ networkIds: [energy] });
+    await busy.subscribe({ schemaTypes: [charger] });
+    let asked = 0;
+    busy.answer(() => {
+      asked += 1;
+      return asked % 3 === 0 ? undefined : { status: 429, headers: { 'retry-after': asked < 4 ? '1' : '0' } };
     });
-  let changed = false;
-  receiver.answer(async ({ updateMode }) => {
-    if (updateMode === 'FULL' && !changed) {
-      changed = true;
-      await change(
-        `update catalog.resource set changed_version = $2, own = json_build_object('id', id, 'changed', true)
-         where catalog_key = $1 and id in ('r1', 'r9999')`,
-      );
-    }
-    return undefined;
-  });
-  await change();
-  await allPushed(network);
 
-  const [first, ...others] = receiver.pushes;
-  const merge = others.at(-1);
-  const parts = [first, ...others.slice(0, -1)];
-  expect(parts.length).toBe(3);
-  expect(parts.map((part) => part?.updateMode)).toEqual(['FULL', 'MERGE', 'MERGE']);
-  expect(parts.every((part) => (part?.received.raw.length ?? 0) <= 10 * 1024 * 1024)).toBe(true);
-  expect(parts.flatMap((part) => part?.resourceIds ?? [])).toHaveLength(count);
-  const texts = parts.map((part) => part?.received.raw.toString());
-  expect(texts.some((text) => text?.includes('"changed"'))).toBe(false);
-  expect(merge).toMatchObject({ updateMode: 'MERGE', resourceIds: ['r1', 'r9999'] });
-  expect(receiver.copies.get(id)).toEqual((await currentCopies(network, [id])).get(id));
-});
+    const typed = { '@context': charger, '@type': 'Charger' };
+    const ids = Array.from({ length: 6 }, newId);
+    const networksOf = (index: number) => [[retail], [energy], [retail, energy]][index % 3] ?? [];
+    const isTyped = (index: number) => index >= 3;
+    const change = async (id: string, index: number, round: number) => {
+      const names = Array.from({ length: 1 + ((index + round) % 4) }, (_, n) => `r${(n + round) % 5}`);
+      const directive = {
+        visibleTo: networksOf(index),
+        updateMode: round % 4 === 3 ? 'FULL' : 'MERGE',
+      } as const;
+      await publishCatalog(
+        provider,
+        {
+          id,
+          resources: names.map((name) => ({
+            ...resource(name, `${name} in round ${round}`),
+            ...(isTyped(index) && { resourceAttributes: { ...typed, round } }),
+          })),
+          offers: round % 2 === 0 ? [offer(`o${round}`)] : [],
+        },
+        directive,
+      );
+    };
+    for (let round = 0; round < 7; round += 1) {
+      if (round === 2) await down.actor.stop();
+      if (round === 5) await down.actor.listen();
+      await Promise.all(ids.map((id, index) => change(id, index, round)));
+      await delay(50);
+    }
+    await allPushed(network, timeoutMs);
+
+    const theirs = (wanted: (index: number) => boolean) => ids.filter((_, index) => wanted(index));
+    const sorted = (copies: Map<string, unknown>) => Object.fromEntries([...copies].sort());
+    const expectations = [
+      [steady, theirs((index) => networksOf(index).includes(retail))],
+      [down, theirs((index) => networksOf(index).includes(energy))],
+      [busy, theirs(isTyped)],
+    ] as const;
+    for (const [receiver, catalogIds] of expectations) {
+      expect(sorted(receiver.copies)).toEqual(sorted(await currentCopies(network, catalogIds)));
+      expect(receiver.pushes.every(({ visibleTo }) => visibleTo.length > 0)).toBe(true);
+    }
+  },
+  timeoutMs,
+);
+
+it(
+  'a catalog of more than 10 MB goes in parts of one version, back to back, and changes meanwhile follow',
+  async () => {
+    const receiver = await startReceiver(network, 'large');
+    await receiver.subscribe({ networkIds: ['c.example/large'] });
+    const id = newId();
+    const count = 25_000;
+    await seedCatalog(network.database, {
+      id,
+      visibleTo: ['c.example/large'],
+      offers: [offer('o1')],
+    });
+    await seedResources(network.database, id, { count, bytes: 1_000 });
+    const change = (statement = 'select $1::bigint, $2::int') =>
+      network.database.transaction(async (tx) => {
+        const { rows } = await tx.query<{ key: number; version: number }>(
+          'update catalog.catalog set version = version + 1 where id = $1 returning key, version',
+          [id],
+        );
+        const { key: catalogKey = 0, version = 0 } = rows[0] ?? {};
+        await tx.query(statement, [catalogKey, version]);
+        const publisher = 'provider.signpost.test/subscribers.beckn.one';
+        await appendChange(tx, {
+          catalogKey,
+          version,
+          publisher,
+          kind: 'merge',
+          at: new Date(),
+          details: '{}',
+        });
+      });
+    let changed = false;
+    receiver.answer(async ({ updateMode }) => {
+      if (updateMode === 'FULL' && !changed) {
+        changed = true;
+        await change(
+          `update catalog.resource set changed_version = $2, own = json_build_object('id', id, 'changed', true)
+         where catalog_key = $1 and id in ('r1', 'r9999')`,
+        );
+      }
+      return undefined;
+    });
+    await change();
+    await allPushed(network, timeoutMs);
+
+    const [first, ...others] = receiver.pushes;
+    const merge = others.at(-1);
+    const parts = [first, ...others.slice(0, -1)];
+    expect(parts.length).toBe(3);
+    expect(parts.map((part) => part?.updateMode)).toEqual(['FULL', 'MERGE', 'MERGE']);
+    expect(parts.every((part) => (part?.received.raw.length ?? 0) <= 10 * 1024 * 1024)).toBe(true);
+    expect(parts.flatMap((part) => part?.resourceIds ?? [])).toHaveLength(count);
+    const texts = parts.map((part) => part?.received.raw.toString());
+    expect(texts.some((text) => text?.includes('"changed"'))).toBe(false);
+    expect(merge).toMatchObject({ updateMode: 'MERGE', resourceIds: ['r1', 'r9999'] });
+    expect(receiver.copies.get(id)).toEqual((await currentCopies(network, [id])).get(id));
+  },
+  timeoutMs,
+);

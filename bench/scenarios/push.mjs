@@ -13,8 +13,8 @@ import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
 
 const subscribers = 20;
-const catalogs = 100;
-const resourcesPerCatalog = 100;
+const catalogs = 50;
+const resourcesPerCatalog = 250;
 const pushes = subscribers * catalogs;
 /** As many as the service sends to one subscriber at a time. */
 const postsPerReceiver = 4;

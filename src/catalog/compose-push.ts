@@ -19,6 +19,8 @@ import { createPushContents, renderCatalog, type SayingPlan } from './push-conte
 
 /** Larger bodies are split. */
 export const maxPartBytes = 10 * 1024 * 1024;
+/** What has waited longer for its turn is looked at anew: the subscriptions, the catalog, the time. */
+const maxWaitMs = 1_000;
 /** A push in parts holds a connection to the database and a part in memory while it is sent. */
 const maxPushesInParts = 8;
 
@@ -33,13 +35,15 @@ export function createComposer(context: CatalogContext): ComposePush {
   const places = createPlaces({ total: inParts, perParty: Math.ceil(inParts / 4) });
 
   return async (taken, send, lane) => {
-    const { subscriber, catalogKey, record } = taken;
-    const partBytes = record.partBytes ?? maxPartBytes;
+    const { subscriber, catalogKey } = taken;
+    const partBytes = taken.record.partBytes ?? maxPartBytes;
+    const retake = () => retakePush(database, taken, lane, now());
+    const hasWaited = now().getTime() - taken.basis.timestamp.getTime() > maxWaitMs;
     let leave: (() => void) | undefined;
     try {
       // Again only when the catalog moved on between two looks at it.
-      for (let push = taken; ; push = await retakePush(database, taken, lane, now())) {
-        const { basis } = push;
+      for (let push = hasWaited ? await retake() : taken; ; push = await retake()) {
+        const { record, basis } = push;
         const plan = planPush(record, basis.catalog, basis.interests);
         if (plan.kind === 'nothing') return { kind: 'nothing' };
         const url = await findEndpoint(registry, subscriber);

@@ -69,7 +69,7 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
     nextDue: nextPushDue,
     compose: createComposer(context),
     failures: ({ record }) => record,
-    record: createPushRecorder(context),
+    ...createPushRecorder(context),
   });
 }
 

@@ -9,32 +9,41 @@ import type { CatalogContext } from './context.ts';
 
 // Records what became of a push, for as many as come together at once, and tells the operator what went wrong.
 
-const maxResultsAtOnce = 64;
+const maxResultsAtOnce = 500;
 
-export type RecordPush = (
-  push: DuePush,
-  lane: Lane,
-  verdict: Verdict,
-  said: Said | undefined,
-) => Promise<void>;
+export interface PushRecorder {
+  record(push: DuePush, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
+  /** Nothing was tried: the push is due as before. */
+  putBack(push: DuePush, lane: Lane): Promise<void>;
+}
 
-export function createPushRecorder({ database, logger, now }: CatalogContext): RecordPush {
-  const write = createBatch(maxResultsAtOnce, (results: PushResult[]) => writePushResults(database, results));
+export function createPushRecorder({ database, logger, now }: CatalogContext): PushRecorder {
+  const writeBatch = createBatch(maxResultsAtOnce, (results: PushResult[]) =>
+    writePushResults(database, results),
+  );
 
-  return async (push, lane, verdict, said) => {
-    const outcome = outcomeOf(verdict, said);
-    const { record, dueAt } = applyOutcome(push.record, outcome, { now: now(), maxPartBytes });
-    const seenVersion = outcome.kind === 'acknowledged' ? outcome.said.version : push.basis.catalog.version;
-    const isWritten = await write({ push, lane, record, seenVersion, dueAt });
-    if (!isWritten) throw new LeaseLost('catalog.push', push.id);
-    if (record.lastError === null) return;
-    const { subscriber, basis } = push;
-    const { state, lastStatus: status, lastError: reason } = record;
-    const level = state === 'pending' || state === 'acknowledged' ? 'info' : 'warn';
-    logger[level](
-      { subscriber, catalogId: basis.catalogId, status, reason, dueAt },
-      `push ${outcome.kind}: ${state}`,
-    );
+  async function write(result: PushResult): Promise<void> {
+    if (!(await writeBatch(result))) throw new LeaseLost('catalog.push', result.push.id);
+  }
+
+  return {
+    async record(push, lane, verdict, said) {
+      const outcome = outcomeOf(verdict, said);
+      const { record, dueAt } = applyOutcome(push.record, outcome, { now: now(), maxPartBytes });
+      const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
+      await write({ push, lane, record, seenVersion: version, dueAt });
+      if (record.lastError === null) return;
+      const { subscriber, basis } = push;
+      const { state, lastStatus: status, lastError: reason } = record;
+      const level = state === 'pending' || state === 'acknowledged' ? 'info' : 'warn';
+      logger[level](
+        { subscriber, catalogId: basis.catalogId, status, reason, dueAt },
+        `push ${outcome.kind}: ${state}`,
+      );
+    },
+
+    putBack: (push, lane) =>
+      write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueAt: now() }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger } from '../logger.ts';
 import { createAlarm } from '../storage/alarm.ts';
 import type { Database, Transaction } from '../storage/database.ts';
@@ -9,8 +10,7 @@ import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/due-wor
 //   lane due → leased → its due items taken, as many as there are places → nothing due and nothing under way → given back until the next is due
 
 const pollMs = 5_000;
-/** An item whose handler failed unexpectedly rests so long. */
-const restMs = 5_000;
+const defaultRestMs = 5_000;
 
 export interface LaneLoopOptions<Item extends { id: number }> {
   database: Database;
@@ -28,6 +28,8 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   /** When the next item of a lane becomes due; null when nothing waits. */
   nextDue(tx: Transaction, lane: string): Promise<Date | null>;
   logger: Logger;
+  /** How long an item rests whose handler failed unexpectedly. */
+  restMs?: number;
 }
 
 export interface Lane {
@@ -53,7 +55,7 @@ export interface Taken<Item> {
 export function startLaneLoop<Item extends { id: number }>(
   options: LaneLoopOptions<Item>,
 ): { close(): Promise<void> } {
-  const { database, table, channel, logger, lanesAtOnce, itemsPerLane } = options;
+  const { database, table, channel, logger, lanesAtOnce, itemsPerLane, restMs = defaultRestMs } = options;
   const open = new Map<string, OpenLane>();
   const alarm = createAlarm();
   let closing = false;
@@ -76,6 +78,8 @@ export function startLaneLoop<Item extends { id: number }>(
     const { promise: idle, resolve: rest } = withResolvers();
     const lane: OpenLane = { name, token: claim.token, signal, underWay: new Map(), rest };
     open.set(name, lane);
+    // Everything under way in the lane listens to its signal.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', rest, { once: true });
     alarm.ring();
     await idle;

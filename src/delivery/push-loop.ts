@@ -17,7 +17,7 @@ import { type Sender, sendSigned } from './send.ts';
 /** Only sockets wait here; a slow receiver must not take the places of the others. */
 const receiversAtOnce = 128;
 /** Items of a receiver that are taken and not recorded yet, for each that may be on its way. */
-const takenPerPlace = 4;
+const takenPerPlace = 8;
 
 export interface PushLoopOptions<Item extends { id: number }, Said>
   extends Omit<LaneLoopOptions<Item>, 'lanesAtOnce' | 'itemsPerLane' | 'handle' | 'logger'> {
@@ -32,6 +32,8 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   failures(item: Item): { attempts: number; failingSince: Date | null };
   /** Writes the verdict. `said` is missing when there was no way to compose anything. */
   record(item: Item, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
+  /** Writes that nothing was tried: the item is as it was before it was taken. */
+  putBack(item: Item, lane: Lane): Promise<void>;
 }
 
 /** Sends one message; true when the next part may follow. */
@@ -56,7 +58,10 @@ export function startPushLoop<Item extends { id: number }, Said>(
     itemsPerLane: pushesPerReceiver * takenPerPlace,
     logger: sender.logger,
     async handle(item, lane) {
-      const leave = await places.enter(lane.name, lane.signal);
+      const leave = await places.enter(lane.name, lane.signal).catch(async (reason: unknown) => {
+        await options.putBack(item, lane);
+        throw reason;
+      });
       const { verdict, said } = await push(options, item, lane).finally(leave);
       outcomes.inc({ outcome: verdict.kind });
       await options.record(item, lane, verdict, said);
