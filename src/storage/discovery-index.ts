@@ -29,10 +29,10 @@ export interface GeometryRow {
 
 export async function addFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
   if (key.length === 0) return;
-  await tx.query(`insert into discovery.fact (hash, key) select * from unnest($1::bigint[], $2::bigint[])`, [
-    numberArray(hash),
-    numberArray(key),
-  ]);
+  await tx.query(
+    `insert into discovery.fact (hash, key) select * from unnest($1::bigint[], $2::bigint[]) on conflict do nothing`,
+    [numberArray(hash), numberArray(key)],
+  );
 }
 
 export async function removeFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
@@ -47,7 +47,7 @@ export async function addNumbers(tx: Transaction, { path, value, key }: NumberRo
   if (key.length === 0) return;
   await tx.query(
     `insert into discovery.number (path, value, key)
-     select * from unnest($1::bigint[], $2::float8[], $3::bigint[])`,
+     select * from unnest($1::bigint[], $2::float8[], $3::bigint[]) on conflict do nothing`,
     [numberArray(path), numberArray(value), numberArray(key)],
   );
 }
