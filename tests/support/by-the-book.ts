@@ -46,9 +46,12 @@ export async function holdAgainstTheBook(runs: {
   }
 }
 
-async function fill({ database }: Evaluator, index: readonly KnownCatalog[]): Promise<void> {
+export async function fill(
+  { database }: Pick<Evaluator, 'database'>,
+  index: readonly KnownCatalog[],
+): Promise<void> {
   await database.query(
-    `truncate discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target, discovery.fact, discovery.number,
+    `truncate discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target, discovery.fact, discovery.number, discovery.object_path,
        discovery.geometry, discovery.geometry_path, discovery.word, discovery.deletion, discovery.posting, discovery.offer_posting
      restart identity cascade`,
   );
@@ -98,11 +101,13 @@ async function compare(
 }
 
 /** The order of offers says nothing. */
-function comparable({ offers = [], ...catalog }: Catalog): object {
+export function comparable({ offers = [], ...catalog }: Catalog): object {
   return { ...catalog, offers: [...offers].sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-function measure(constraint: SpatialConstraint): (stored: Geometry) => { holds: boolean; distance?: number } {
+export function measure(
+  constraint: SpatialConstraint,
+): (stored: Geometry) => { holds: boolean; distance?: number } {
   const { operator, geometry, distanceMeters } = constraint;
   return (stored) => ({
     holds: predicate(operator, stored, geometry, distanceMeters),
