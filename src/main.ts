@@ -36,12 +36,17 @@ export interface StartOptions {
   logger: Logger;
   /** Called once the database is there, before any role starts: the demo registers its participants. */
   prepare?: (database: Database) => Promise<void>;
+  /** Aborted, nothing more is started, and what is gets closed; then its reason is thrown. */
+  signal?: AbortSignal;
 }
 
 /** For evaluations that take long. One that is built to take longest holds one of them until its deadline. */
 const evaluatingThreads = Math.max(2, availableParallelism());
 
-export async function startProcess(config: Config, { logger, prepare }: StartOptions): Promise<Process> {
+export async function startProcess(
+  config: Config,
+  { logger, prepare, signal }: StartOptions,
+): Promise<Process> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     const failures: unknown[] = [];
@@ -51,7 +56,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const database = await openConfiguredDatabase(config, logger, closers);
+    const database = await openConfiguredDatabase(config, logger, closers, signal);
     await prepare?.(database);
 
     const metrics = createMetrics();
@@ -128,6 +133,7 @@ export async function startProcess(config: Config, { logger, prepare }: StartOpt
     };
     const roles: RunningRole[] = [];
     for (const role of config.roles) {
+      signal?.throwIfAborted();
       const running = await start[role]();
       closers.push(running.close);
       roles.push({ role, url: running.url });
@@ -144,13 +150,15 @@ async function openConfiguredDatabase(
   config: Config,
   logger: Logger,
   closers: (() => Promise<void>)[],
+  signal: AbortSignal | undefined,
 ): Promise<Database> {
   let url = config.DATABASE_URL;
   if (url === undefined) {
-    const embedded = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger });
+    const embedded = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger, signal });
     closers.push(() => embedded.close());
     url = embedded.url;
   }
+  signal?.throwIfAborted();
   const database = await openDatabase({ url, logger, maxConnections: config.DATABASE_CONNECTIONS });
   closers.push(() => database.close());
   return database;

@@ -5,10 +5,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acquireFileLock } from '../src/storage/file-lock.ts';
 import { identifyProcess } from '../src/storage/process-identity.ts';
-import { builtFiles, readCluster } from './support/embedded-process.ts';
+import { builtFiles, readCluster, startEmbeddedProcess } from './support/embedded-process.ts';
 import { freePort } from './support/network.ts';
 
 // `signpost up` as a person starts and stops it, with the embedded database: whatever the moment, nothing is left running.
@@ -36,12 +37,12 @@ describe('signpost up', { timeout: 120_000 }, () => {
     expect((await readCluster(dataDir)).pid).toBeUndefined();
   });
 
-  it('told to stop while it waits for another process does not wait for ever', async () => {
+  it('told to stop while it waits for another process waits no longer', async () => {
     const release = await acquireFileLock(join(dataDir, 'postgres', 'lock'), 1_000);
     const { child, said } = await up();
     await until(() => said().includes('waiting for another process'));
     child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(await once(child, 'exit')).toEqual([0, null]);
     await release();
   });
 
@@ -65,6 +66,7 @@ describe('signpost up', { timeout: 120_000 }, () => {
     slow.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');
     await delay(100);
     child.kill('SIGINT');
+    await until(() => said().includes('stopping'));
     await delay(700);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
@@ -73,22 +75,49 @@ describe('signpost up', { timeout: 120_000 }, () => {
   });
 });
 
+describe('a command that uses the database', { timeout: 120_000 }, () => {
+  it('ends with Ctrl-C, together with the server that nobody else uses', async () => {
+    const { url, kill } = await startEmbeddedProcess({ dataDir });
+    await kill();
+    const { pid = 0 } = await readCluster(dataDir);
+    // Who migrates waits for who is migrating.
+    const migrating = new pg.Client({ connectionString: url }).on('error', () => undefined);
+    await migrating.connect();
+    await migrating.query('select pg_advisory_lock(7206113001)');
+    const waiting = async () =>
+      (await migrating.query("select from pg_locks where locktype = 'advisory' and not granted")).rowCount ===
+      1;
+    const child = spawn(process.execPath, [signpost, 'registry', 'list'], {
+      cwd: dataDir,
+      env: environment({}),
+    });
+    await until(waiting);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    await until(() => identifyProcess(pid) === undefined);
+  });
+});
+
 async function up(): Promise<{ child: ChildProcess; said: () => string; catalogPort: number }> {
   const [registryPort, catalogPort, discoveryPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const child = spawn(process.execPath, [join(builtFiles, 'cli', 'main.js'), 'up'], {
+  const child = spawn(process.execPath, [signpost, 'up'], {
     cwd: dataDir,
-    env: {
-      PATH: process.env.PATH,
-      DATA_DIR: dataDir,
+    env: environment({
       REGISTRY_PORT: String(registryPort),
       CATALOG_PORT: String(catalogPort),
       DISCOVERY_PORT: String(discoveryPort),
-    },
+    }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
   return { child, said: () => text, catalogPort };
+}
+
+const signpost = join(builtFiles, 'cli', 'main.js');
+
+function environment(settings: Record<string, string>) {
+  return { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings };
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
-import { createLogger } from '../logger.ts';
+import { createLogger, type Logger } from '../logger.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
 import { type CommandContext, CommandError } from './command.ts';
 
 const commandConnections = 2;
@@ -13,11 +13,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const config = context.config();
   const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
-  const embedded = config.DATABASE_URL
-    ? undefined
-    : await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger }).catch(asCommandError);
-  try {
-    const url = config.DATABASE_URL ?? embedded?.url ?? '';
+  const workAt = async (url: string) => {
     const database = await openDatabase({ url, logger, maxConnections: commandConnections }).catch(
       asCommandError,
     );
@@ -26,10 +22,34 @@ export async function withDatabase<T>(
     } finally {
       await database.close();
     }
+  };
+  return config.DATABASE_URL ? workAt(config.DATABASE_URL) : onEmbedded(config.DATA_DIR, logger, workAt);
+}
+
+async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string) => Promise<T>): Promise<T> {
+  const interrupt = leaveOnInterrupt(dataDir, logger);
+  try {
+    const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(asCommandError);
+    try {
+      return await work(embedded.url);
+    } finally {
+      await embedded.close();
+    }
   } finally {
-    await embedded?.close();
+    interrupt.forget();
   }
 }
+
+/** Ctrl-C ends a command, and the server too that it started for itself. */
+function leaveOnInterrupt(dataDir: string, logger: Logger): { forget(): void } {
+  const leave = () => process.exit(interruptedExitCode);
+  const onInterrupt = () => void abandonEmbeddedPostgres(dataDir, logger).then(leave, leave);
+  process.on('SIGINT', onInterrupt);
+  return { forget: () => void process.off('SIGINT', onInterrupt) };
+}
+
+/** As shells have it for SIGINT. */
+const interruptedExitCode = 130;
 
 function asCommandError(error: unknown): never {
   throw new CommandError(error instanceof Error ? error.message : String(error), error);

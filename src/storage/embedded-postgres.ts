@@ -46,6 +46,8 @@ export interface EmbeddedOptions {
   settings?: Record<string, string>;
   /** Where programs and data go when the server's user cannot reach the usual place. */
   openDirectories?: readonly string[];
+  /** Aborted, nothing is waited for any more; what is begun is finished. */
+  signal?: AbortSignal;
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -55,7 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     () => options.logger.info('waiting for another process that starts or stops PostgreSQL …'),
     sayAfterMs,
   );
-  return withFileLock(join(home, 'lock'), lockWaitMs, async () => {
+  const start = async () => {
     clearTimeout(waiting);
     const leave = await registerUser(home);
     try {
@@ -66,7 +68,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       await leave();
       throw error;
     }
-  });
+  };
+  return withFileLock(join(home, 'lock'), lockWaitMs, start, options.signal).finally(() =>
+    clearTimeout(waiting),
+  );
 }
 
 async function makeHome(home: string): Promise<void> {

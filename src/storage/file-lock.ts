@@ -13,9 +13,14 @@ import { identifyProcess } from './process-identity.ts';
 const pollMs = 40;
 const free = 'free';
 
-/** Runs the work while no other process holds the lock; throws when it does not get it in time. */
-export async function withFileLock<T>(directory: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  const release = await acquireFileLock(directory, waitMs);
+/** Runs the work while no other process holds the lock; throws when it does not get it in time, or is told to wait no longer. */
+export async function withFileLock<T>(
+  directory: string,
+  waitMs: number,
+  work: () => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const release = await acquireFileLock(directory, waitMs, signal);
   try {
     return await work();
   } finally {
@@ -24,10 +29,15 @@ export async function withFileLock<T>(directory: string, waitMs: number, work: (
 }
 
 /** Returns the function that gives the lock back. */
-export async function acquireFileLock(directory: string, waitMs: number): Promise<() => Promise<void>> {
+export async function acquireFileLock(
+  directory: string,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<() => Promise<void>> {
   await mkdir(directory, { recursive: true });
   const deadline = Date.now() + waitMs;
   for (;;) {
+    signal?.throwIfAborted();
     const last = await highest(directory);
     const owner = await readOwner(directory, last);
     if (!isHeld(owner)) {
