@@ -31,6 +31,10 @@ export function parseUrl(text: string): string {
   throw new InvalidArgumentError(`"${text}" is no http or https address.`);
 }
 
+export function collectUrls(text: string, earlier: string[] = []): string[] {
+  return [...earlier, parseUrl(text)];
+}
+
 export function parseKey(text: string): string {
   try {
     parsePublicKey(text);

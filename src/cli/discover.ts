@@ -9,6 +9,7 @@ import {
   parseNetwork,
   parseOffset,
   parseSeconds,
+  parseSubscriber,
   parseUrl,
 } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
@@ -64,7 +65,7 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
       'base address of the discovery service (default: the one of this machine)',
       parseUrl,
     )
-    .option('--as <subscriber>', 'who asks (default: CONSUMER_ID)')
+    .option('--as <subscriber>', 'who asks (default: CONSUMER_ID)', parseSubscriber)
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
     .option('--wait <seconds>', 'how long to wait for the answer', parseSeconds, usualWaitSeconds)

@@ -17,6 +17,7 @@ import {
 } from '../storage/participants.ts';
 import {
   collectNetworks,
+  collectUrls,
   parseKey,
   parseKeyId,
   parseNetwork,
@@ -168,10 +169,10 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .command('catalog-index')
     .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
-    .argument('[urls...]', 'all addresses; none clears the list')
-    .action((name: string, urls: string[]) =>
+    .argument('[urls...]', 'all addresses; none clears the list', collectUrls)
+    .action((name: string, urls: string[] = []) =>
       onRegistry(name, async (database, who) => {
-        await setCatalogIndexUrls(database, who, urls.map(parseUrl));
+        await setCatalogIndexUrls(database, who, urls);
         context.print(
           `${who.identity} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`,
         );

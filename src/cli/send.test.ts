@@ -318,6 +318,7 @@ describe('signpost send', () => {
     await fails([file(), ...to, '--method', 'GET'], 'leave the file out');
     const nobody = `${await freeAddress()}/catalog/publish`;
     await fails([file(), '--to', nobody, '--as', 'bpp.example.com'], 'npm start');
+    await fails([file(), '--to', nobody, '--as', 'bpp.example.com|key-2'], 'It is a domain such as');
   });
 
   it('sends what no other byte can stand for: every single change of body or header gives 401', async () => {

@@ -1,5 +1,12 @@
 import type { Command } from 'commander';
-import { parseKeyId, parseListen, parseMethod, parseSeconds, parseUrl } from './arguments.ts';
+import {
+  parseKeyId,
+  parseListen,
+  parseMethod,
+  parseSeconds,
+  parseSubscriber,
+  parseUrl,
+} from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { readInput } from './read-input.ts';
 import { chooseAddress } from './send-address.ts';
@@ -38,6 +45,7 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     .requiredOption(
       '--as <subscriber>',
       'who signs: a subscriber id, or a role of this machine such as catalog',
+      parseSubscriber,
     )
     .option('--key-id <id>', 'name of the key in the registry (default: key-1)', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
