@@ -1,7 +1,8 @@
 import type { Shape } from './shape.ts';
-import { moved, type Spot } from './spot.ts';
+import { compareX, moved, type Spot } from './spot.ts';
 
-// The edges of a shape, found by longitude.
+// The edges of a shape, found by longitude. An edge, straight or as a great circle, never leaves the longitudes between its
+// ends.
 
 export interface Edge {
   /** Its place among the edges; the next one goes on where it ends, unless that starts another line or ring. */
@@ -42,7 +43,10 @@ export interface EdgeIndex {
 export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): EdgeIndex {
   const rings = areas.flatMap((area, number) => area.map(({ spots }) => ({ spots, number })));
   const chains = [...lines.map((spots) => ({ spots, number: -1 })), ...rings];
-  const start = westernmost(chains[0]?.spots ?? []);
+  const start = chains.reduce(
+    (west, { spots }) => Math.min(west, westernmost(spots)),
+    Number.POSITIVE_INFINITY,
+  );
   const edges: Edge[] = [];
   for (const { spots, number } of chains) addEdges(edges, spots, number, start);
   let [west, east] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -79,7 +83,8 @@ function addEdges(edges: Edge[], spots: readonly Spot[], area: number, start: nu
   for (let i = 1; i < spots.length; i++) {
     const from = spots[i - 1] as Spot;
     const to = spots[i] as Spot;
-    const isForward = from.x === to.x ? from.y < to.y : from.x < to.x;
+    const eastward = compareX(to, from) || to.y - from.y;
+    const isForward = eastward > 0;
     const west = isForward ? from : to;
     const east = isForward ? to : from;
     const turns = -Math.floor((west.x - start) / 360);
@@ -94,7 +99,7 @@ function addEdges(edges: Edge[], spots: readonly Spot[], area: number, start: nu
       area,
       aEndsLine: isForward ? startsLine : endsLine,
       bEndsLine: isForward ? endsLine : startsLine,
-      isMeridian: west.x === east.x,
+      isMeridian: compareX(west, east) === 0,
       isPole: west.y === east.y && Math.abs(west.y) === 90,
     });
   }

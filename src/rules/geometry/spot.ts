@@ -122,7 +122,7 @@ function positive({ x, y, w }: Exact): Exact {
   return w < 0n ? { x: -x, y: -y, w: -w } : { x, y, w };
 }
 
-/** A number of degrees is a multiple of the unit, unless it is so near 0 that a nucleus is wide beside it. */
+/** A number of degrees is a multiple of the unit, unless it is so near 0 that what is cut off means nothing anywhere. */
 function integer(degrees: number): bigint {
   return BigInt(Math.round(degrees * unit));
 }

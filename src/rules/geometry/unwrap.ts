@@ -1,6 +1,6 @@
 import type { Position } from '../../protocol/geojson.ts';
 import type { Ring } from './shape.ts';
-import { type Spot, vertexAt } from './spot.ts';
+import { isSameVertex, type Spot, vertexAt } from './spot.ts';
 
 // Edges are straight in longitude and latitude (RFC 7946 section 3.1.1), and one that spans more than 180° means the
 // short way, across the date line. Longitudes are counted on there: 170, 190 instead of 170, -170. A ring that comes
@@ -33,7 +33,7 @@ function unwrap(positions: readonly Position[], keepParallels: boolean): Spot[] 
     if (!(isParallel && (keepParallels || Math.abs(latitude) === 90))) turns -= turnsToTheShortWay(span);
     const spot = vertexAt(longitude, latitude, turns);
     const last = spots.at(-1);
-    if (!last || last.x !== spot.x || last.y !== spot.y) spots.push(spot);
+    if (!last || !isSameVertex(last, spot)) spots.push(spot);
     before = position;
   }
   return spots;
@@ -57,6 +57,9 @@ function enclosedPole(spots: readonly Spot[]): Ring['pole'] {
     before = spot;
   }
   const eastward = last.turn - first.turn;
-  if (Math.abs(north) < 1e-9) return eastward > 0 ? 'north' : 'south';
+  if (Math.abs(north) < sameHalves) return eastward > 0 ? 'north' : 'south';
   return north * eastward > 0 ? 'north' : 'south';
 }
+
+/** Degrees, times a sine: less is the rounding of a ring along the equator. */
+const sameHalves = 1e-9;
