@@ -1,0 +1,117 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { createAdmission } from '../http/admission.ts';
+import type { GuardedClient } from '../http/guarded-client.ts';
+import type { OperationsServer } from '../http/operations.ts';
+import { createServer } from '../http/server.ts';
+import { createRateLimits, type RateLimits, type SignedService } from '../http/signed-route.ts';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import type { Database } from '../storage/database.ts';
+import type { WorkLoop } from '../storage/due-work.ts';
+import { findRemembered } from '../storage/request-memory.ts';
+import { startCallbackLoop } from './callback-loop.ts';
+
+// The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
+// what they answered, and the callbacks that are owed.
+
+/** What a service works with. */
+export interface ServiceContext {
+  config: Config;
+  database: Database;
+  /** The service's own key: it signs answers, callbacks and what else goes out. */
+  self: SigningKey;
+  client: GuardedClient;
+  registry: RegistryClient;
+  metrics: Metrics;
+  /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
+  operations?: OperationsServer;
+  logger: Logger;
+  now(): Date;
+}
+
+export interface ServiceOptions {
+  role: string;
+  /** Accepted work that is not done yet. */
+  backlog?: () => number;
+  /** Whose requests the rate limit does not count. */
+  isExempt?: RateLimits['exempt'];
+  /** The signatures of requests that callbacks may answer. */
+  findSentRequest?: SignedService['findSentRequest'];
+}
+
+export interface Service {
+  server: FastifyInstance;
+  signed: SignedService;
+  startCallbacks(): WorkLoop;
+  close(): Promise<void>;
+}
+
+export function createService(context: ServiceContext, options: ServiceOptions): Service {
+  const { config, database, self, client, registry, metrics, logger, now } = context;
+  const { role, backlog } = options;
+  const admission = createAdmission({
+    limits: {
+      waitingConnections: config.OVERLOAD_WAITING_CONNECTIONS,
+      eventLoopDelayMs: config.OVERLOAD_EVENT_LOOP_MS,
+      backlog: config.OVERLOAD_BACKLOG,
+    },
+    waitingConnections: () => database.waiting(),
+    backlog,
+  });
+  const server = createServer({
+    role,
+    logger,
+    metrics,
+    ready: async () => {
+      await database.ping();
+      return { registry: registry.state() };
+    },
+    admission,
+    operations: context.operations,
+    trustProxy: config.TRUSTED_PROXIES,
+  });
+  return {
+    server,
+    signed: signedService(context, options),
+    startCallbacks: () =>
+      startCallbackLoop({
+        role,
+        database,
+        sender: { key: self, client, findKey: registry.findKey, logger, now },
+        policy: { baseMs: config.RETRY_BASE_MS },
+        metrics,
+      }),
+    async close() {
+      await server.close();
+      admission.close();
+    },
+  };
+}
+
+function signedService(
+  { config, self, registry, logger, database, now }: ServiceContext,
+  { role, isExempt, findSentRequest }: ServiceOptions,
+): SignedService {
+  const perSecond = config.RATE_LIMIT_PER_SECOND;
+  return {
+    role,
+    self,
+    registryName: config.REGISTRY_NAME,
+    findKey: registry.findKey,
+    findSentRequest,
+    recall: (key, occurrence) => findRemembered(database, key, occurrence),
+    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
+    limits: {
+      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
+      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
+      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
+      bodyBytes: config.BODY_SIZE_LIMIT,
+      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
+    },
+    logger,
+    now,
+  };
+}
