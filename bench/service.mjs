@@ -1,4 +1,4 @@
-// A catalog service and a registry in a process of their own, on an embedded PostgreSQL of their own, and participants played by the benchmark.
+// A registry and a catalog service, or another role, in a process of their own, on an embedded PostgreSQL of their own, and participants played by the benchmark.
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -24,10 +24,12 @@ export async function startService({ settings = {}, prepare = async () => {} } =
   const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
   await prepare(database);
 
-  const [registryPort, catalogPort] = [await freePort(), await freePort()];
-  const seed = generateSeed();
+  const [registryPort, catalogPort, discoveryPort] = [await freePort(), await freePort(), await freePort()];
+  const [seed, discoverySeed] = [generateSeed(), generateSeed()];
   const catalogUrl = `http://127.0.0.1:${catalogPort}`;
+  const discoveryUrl = `http://127.0.0.1:${discoveryPort}`;
   await register(database, { id: 'catalog.bench', url: catalogUrl, seed });
+  await register(database, { id: 'discovery.bench', url: discoveryUrl, seed: discoverySeed });
   const child = fork(new URL('./servers/roles.mjs', import.meta.url), {
     env: {
       ...process.env,
@@ -38,6 +40,9 @@ export async function startService({ settings = {}, prepare = async () => {} } =
       CATALOG_PORT: String(catalogPort),
       CATALOG_ID: 'catalog.bench',
       CATALOG_PRIVATE_KEY: seed,
+      DISCOVERY_PORT: String(discoveryPort),
+      DISCOVERY_ID: 'discovery.bench',
+      DISCOVERY_PRIVATE_KEY: discoverySeed,
       ALLOW_PRIVATE_ADDRESSES: 'true',
       RATE_LIMIT_PER_SECOND: '0',
       ...settings,
@@ -52,8 +57,10 @@ export async function startService({ settings = {}, prepare = async () => {} } =
   return {
     database,
     catalogUrl,
-    async participant(name) {
-      const participant = await startParticipant(`${name}.bench`, database, catalogUrl);
+    discoveryUrl,
+    /** `to` is whom it sends its requests to; one that `ignoresCallbacks` acknowledges them unread. */
+    async participant(name, { to = catalogUrl, ignoresCallbacks = false } = {}) {
+      const participant = await startParticipant(`${name}.bench`, database, { to, ignoresCallbacks });
       participants.push(participant);
       return participant;
     },
@@ -78,12 +85,13 @@ export async function startService({ settings = {}, prepare = async () => {} } =
 }
 
 /** Signs requests, acknowledges what it receives, and hands it to whoever waits for its messageId. */
-async function startParticipant(id, database, catalogUrl) {
+async function startParticipant(id, database, { to, ignoresCallbacks }) {
   const seed = generateSeed();
   const key = { subscriberId: id, recordId: 'key-1', privateKey: privateKeyFromSeed(seed) };
   const waiting = new Map();
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await buffer(request));
+    const bytes = await buffer(request);
+    const body = ignoresCallbacks ? { context: {} } : JSON.parse(bytes);
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ message: { status: 'ACK', messageId: body.context.messageId } }));
     waiting.get(body.context.messageId)?.(body);
@@ -104,14 +112,15 @@ async function startParticipant(id, database, catalogUrl) {
       [`${side}Uri`]: url,
     };
     const body = Buffer.from(JSON.stringify({ context, message }));
-    const callback = action.callback && new Promise((resolve) => waiting.set(messageId, resolve));
+    const callback =
+      action.callback && !ignoresCallbacks && new Promise((resolve) => waiting.set(messageId, resolve));
     return { action, body, authorization: signRequest(key, body, { now: new Date() }), callback };
   }
 
   /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
   async function post({ action, body, authorization, callback }) {
     const headers = { authorization };
-    const response = await fetch(`${catalogUrl}${action.path}`, { method: 'POST', headers, body });
+    const response = await fetch(`${to}${action.path}`, { method: 'POST', headers, body });
     if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
     return { response, callback };
   }

@@ -1,0 +1,204 @@
+// Discover, from the signed request to the stored answer (its ACK), for each kind of intent, against the bare SQL that finds candidates of the
+// same kind; beside it the time of a full scan in SQL. Then all kinds mixed, and how long after its push a change is found.
+//
+// BENCH_RESOURCES says how many resources the index holds (100,000). Every question is made from a resource of the index, so that it finds
+// something, and asks for a page of 20. A ratio above 1 is slower than the yardstick.
+import { randomUUID } from 'node:crypto';
+import { applyCatalogs } from '../../dist/discovery/ingest.js';
+import { actions } from '../../dist/protocol/actions.js';
+import { ratePerSecond } from '../measure.mjs';
+import { startService } from '../service.mjs';
+import { attributes, kinds, limit } from '../support/discover-kinds.mjs';
+import { generateCatalogs } from '../support/generate-catalogs.mjs';
+
+const resources = Number(process.env.BENCH_RESOURCES ?? 100_000);
+const networkId = 'bench.org/discover';
+const pusher = 'pusher';
+const catalogsAtOnce = 200;
+/** Every so many-th station is asked about: no question is asked twice in a row. */
+const samples = 300;
+const warmUps = 50;
+const questionsPerRound = 60;
+const scansPerKind = 3;
+const pushes = 200;
+const concurrency = 8;
+const secondsPerRate = 3;
+
+export async function run({ repeat }) {
+  const stations = [];
+  const service = await startService({
+    settings: { ROLES: 'registry,discovery' },
+    prepare: (database) => seed(database, stations),
+  });
+  try {
+    const consumer = await service.participant('consumer', {
+      to: service.discoveryUrl,
+      ignoresCallbacks: true,
+    });
+    const size = resources.toLocaleString('en-US');
+    const rows = [];
+    for (const [name, kind] of Object.entries(kinds)) {
+      console.error(`bench: ${name} …`);
+      rows.push(
+        ...(await measure(`discover in ${size}: ${name}`, kind, { repeat, service, consumer, stations })),
+      );
+    }
+    const mixed = Object.values(kinds).map(({ ask }) => ask);
+    rows.push({
+      scenario: `discover in ${size}: all kinds mixed`,
+      value: await rate(consumer, stations, (n, station) => mixed[n % mixed.length](station)),
+      unit: 'requests/s',
+    });
+    rows.push(
+      ...(await pushToSearchable(`push into ${size}, until discover finds it`, service, consumer, stations)),
+    );
+    return rows;
+  } finally {
+    await service.close();
+  }
+}
+
+/** Ours and the bare SQL in turn, so that a noisy machine disturbs both alike. */
+async function measure(scenario, { ask, bare, scan }, { repeat, service, consumer, stations }) {
+  const station = () => stations[Math.floor(Math.random() * stations.length)];
+  const ours = () => timeOf(consumer, ask(station()));
+  const sql = (make) => async () => {
+    const { text, values } = make(station());
+    return elapsed(async () => {
+      const { rowCount } = await service.database.query(text, values);
+      if (rowCount === 0) throw new Error(`finds nothing: ${text}`);
+    });
+  };
+  await times(warmUps, ours);
+  await times(warmUps, sql(bare));
+  const taken = { ours: [], bare: [] };
+  for (let round = 0; round < repeat; round += 1) {
+    taken.ours.push(...(await times(questionsPerRound, ours)));
+    taken.bare.push(...(await times(questionsPerRound, sql(bare))));
+  }
+  const scans = await times(scansPerKind, sql(scan));
+  const row = (percentile, yardstick, against) => {
+    const value = quantile(taken.ours, percentile);
+    const compared = quantile(yardstick, percentile);
+    return {
+      scenario: `${scenario}, p${percentile}`,
+      value,
+      unit: 'ms',
+      against: `${against} (${compared.toFixed(2)} ms)`,
+      ratio: value / compared,
+    };
+  };
+  return [
+    row(50, taken.bare, 'bare SQL for its candidates'),
+    row(99, taken.bare, 'bare SQL for its candidates'),
+    row(50, scans, 'a full scan in SQL'),
+    {
+      scenario: `${scenario}, ${concurrency} at a time`,
+      value: await rate(consumer, stations, (_, one) => ask(one)),
+      unit: 'requests/s',
+    },
+  ];
+}
+
+/** The request is signed before the clock starts. */
+async function timeOf(consumer, intent) {
+  const request = consumer.prepare(actions.discover, { intent, limit });
+  return elapsed(() => send(consumer, request));
+}
+
+async function send(consumer, request) {
+  const { response } = await consumer.post(request);
+  await response.arrayBuffer();
+}
+
+async function rate(consumer, stations, ask) {
+  let next = 0;
+  const work = () => {
+    next += 1;
+    const intent = ask(next, stations[(next * 7) % stations.length]);
+    return send(consumer, consumer.prepare(actions.discover, { intent, limit }));
+  };
+  return ratePerSecond(work, { concurrency, seconds: secondsPerRate });
+}
+
+/** A resource of a held catalog gets a new serial number; the clock runs until discover finds it by that. */
+async function pushToSearchable(scenario, service, consumer, stations) {
+  const sender = await service.participant(pusher, { to: service.discoveryUrl, ignoresCallbacks: true });
+  const push = async (n) => {
+    const { offers: _, ...catalog } = structuredClone(stations[n % stations.length]);
+    const serialNumber = randomUUID();
+    catalog.resources[0].resourceAttributes.attributes.serialNumber = serialNumber;
+    const directive = {
+      catalogId: catalog.id,
+      catalogType: 'REGULAR',
+      updateMode: 'MERGE',
+      visibleTo: [networkId],
+    };
+    const message = { catalogs: [catalog], publishDirectives: [directive] };
+    const pushed = sender.prepare(actions.push, message, 'bpp');
+    const expression = `$.catalogs[*].resources[?${attributes}.serialNumber == '${serialNumber}']`;
+    const asked = consumer.prepare(actions.discover, {
+      intent: { filters: { type: 'jsonpath', expression } },
+    });
+    return elapsed(async () => {
+      await send(sender, pushed);
+      await send(consumer, asked);
+    });
+  };
+  let next = 0;
+  const taken = await times(pushes, () => push(next++));
+  return [50, 99].map((percentile) => ({
+    scenario: `${scenario}, p${percentile}`,
+    value: quantile(taken, percentile),
+    unit: 'ms',
+  }));
+}
+
+async function elapsed(work) {
+  const begin = performance.now();
+  await work();
+  return performance.now() - begin;
+}
+
+async function times(count, work) {
+  const results = [];
+  for (let n = 0; n < count; n += 1) results.push(await work());
+  return results;
+}
+
+function quantile(numbers, percentile) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percentile) / 100))];
+}
+
+/** By the one door of the index, as if a catalog service had pushed them; some stations are kept to be asked about. */
+async function seed(database, stations) {
+  const source = `service:${pusher}.bench/subscribers.beckn.one`;
+  const begin = performance.now();
+  let made = 0;
+  let batch = [];
+  const apply = async () => {
+    const incoming = batch.map((catalog) => ({
+      source,
+      owner: 'provider.bench/subscribers.beckn.one',
+      type: 'REGULAR',
+      networks: [networkId],
+      mode: 'FULL',
+      catalog,
+    }));
+    await database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
+    batch = [];
+  };
+  const every = Math.max(1, Math.floor(resources / 3 / samples));
+  let count = 0;
+  for (const catalog of generateCatalogs({ resources })) {
+    made += catalog.resources.length;
+    batch.push(catalog);
+    if (count++ % every === 0) stations.push(catalog);
+    if (batch.length === catalogsAtOnce) await apply();
+  }
+  await apply();
+  await database.query('vacuum analyze');
+  const seconds = (performance.now() - begin) / 1000;
+  console.error(`bench: ${made} resources indexed, ${Math.round(made / seconds)} per second`);
+}
