@@ -241,6 +241,17 @@ describe('a receiver', () => {
     await expectInStep(id);
   });
 
+  it('that has everything goes on with MERGE after a restart of the service', async () => {
+    const id = newId();
+    await publish(id, 'r1');
+    await ds.waitFor(id, 1);
+    await allPushed(network);
+    await network.restart();
+    await publish(id, 'r2');
+    expect(modes(await ds.waitFor(id, 2))).toEqual(['FULL', 'MERGE']);
+    await expectInStep(id);
+  });
+
   it('that fails for longer than RETRY_HOURS is left alone until an operator replays it or the catalog changes', async () => {
     const id = newId();
     ds.answer(({ catalogId }) => (catalogId === id ? { status: 500 } : undefined));

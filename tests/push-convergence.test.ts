@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { silentLogger } from '../src/logger.ts';
+import { startProcess } from '../src/main.ts';
 import { appendChange } from '../src/storage/change-log.ts';
 import type { Actor } from './support/actor.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import { freePort, startNetwork, type TestNetwork } from './support/network.ts';
 import { allPushed, currentCopies, startReceiver } from './support/receiver.ts';
 import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
@@ -34,10 +36,12 @@ it(
     await steady.subscribe({ networkIds: [retail] });
     await down.subscribe({ networkIds: [energy] });
     await busy.subscribe({ schemaTypes: [charger] });
-    let asked = 0;
-    busy.answer(() => {
-      asked += 1;
-      return asked % 3 === 0 ? undefined : { status: 429, headers: { 'retry-after': asked < 4 ? '1' : '0' } };
+    const asked = new Map<string, number>();
+    busy.answer(({ catalogId }) => {
+      const times = (asked.get(catalogId) ?? 0) + 1;
+      asked.set(catalogId, times);
+      if (times % 3 === 0) return undefined;
+      return { status: 429, headers: { 'retry-after': times === 1 ? '1' : '0' } };
     });
 
     const typed = { '@context': charger, '@type': 'Charger' };
@@ -145,3 +149,34 @@ it(
   },
   timeoutMs,
 );
+
+it('two processes of the service share the work: every push comes once, and never more than 4 at a time', async () => {
+  const receiver = await startReceiver(network, 'shared');
+  await receiver.subscribe({ networkIds: ['d.example/shared'] });
+  const second = await startProcess(
+    { ...network.config, roles: ['catalog'], CATALOG_PORT: await freePort() },
+    { logger: silentLogger() },
+  );
+  try {
+    let underWay = 0;
+    let most = 0;
+    receiver.answer(async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await delay(20);
+      underWay -= 1;
+      return undefined;
+    });
+    const ids = Array.from({ length: 30 }, newId);
+    await Promise.all(
+      ids.map((id) =>
+        publishCatalog(provider, { id, resources: [resource('r1')] }, { visibleTo: ['d.example/shared'] }),
+      ),
+    );
+    await allPushed(network, timeoutMs);
+    expect(receiver.pushes.map(({ catalogId }) => catalogId).sort()).toEqual([...ids].sort());
+    expect(most).toBeLessThanOrEqual(4);
+  } finally {
+    await second.close();
+  }
+}, 60_000);

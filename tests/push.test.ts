@@ -189,9 +189,17 @@ describe('who gets a push', () => {
     expect(rows).toEqual([
       { state: 'no endpoint', last_error: 'the registry has no url for this subscriber' },
     ]);
-    await publish({ id, resources: [resource('r2')] });
-    await allPushed(network);
     expect(silent.pushes).toEqual([]);
+
+    await network.database.query('update registry.participant set url = $1 where namespace = $2', [
+      `${silent.actor.url}/base/`,
+      silent.actor.id,
+    ]);
+    // What the registry said is kept for a while; a new process asks again.
+    await network.restart();
+    await publish({ id, resources: [resource('r2')] });
+    const [first] = await silent.waitFor(id, 1);
+    expect(first).toMatchObject({ updateMode: 'FULL', received: { path: '/base/catalog/push' } });
   });
 });
 

@@ -81,6 +81,7 @@ export function startLaneLoop<Item extends { id: number }>(
     // Everything under way in the lane listens to its signal.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', rest, { once: true });
+    if (closing || signal.aborted) rest();
     alarm.ring();
     await idle;
     open.delete(name);
