@@ -30,14 +30,26 @@ export async function* proposePlaces(search: Search, placed: PlacedConstraint): 
     const fresh = (await withCovered(search, places)).filter(({ key }) => !seen.has(key));
     for (const { key } of fresh) seen.add(key);
     if (fresh.length === 0) continue;
-    const distances = new Map(fresh.map(({ key, distance }) => [key, distance]));
+    const distances = nearestOf(fresh);
     for await (const keys of passing(search, { kind: 'keys', keys: [...distances.keys()] })) {
       yield keys.map((key) => {
-        const distance = distances.get(key) ?? distances.get(keyOf(catalogKeyOf(key), 0));
+        const distance = smaller(distances.get(key), distances.get(keyOf(catalogKeyOf(key), 0)));
         return { key, proposedBy: placed.constraint, ...(distance !== undefined && { distance }) };
       });
     }
   }
+}
+
+/** Several geometries may belong to one key: its distance is that of the nearest. */
+function nearestOf(places: readonly Place[]): Map<number, number | undefined> {
+  const distances = new Map<number, number | undefined>();
+  for (const { key, distance } of places) distances.set(key, smaller(distances.get(key), distance));
+  return distances;
+}
+
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
 }
 
 /** What stands in an offer stands in the resources that it covers now. */
@@ -91,7 +103,7 @@ async function* nearestFirst(
     const places = await fitting(search, constraint, looks.flat());
     yield places
       .filter(({ distance = 0 }) => distance <= reached)
-      .sort((a, b) => (a.distance ?? 0) - (b.distance ?? 0));
+      .sort((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key);
     if (reached === endOfTheWorld) return;
   }
 }

@@ -22,10 +22,12 @@ export async function take(batches: AsyncIterable<readonly Standing[]>, needed: 
   return { keys: [...keys], total: keys.size };
 }
 
-/** All of them, in the order of an answer. */
+/** All of them, in the order of an answer. What comes again comes with a greater distance. */
 export async function inOrder(batches: AsyncIterable<readonly Standing[]>): Promise<Found> {
   const found = new Map<number, Standing>();
-  for await (const batch of batches) for (const standing of batch) found.set(standing.key, standing);
+  for await (const batch of batches) {
+    for (const standing of batch) if (!found.has(standing.key)) found.set(standing.key, standing);
+  }
   const keys = sorted([...found.values()]);
   return { keys, total: keys.length };
 }
