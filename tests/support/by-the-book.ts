@@ -50,11 +50,11 @@ export async function fill(
   { database }: Pick<Evaluator, 'database'>,
   index: readonly KnownCatalog[],
 ): Promise<void> {
-  await database.query(
-    `truncate discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target, discovery.fact, discovery.number, discovery.object_path,
-       discovery.geometry, discovery.geometry_path, discovery.word, discovery.deletion, discovery.posting, discovery.offer_posting
-     restart identity cascade`,
+  const { rows } = await database.query<{ tables: string }>(
+    `select string_agg('discovery.' || tablename, ', ') as tables from pg_tables
+     where schemaname = 'discovery' and tablename <> 'feed'`,
   );
+  await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
   await database.transaction((tx) =>
     applyCatalogs(
       tx,
