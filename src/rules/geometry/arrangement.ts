@@ -141,9 +141,8 @@ function countLineEnd(stop: Cut | undefined, which: 0 | 1): void {
 
 /** An edge of a single area, or of lines, is known without looking, unless it matters which side is the inner one. */
 function surroundingsOfOwn(index: EdgeIndex, edge: Edge, middle: Spot, there: Surroundings): Surroundings {
-  const areas = index.enclosesNorth.length;
-  if (areas === 0) return besideLine;
-  const isPlain = areas === 1 && edge.area === 0 && ownMeetings(index, edge).length === 0;
+  if (index.areaCount === 0) return besideLine;
+  const isPlain = index.areaCount === 1 && edge.area === 0 && ownMeetings(index, edge).length === 0;
   return isPlain && there.first === there.second ? besideArea : lookAround(index, middle, edge);
 }
 
@@ -163,13 +162,13 @@ function inFace(isCovered: boolean): Location {
 
 /** What lies outside the other's box lies outside the other. */
 function layDistantEdges({ layers, near, relation }: Overlay, which: 0 | 1): void {
-  const { count, areaCount } = layers[which].index;
-  const nearAreaCount = near[which].filter(({ area }) => area >= 0).length;
-  if (areaCount > nearAreaCount) {
+  const { areaEdgeCount, lineEdgeCount } = layers[which].index;
+  const nearOfAreas = near[which].filter(({ area }) => area >= 0).length;
+  if (areaEdgeCount > nearOfAreas) {
     note(relation, which, boundary, exterior, 1);
     note(relation, which, interior, exterior, 2);
   }
-  if (count - areaCount > near[which].length - nearAreaCount) note(relation, which, interior, exterior, 1);
+  if (lineEdgeCount > near[which].length - nearOfAreas) note(relation, which, interior, exterior, 1);
 }
 
 /** Raises the relation, seen from the first geometry or from the second. */

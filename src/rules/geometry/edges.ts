@@ -1,4 +1,4 @@
-import type { Shape } from './shape.ts';
+import type { Area, Shape } from './shape.ts';
 import { compareX, moved, type Spot } from './spot.ts';
 
 // The edges of a shape, found by longitude. An edge, straight or as a great circle, never leaves the longitudes between its
@@ -25,11 +25,12 @@ export interface Edge {
 
 export interface EdgeIndex {
   readonly edges: readonly Edge[];
-  /** How many of them lie in the world, and how many of these bound areas. */
-  readonly count: number;
+  /** How many of them lie in the world, of areas and of lines. */
+  readonly areaEdgeCount: number;
+  readonly lineEdgeCount: number;
   readonly areaCount: number;
-  /** For each area, whether a ring round the world has the north pole inside. */
-  readonly enclosesNorth: readonly boolean[];
+  /** The areas that have the north pole inside a ring round the world. */
+  readonly aroundNorthPole: readonly number[];
   /** Where other edges of the same geometry meet an edge; filled as it is asked for. */
   readonly ownMeetings: Map<Edge, readonly Spot[]>;
   /** All longitudes of the edges, counted as they count them. */
@@ -49,12 +50,18 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
   );
   const edges: Edge[] = [];
   for (const { spots, number } of chains) addEdges(edges, spots, number, start);
-  let [west, east] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [west, east, width] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   for (const { a, b } of edges) {
     west = Math.min(west, a.x);
     east = Math.max(east, b.x);
+    width += b.x - a.x;
   }
-  const bandWidth = Math.max((east - west) / Math.ceil(edges.length / edgesPerBand), narrowestBand);
+  // Narrow enough for few edges in each band, wide enough for few bands to each edge.
+  const bandWidth = Math.max(
+    ((east - west) * edgesPerBand) / edges.length,
+    width / edges.length,
+    narrowestBand,
+  );
   const bands: Edge[][] = [];
   for (const edge of edges) {
     const last = bandAt({ west, bandWidth }, edge.b.x + margin);
@@ -63,19 +70,24 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
       bands[band]?.push(edge);
     }
   }
-  const enclosesNorth = areas.map((area) => area.filter(({ pole }) => pole === 'north').length % 2 === 1);
   const real = edges.filter(({ isPole }) => !isPole);
+  const areaEdgeCount = real.filter(({ area }) => area >= 0).length;
   return {
     edges,
-    count: real.length,
-    areaCount: real.filter(({ area }) => area >= 0).length,
-    enclosesNorth,
+    areaEdgeCount,
+    lineEdgeCount: real.length - areaEdgeCount,
+    areaCount: areas.length,
+    aroundNorthPole: [...areas.keys()].filter((number) => isAroundNorthPole(areas[number] ?? [])),
     ownMeetings: new Map(),
     west,
     east,
     bands,
     bandWidth,
   };
+}
+
+function isAroundNorthPole(area: Area): boolean {
+  return area.filter(({ pole }) => pole === 'north').length % 2 === 1;
 }
 
 /** Counted so that every edge begins within one turn from the given longitude: then neighbours stand together. */

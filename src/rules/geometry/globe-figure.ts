@@ -1,6 +1,7 @@
 import type { Geometry } from '../../protocol/geojson.ts';
 import { withArcs } from './arcs.ts';
 import { type Edge, type EdgeIndex, edgesAt, firstTurn, indexEdges, lastTurn } from './edges.ts';
+import { toggle } from './look-around.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { chord, dot, leftOf, toVector, type Vector } from './sphere.ts';
 import { compareX, moved, type Spot } from './spot.ts';
@@ -81,16 +82,16 @@ function middleOf(vectors: readonly Vector[]): Vector {
 export function isInside({ areas, norths }: GlobeFigure, spot: Spot): boolean {
   if (!areas) return false;
   const vector = toVector(spot.lon, spot.y);
-  const isOdd = areas.enclosesNorth.slice();
+  const inside = areas.aroundNorthPole.slice();
   const last = lastTurn(areas, spot.x);
   for (let turns = firstTurn(areas, spot.x); turns <= last; turns++) {
     const here = moved(spot, turns);
     for (const edge of edgesAt(areas, here.x)) {
       if (edge.isMeridian || compareX(here, edge.a) < 0 || compareX(here, edge.b) >= 0) continue;
-      if (isCrossed(edge, norths, vector)) isOdd[edge.area] = !isOdd[edge.area];
+      if (isCrossed(edge, norths, vector)) toggle(inside, edge.area);
     }
   }
-  return isOdd.includes(true);
+  return inside.length > 0;
 }
 
 function isCrossed(edge: Edge, norths: (Vector | undefined)[], vector: Vector): boolean {

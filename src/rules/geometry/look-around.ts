@@ -16,8 +16,11 @@ export interface Surroundings {
 
 /** The middle of a piece is known to lie on its own edge. */
 export function lookAround(index: EdgeIndex, spot: Spot, own?: Edge): Surroundings {
-  const around: Surroundings = { first: false, second: false, onArea: false, onLine: false };
-  const sides = index.enclosesNorth.map((isEnclosed) => (isEnclosed ? everySide : 0));
+  // The areas that each side is inside of: those that its walk has crossed an odd number of times.
+  const first = index.aroundNorthPole.slice();
+  const second = index.aroundNorthPole.slice();
+  const alongMeridian = own?.isMeridian ?? false;
+  let [onArea, onLine] = [false, false];
   const last = lastTurn(index, spot.x);
   for (let turns = firstTurn(index, spot.x); turns <= last; turns++) {
     const here = moved(spot, turns);
@@ -27,30 +30,28 @@ export function lookAround(index: EdgeIndex, spot: Spot, own?: Edge): Surroundin
       const fromB = compareX(here, edge.b);
       if (fromA < 0 || fromB > 0) continue;
       const height = edge === own ? 0 : heightAbove(edge, here);
-      if (height === 0) {
-        if (edge.area < 0) around.onLine = true;
-        else around.onArea = true;
-      }
-      if (edge.area >= 0 && !edge.isMeridian) {
-        sides[edge.area] = (sides[edge.area] ?? 0) ^ sidesBelow(height, fromA, fromB);
-      }
+      if (height === 0 && edge.area < 0) onLine = true;
+      if (height === 0 && edge.area >= 0) onArea = true;
+      if (height > 0 || edge.area < 0 || edge.isMeridian) continue;
+      // A walk goes a hair's breadth beside its meridian, east or west: an edge that ends there is crossed on one side only.
+      if (height < 0 && fromB < 0) toggle(first, edge.area);
+      if (alongMeridian ? fromA > 0 : height === 0 || fromB < 0) toggle(second, edge.area);
     }
   }
-  let covered = 0;
-  for (const side of sides) covered |= side;
-  around.first = (covered & northEast) !== 0;
-  around.second = (covered & (own?.isMeridian ? west : south)) !== 0;
-  return around;
+  return { first: first.length > 0, second: second.length > 0, onArea, onLine };
 }
 
-/**
- * The sides of the place whose walk crosses an edge. It goes a hair's breadth beside the meridian: an edge that ends on
- * it is crossed on one side only.
- */
-function sidesBelow(height: number, fromA: number, fromB: number): number {
-  if (height > 0) return 0;
-  if (height === 0) return south;
-  return (fromB < 0 ? northEast | south : 0) | (fromA > 0 ? west : 0);
+/** Adds an area to a short list, or takes it away; quicker than a set. */
+export function toggle(areas: number[], area: number): void {
+  const last = areas.pop();
+  if (last === area) return;
+  if (last === undefined) {
+    areas.push(area);
+    return;
+  }
+  const place = areas.indexOf(area);
+  if (place < 0) areas.push(last, area);
+  else areas[place] = last;
 }
 
 /** Below 0 where the place lies south of an edge, 0 on it. An edge on a pole has every place on the same side of it. */
@@ -61,12 +62,6 @@ function heightAbove({ a, b, isMeridian, isPole }: Edge, place: Spot): number {
   if (place.y > a.y + margin && place.y > b.y + margin) return 1;
   return orient(a, b, place);
 }
-
-/** The northern side is looked at from the eastern edge of the meridian. */
-const northEast = 1;
-const west = 2;
-const south = 4;
-const everySide = northEast | west | south;
 
 /** Degrees; more than rounding adds to a coordinate. */
 const margin = 1e-9;
