@@ -1,4 +1,5 @@
-// What a publish leaves in the database, written by plain SQL: the same documents in the same tables, with the same commits.
+// What a publish leaves in the database, written by plain SQL: the same documents in the same tables, with the same commits. One statement
+// for all resources of a catalog, with arrays as the driver writes them.
 import { textArray } from '../../dist/storage/text-array.js';
 
 /** A publish as texts and bytes, ready to be written. */
@@ -67,7 +68,7 @@ async function write(database, rows) {
     await tx.query(
       `insert into catalog.resource (catalog_key, changed_version, id, own)
        select $1, 1, id, own::json from unnest($2::text[], $3::text[]) as incoming (id, own)`,
-      [catalogs[0].key, textArray(ids), textArray(documents)],
+      [catalogs[0].key, ids, documents],
     );
     await tx.query(
       `insert into catalog.change_log (catalog_key, version, publisher, submission_id, kind, at, details)

@@ -2,11 +2,18 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import type { TestNetwork } from './network.ts';
 
 // The service as it is run: `signpost serve` in a process of its own, from the built files, which can be killed at any moment.
 
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** A test that runs out of time never gets to its own end: what it started must not outlive the file. */
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
 
 export interface ServiceProcess {
   url: string;
@@ -48,11 +55,10 @@ export async function startServiceProcess(
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
+  running.add(child);
   const log: string[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(line));
-  const exited = once(child, 'exit').finally(() => process.off('exit', killWithUs));
+  const exited = once(child, 'exit').finally(() => running.delete(child));
   const url = await Promise.race([addressOf(child), exited.then(() => undefined)]);
   if (url === undefined) throw new Error(`the service did not start:\n${log.join('\n')}`);
   return {
