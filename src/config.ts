@@ -22,7 +22,7 @@ import {
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
 // `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment.
 
-export const roles = ['registry', 'catalog', 'discovery'] as const;
+export const roles = ['registry', 'catalog', 'publisher', 'discovery'] as const;
 export type Role = (typeof roles)[number];
 
 export const settings = {
@@ -31,6 +31,12 @@ export const settings = {
   REGISTRY_PORT: integer(4001, 'port of the registry role', { max: 65_535 }),
   CATALOG_PORT: integer(4002, 'port of the catalog service', { max: 65_535 }),
   DISCOVERY_PORT: integer(4003, 'port of the discovery service', { max: 65_535 }),
+  PUBLISHER_PORT: integer(4004, 'port of the published files', { max: 65_535 }),
+  PUBLISHER_TRIGGER_HOST: text(
+    '127.0.0.1',
+    'address of the local trigger, which takes unsigned requests: nobody else may reach it',
+  ),
+  PUBLISHER_TRIGGER_PORT: integer(4005, 'port of the local trigger', { max: 65_535 }),
   OPERATIONS_PORT: integer(
     0,
     'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
@@ -77,6 +83,40 @@ export const settings = {
     true,
     'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
   ),
+
+  PUBLISHER_ID: subscriberId('publisher.signpost.test', 'subscriberId of the publisher'),
+  PUBLISHER_KEY_ID: optional(
+    name(
+      '',
+      'recordId of its signing key; empty means key-1, or the one that "signpost keys rotate" made last',
+    ),
+  ),
+  PUBLISHER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  PUBLISHER_URL: optional(url('its public base address; empty means from HOST and PUBLISHER_PORT')),
+  PUBLISHER_DIR: optional(
+    text('', 'its directory, with the published files in "public"; empty means DATA_DIR/publisher'),
+  ),
+  CATALOG_BASE_URL: optional(url('base address of the published files; empty means PUBLISHER_URL')),
+  WIRE_PROFILE: choice(
+    ['spec', 'nfh014'],
+    'spec',
+    'form of digests and signatures in published files; nfh014 for networks whose crawlers are Beckn-ONIX nodes',
+  ),
+  NEXT_UPDATE_SECONDS: integer(
+    86_400,
+    'how long after one update of index and manifest the next is announced',
+    {
+      unit: 'seconds',
+      min: 1,
+      max: 31_536_000,
+    },
+  ),
+  COMPACTION_CHANGES: integer(20, 'number of change files at which a new baseline is written', { min: 1 }),
+  COMPACTION_FRACTION: decimal(
+    0.5,
+    'size of the change files, as a fraction of the baseline, above which a new baseline is written',
+  ),
+  TRIGGER_BODY_SIZE_LIMIT: size('256mb', 'largest body of a request to the local trigger'),
 
   CONSUMER_ID: subscriberId(
     'consumer.signpost.test',
@@ -191,6 +231,11 @@ export interface RoleIdentity {
   url: string;
 }
 
+/** Its key is the one named in the settings, otherwise the one that was made last. */
+export interface PublisherIdentity extends Omit<RoleIdentity, 'keyId'> {
+  keyId: string | undefined;
+}
+
 /** A consumer only asks: it needs no address of its own. */
 export interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
   url: string | undefined;
@@ -200,12 +245,22 @@ export interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
 export interface Config extends Settings {
   roles: Role[];
   registryUrl: string;
-  identities: { catalog: RoleIdentity; discovery: RoleIdentity; consumer: ConsumerIdentity };
+  identities: {
+    catalog: RoleIdentity;
+    discovery: RoleIdentity;
+    publisher: PublisherIdentity;
+    consumer: ConsumerIdentity;
+  };
+  /** PUBLISHER_DIR; the published files are in its "public". */
+  publisherDir: string;
+  /** CATALOG_BASE_URL. */
+  catalogBaseUrl: string;
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const values = read(settings, env);
+  const publisherUrl = values.PUBLISHER_URL ?? ownAddress(values.HOST, values.PUBLISHER_PORT);
   return {
     ...values,
     roles: parseRoles(values.ROLES),
@@ -223,6 +278,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         seed: values.DISCOVERY_PRIVATE_KEY,
         url: values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
       },
+      publisher: {
+        id: values.PUBLISHER_ID,
+        keyId: values.PUBLISHER_KEY_ID,
+        seed: values.PUBLISHER_PRIVATE_KEY,
+        url: publisherUrl,
+      },
       consumer: {
         id: values.CONSUMER_ID,
         keyId: values.CONSUMER_KEY_ID,
@@ -230,6 +291,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         url: values.CONSUMER_URL,
       },
     },
+    publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
+    catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
   };
 }
 

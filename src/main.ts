@@ -7,6 +7,7 @@ import { createGuardedClient } from './http/guarded-client.ts';
 import { createOperationsServer, type OperationsServer } from './http/operations.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
+import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { loadOrCreateSigningKey } from './registry/key-files.ts';
 import { startRegistryRole } from './registry/role.ts';
@@ -27,7 +28,8 @@ export interface Process {
   roles: RunningRole[];
   /** Where /health, /ready, /metrics and /docs are, when that is an address of their own. */
   operationsUrl?: string;
-  database: Database;
+  /** Undefined where no role of this process keeps anything in one. */
+  database?: Database;
   /** Closes everything, whatever fails on the way; then the first failure is thrown. */
   close(): Promise<void>;
 }
@@ -56,8 +58,10 @@ export async function startProcess(
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const database = await openConfiguredDatabase(config, logger, closers, signal);
-    await prepare?.(database);
+    const database = config.roles.some(keepsData)
+      ? await openConfiguredDatabase(config, logger, closers, signal)
+      : undefined;
+    if (database) await prepare?.(database);
 
     const metrics = createMetrics();
     const operations = openOperations(config, logger, closers);
@@ -94,7 +98,7 @@ export async function startProcess(
     const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
       registry: () =>
         startRegistryRole({
-          database,
+          database: needed(database),
           logger: logger.child({ role: 'registry' }),
           metrics,
           host: config.HOST,
@@ -105,7 +109,7 @@ export async function startProcess(
       catalog: async () =>
         startCatalogRole({
           config,
-          database,
+          database: needed(database),
           self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.catalog),
           url: config.identities.catalog.url,
           client,
@@ -116,10 +120,18 @@ export async function startProcess(
           logger: logger.child({ role: 'catalog' }),
           now: () => new Date(),
         }),
+      publisher: () =>
+        startPublisherRole({
+          config,
+          metrics,
+          operations,
+          logger: logger.child({ role: 'publisher' }),
+          now: () => new Date(),
+        }),
       discovery: async () =>
         startDiscoveryRole({
           config,
-          database,
+          database: needed(database),
           self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.discovery),
           url: config.identities.discovery.url,
           client,
@@ -144,6 +156,16 @@ export async function startProcess(
     await close().catch(() => undefined); // why it did not start matters more
     throw error;
   }
+}
+
+/** The publisher's whole state is the directory that it publishes. */
+function keepsData(role: Role): boolean {
+  return role !== 'publisher';
+}
+
+function needed(database: Database | undefined): Database {
+  if (!database) throw new Error('a role was started without the database that it needs');
+  return database;
 }
 
 async function openConfiguredDatabase(

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
-import { findSigningKey, type KeyOwner } from '../registry/key-files.ts';
+import { currentKeyId, findSigningKey, type KeyOwner } from '../registry/key-files.ts';
 import { CommandError } from './command.ts';
 
 export interface SignerOptions {
@@ -26,10 +26,11 @@ export function resolveSigner(options: SignerOptions, config: Config): SigningKe
   return { subscriberId: owner.id, recordId: owner.keyId, privateKey: readPrivateKey(options.key) };
 }
 
-function findOwner({ as, keyId }: SignerOptions, config: Config): KeyOwner {
+function findOwner({ as, keyId }: SignerOptions, config: Config): KeyOwner & { keyId: string } {
   const own = Object.entries(config.identities).find(([role, { id }]) => role === as || id === as)?.[1];
-  if (!own) return { id: as, keyId: keyId ?? 'key-1' };
-  return keyId === undefined || keyId === own.keyId ? own : { id: own.id, keyId };
+  const id = own?.id ?? as;
+  const usual = own?.keyId ?? currentKeyId(config.DATA_DIR, id);
+  return keyId === undefined || keyId === usual ? { id, keyId: usual, seed: own?.seed } : { id, keyId };
 }
 
 function readPrivateKey(fileOrSeed: string) {

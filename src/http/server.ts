@@ -212,9 +212,10 @@ interface KnownRoute {
 function knownRoute({ url, method }: RouteOptions): KnownRoute {
   const pattern = url
     .split('/')
-    .map((part) =>
-      part.startsWith(':') || part === '*' ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    )
+    .map((part) => {
+      if (part === '*') return '.+';
+      return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    })
     .join('/');
   return { path: new RegExp(`^${pattern}$`), methods: [method].flat() };
 }

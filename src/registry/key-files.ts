@@ -1,38 +1,78 @@
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
 
-// The signing keys of this machine: one seed per subscriber in DATA_DIR/keys, readable by its owner alone.
+// The signing keys of this machine: seeds in DATA_DIR/keys, readable by their owner alone. Of a subscriber with several keys, the one that
+// signs is named in a file beside them.
 
 export interface KeyOwner {
   /** The subscriberId in the registry. */
   id: string;
-  keyId: string;
+  /** The recordId of the key; without it, the one in use (`currentKeyId`). */
+  keyId?: string;
   /** A seed given in the settings wins over the file. */
   seed?: string;
 }
 
+const firstKeyId = 'key-1';
+
 /** The signing key of a subscriber, made and kept on first use. */
 export function loadOrCreateSigningKey(dataDir: string, owner: KeyOwner): SigningKey {
-  const seed = owner.seed ?? readSeed(dataDir, owner) ?? createSeed(dataDir, owner);
-  return { subscriberId: owner.id, recordId: owner.keyId, privateKey: privateKeyFromSeed(seed) };
+  const named = nameKey(dataDir, owner);
+  return signingKey(named, owner.seed ?? readSeed(dataDir, named) ?? createSeed(dataDir, named));
 }
 
 /** The signing key of a subscriber whose seed lies on this machine. */
 export function findSigningKey(dataDir: string, owner: KeyOwner): SigningKey | undefined {
-  const seed = owner.seed ?? readSeed(dataDir, owner);
-  if (seed === undefined) return undefined;
-  return { subscriberId: owner.id, recordId: owner.keyId, privateKey: privateKeyFromSeed(seed) };
+  const named = nameKey(dataDir, owner);
+  const seed = owner.seed ?? readSeed(dataDir, named);
+  return seed === undefined ? undefined : signingKey(named, seed);
 }
 
-/** The file of a key. Subscriber ids have one slash at most, which no file name can hold. */
-export function seedFile(dataDir: string, { id, keyId }: Pick<KeyOwner, 'id' | 'keyId'>): string {
-  return join(dataDir, 'keys', `${id.replaceAll('/', '+')}.${keyId}.seed`);
+/** The file of a key. */
+export function seedFile(dataDir: string, { id, keyId }: NamedKey): string {
+  return fileOf(dataDir, id, `${keyId}.seed`);
 }
 
-function readSeed(dataDir: string, owner: KeyOwner): string | undefined {
+/** The key that a subscriber signs with, unless the settings name another. */
+export function currentKeyId(dataDir: string, id: string): string {
+  return readIfThere(fileOf(dataDir, id, 'current')) ?? firstKeyId;
+}
+
+/** From now on the subscriber signs with this key, in every process that reads its key anew. */
+export function setCurrentKey(dataDir: string, { id, keyId }: NamedKey): void {
+  const file = fileOf(dataDir, id, 'current');
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${keyId}\n`);
+  renameSync(draft, file);
+}
+
+interface NamedKey {
+  id: string;
+  keyId: string;
+}
+
+/** A seed in the settings has nothing to do with the files, and so not with the one that names the key in use either. */
+function nameKey(dataDir: string, { id, keyId, seed }: KeyOwner): NamedKey {
+  return { id, keyId: keyId ?? (seed === undefined ? currentKeyId(dataDir, id) : firstKeyId) };
+}
+
+function signingKey({ id, keyId }: NamedKey, seed: string): SigningKey {
+  return { subscriberId: id, recordId: keyId, privateKey: privateKeyFromSeed(seed) };
+}
+
+/** Subscriber ids have one slash at most, which no file name can hold. */
+function fileOf(dataDir: string, id: string, name: string): string {
+  return join(dataDir, 'keys', `${id.replaceAll('/', '+')}.${name}`);
+}
+
+function readSeed(dataDir: string, key: NamedKey): string | undefined {
+  return readIfThere(seedFile(dataDir, key));
+}
+
+function readIfThere(file: string): string | undefined {
   try {
-    return readFileSync(seedFile(dataDir, owner), 'utf8').trim();
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
     throw error;
@@ -40,8 +80,8 @@ function readSeed(dataDir: string, owner: KeyOwner): string | undefined {
 }
 
 /** Written whole under another name and then linked: two processes that start at the same moment agree on one key. */
-function createSeed(dataDir: string, owner: KeyOwner): string {
-  const file = seedFile(dataDir, owner);
+function createSeed(dataDir: string, key: NamedKey): string {
+  const file = seedFile(dataDir, key);
   const draft = `${file}.${process.pid}`;
   mkdirSync(join(dataDir, 'keys'), { recursive: true, mode: 0o700 });
   writeFileSync(draft, `${generateSeed()}\n`, { mode: 0o600 });

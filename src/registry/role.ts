@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isNotModified } from '../http/conditional.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
@@ -173,8 +174,6 @@ function sendCacheable(
   const body = JSON.stringify(answer);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   reply.header('etag', etag).header('cache-control', `public, max-age=${maxAgeSeconds}`);
-  const known =
-    request.headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  if (known.includes(etag) || known.includes('*')) return reply.code(304).send();
+  if (isNotModified(request.headers, { etag })) return reply.code(304).send();
   return reply.type('application/json').send(body);
 }

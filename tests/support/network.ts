@@ -41,13 +41,18 @@ export async function startNetwork(
   const { logger = silentLogger() } = options;
   const testDatabase = await createTestDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
-  const [registryPort, catalogPort, discoveryPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const ports = await Promise.all(Array.from({ length: 5 }, freePort));
+  const [registryPort, catalogPort, discoveryPort, publisherPort, triggerPort] = ports;
   const config = readConfig({
     DATABASE_URL: testDatabase.url,
     DATA_DIR: dataDir,
+    // A publisher is started by tests that need one: it has no part in what the services say to each other.
+    ROLES: 'registry,catalog,discovery',
     REGISTRY_PORT: String(registryPort),
     CATALOG_PORT: String(catalogPort),
     DISCOVERY_PORT: String(discoveryPort),
+    PUBLISHER_PORT: String(publisherPort),
+    PUBLISHER_TRIGGER_PORT: String(triggerPort),
     // Tests play discovery services themselves; a test of the role names the actors of its own.
     DISCOVERY_ID: 'discovery-service.signpost.test',
     ALLOW_PRIVATE_ADDRESSES: 'true',
@@ -71,14 +76,15 @@ export async function startNetwork(
   async function registerServices(database: Database): Promise<void> {
     for (const service of Object.values(config.identities)) {
       const key = loadOrCreateSigningKey(dataDir, service);
-      await register(database, { ...service, publicKey: publicKeyOf(key.privateKey) }, config);
+      const registered = { ...service, keyId: key.recordId, publicKey: publicKeyOf(key.privateKey) };
+      await register(database, registered, config);
     }
   }
 
   return {
     config,
     get database() {
-      return running.database;
+      return databaseOf(running);
     },
     databaseUrl: testDatabase.url,
     registry,
@@ -94,7 +100,7 @@ export async function startNetwork(
       actors.push(actor);
       const registered = url === null ? undefined : (url ?? actor.url);
       await register(
-        running.database,
+        databaseOf(running),
         { id, keyId: 'key-1', url: registered, publicKey: actor.publicKey },
         config,
         networks,
@@ -128,6 +134,11 @@ async function register(
     networkIds,
     key: { recordId: participant.keyId, publicKey: participant.publicKey },
   });
+}
+
+function databaseOf({ database }: Process): Database {
+  if (!database) throw new Error('no role of this network keeps anything in a database');
+  return database;
 }
 
 export async function freePort(): Promise<number> {
