@@ -1,6 +1,7 @@
 import type { Resource } from '../protocol/catalog.ts';
 import type { ProtocolError } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
+import { isPlainObject, isSameValue } from './same-value.ts';
 
 // A REGULAR resource that extends a master resource: "template attributes are immutable: a REGULAR resource may add
 // fields but may not change values defined by its master" (catalog spec: publishDirectives). Attributes are compared
@@ -68,22 +69,4 @@ function combine(template: object, own: object, at: Segments, overridden: Segmen
     } else if (!isSameValue(given, value)) overridden.push([...at, name]);
   }
   return Object.fromEntries(members);
-}
-
-/** Equality of JSON values: the order of members does not matter, that of items does. */
-function isSameValue(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => isSameValue(item, other[index]));
-  }
-  if (!isPlainObject(one) || !isPlainObject(other)) return false;
-  const members = Object.entries(one);
-  return (
-    members.length === Object.keys(other).length &&
-    members.every(([name, value]) => Object.hasOwn(other, name) && isSameValue(value, other[name]))
-  );
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

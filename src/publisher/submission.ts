@@ -1,0 +1,52 @@
+import type { PublishMessage } from '../protocol/publish-messages.ts';
+import type { FileDirective } from '../protocol/signed-files.ts';
+import type { CatalogContent } from '../rules/self-hosted/content.ts';
+import { type Submission, submissionsOf } from '../rules/submission.ts';
+
+// What a request to the trigger says of each of its catalogs, and what the catalog becomes by it.
+
+/** At the trigger a submitted catalog is the whole catalog, unless its directive says MERGE. */
+export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
+  /** Absent when the request names no networks. */
+  networkIds?: string[];
+}
+
+/** MASTER catalogs first, so that the others of the same request find them. */
+export function triggerSubmissionsOf(message: PublishMessage): TriggerSubmission[] {
+  const directives = new Map(message.publishDirectives?.map((directive) => [directive.catalogId, directive]));
+  return submissionsOf(message, '').map((submission) => {
+    const { updateMode = 'FULL', visibleTo } = directives.get(submission.catalog.id) ?? {};
+    return { ...submission, updateMode, networkIds: visibleTo && [...new Set(visibleTo)].sort() };
+  });
+}
+
+/** The content of a catalog before its version is known. */
+export type NextContent = Omit<CatalogContent, 'version'>;
+
+/** A MERGE keeps what the request does not name, and what a resource extends where its directive is not repeated. */
+export function nextContent(
+  current: CatalogContent | undefined,
+  { catalog, updateMode, extensions }: TriggerSubmission,
+): NextContent {
+  const { resources = [], offers = [], ...members } = catalog;
+  const kept = updateMode === 'MERGE' ? current : undefined;
+  const directives = [...extensions].map(([resourceId, { extension }]): [string, FileDirective] => [
+    resourceId,
+    { resourceId, ...extension },
+  ]);
+  return {
+    members: { ...kept?.members, ...members },
+    resources: upserted(kept?.resources, resources),
+    offers: upserted(kept?.offers, offers),
+    directives: new Map([...(kept?.directives ?? []), ...directives]),
+  };
+}
+
+function upserted<T extends { id: string }>(
+  kept: ReadonlyMap<string, T> | undefined,
+  items: readonly T[],
+): ReadonlyMap<string, T> {
+  const result = new Map(kept);
+  for (const item of items) result.set(item.id, item);
+  return result;
+}

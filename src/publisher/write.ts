@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { SealedFile } from './seal.ts';
+
+// Writing so that a crash at any point leaves the last good state served: a file appears under its name only when all of it is on
+// the disk, and the index, which leads to the others, comes last.
+
+/** Where files are published, and where they are prepared: on the same file system, but out of a web server's sight. */
+export interface Place {
+  root: string;
+  draftsDirectory: string;
+}
+
+/** A path never has two contents: writing the same again is fine, writing something else is refused. */
+export async function writeContent(place: Place, { path, bytes }: SealedFile): Promise<void> {
+  const target = join(place.root, path);
+  const draft = await writeDraft(place, bytes);
+  try {
+    await makeDirectory(dirname(target));
+    await link(draft, target);
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+    if (!bytes.equals(await readFile(target))) throw new Error(`${target} is there with another content.`);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await syncDirectory(dirname(target));
+}
+
+/** Puts a file that is renewed from time to time in the place of the one before. */
+export async function replaceFile(place: Place, path: string, bytes: Uint8Array): Promise<void> {
+  const target = join(place.root, path);
+  const draft = await writeDraft(place, bytes);
+  await makeDirectory(dirname(target));
+  await rename(draft, target);
+  await syncDirectory(dirname(target));
+}
+
+/** What a writer that died has left there; only for who holds the lock. */
+export async function clearDrafts({ draftsDirectory }: Place): Promise<void> {
+  await rm(draftsDirectory, { recursive: true, force: true });
+}
+
+async function writeDraft({ draftsDirectory }: Place, bytes: Uint8Array): Promise<string> {
+  await mkdir(draftsDirectory, { recursive: true });
+  const draft = join(draftsDirectory, randomUUID());
+  const file = await open(draft, 'wx');
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return draft;
+}
+
+/** A new directory survives a crash once the one that it stands in is synced. */
+async function makeDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true });
+  if (first === undefined) return;
+  for (let made = directory; made.length >= first.length; made = dirname(made)) {
+    await syncDirectory(dirname(made));
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
