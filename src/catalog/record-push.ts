@@ -9,7 +9,8 @@ import type { CatalogContext } from './context.ts';
 
 // Records what became of a push, for as many as come together at once, and tells the operator what went wrong.
 
-const maxResultsAtOnce = 500;
+/** No receiver waits for its result to be written; its next push of the same catalog does. */
+const batchLimits = { maxItems: 500, gatherMs: 10 };
 
 export interface PushRecorder {
   record(push: DuePush, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
@@ -18,9 +19,7 @@ export interface PushRecorder {
 }
 
 export function createPushRecorder({ database, logger, now }: CatalogContext): PushRecorder {
-  const writeBatch = createBatch(maxResultsAtOnce, (results: PushResult[]) =>
-    writePushResults(database, results),
-  );
+  const writeBatch = createBatch(batchLimits, (results: PushResult[]) => writePushResults(database, results));
 
   async function write(result: PushResult): Promise<void> {
     if (!(await writeBatch(result))) throw new LeaseLost('catalog.push', result.push.id);

@@ -7,7 +7,8 @@ import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/due-wor
 // Due work in lanes: a lane is leased as a whole, so that one process at a time works on it, a bounded number of its items at once. What is
 // due in all lanes that are held is looked for by one statement, instead of a claim and a count for every item.
 //
-//   lane due → leased → its due items taken, as many as there are places → nothing due and nothing under way → given back until the next is due
+//   lane due → leased → its due items taken, as many as there are places, and again when half of them are done
+//            → nothing due and nothing under way → given back until the next is due
 
 const pollMs = 5_000;
 const defaultRestMs = 5_000;
@@ -98,9 +99,12 @@ export function startLaneLoop<Item extends { id: number }>(
     while (!closing) await alarm.sleep(await fillPlaces());
   }
 
-  /** Returns how long there will be nothing more to do, unless something rings. */
+  /**
+   * Returns how long there will be nothing more to do, unless something rings. A lane that is more than half full has enough to do: looking
+   * for its next items one by one would cost a statement for each.
+   */
   async function fillPlaces(): Promise<number> {
-    const lanes = [...open.values()].filter(({ underWay }) => underWay.size < itemsPerLane);
+    const lanes = [...open.values()].filter(({ underWay }) => underWay.size <= itemsPerLane / 2);
     if (lanes.length === 0) return pollMs;
     try {
       const { items, nextMs = pollMs } = await options.take(lanes.map(withPlaces));

@@ -5,7 +5,7 @@ import { createBatch } from './batch.ts';
 describe('a batch', () => {
   it('has the calls of one moment, and those that came while the last one was under way', async () => {
     const batches: number[][] = [];
-    const double = createBatch(10, async (items: number[]) => {
+    const double = createBatch({ maxItems: 10, gatherMs: 1 }, async (items: number[]) => {
       batches.push(items);
       await delay(20);
       return items.map((item) => item * 2);
@@ -22,7 +22,7 @@ describe('a batch', () => {
 
   it('is no larger than it may be', async () => {
     const sizes: number[] = [];
-    const call = createBatch(2, async (items: number[]) => {
+    const call = createBatch({ maxItems: 2, gatherMs: 0 }, async (items: number[]) => {
       sizes.push(items.length);
       return items;
     });
@@ -32,7 +32,7 @@ describe('a batch', () => {
 
   it('fails for all of its calls, and for none of the next', async () => {
     let fails = true;
-    const call = createBatch(10, async (items: number[]) => {
+    const call = createBatch({ maxItems: 10, gatherMs: 1 }, async (items: number[]) => {
       if (fails) throw new Error('no database');
       return items;
     });

@@ -1,9 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface BatchLimits {
+  maxItems: number;
+  /** How long a batch waits for company before it begins. */
+  gatherMs: number;
+}
+
 /**
- * Turns calls that come together into one: whatever arrives while a batch is under way goes with the next. Work for many then
- * costs one statement instead of many, and nobody waits longer than for the statement before.
+ * Turns calls that come together into one: whatever arrives while a batch gathers, or while the one before is under way, goes
+ * with it. Work for many then costs one statement instead of many.
  */
 export function createBatch<Item, Result>(
-  maxItems: number,
+  { maxItems, gatherMs }: BatchLimits,
   work: (items: Item[]) => Promise<Result[]>,
 ): (item: Item) => Promise<Result> {
   const waiting: { item: Item; resolve(result: Result): void; reject(error: unknown): void }[] = [];
@@ -11,6 +19,7 @@ export function createBatch<Item, Result>(
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
+      await delay(gatherMs);
       const batch = waiting.splice(0, maxItems);
       try {
         const results = await work(batch.map(({ item }) => item));
@@ -27,7 +36,6 @@ export function createBatch<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (running) return;
       running = true;
-      // Calls of the same moment make up the first batch.
-      setImmediate(run);
+      void run();
     });
 }
