@@ -1,0 +1,107 @@
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { identityOf, splitIdentity } from '../protocol/identity.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
+import { proveDocument, signedBytes, type WireProfile } from '../protocol/signed-document.ts';
+import {
+  type Manifest,
+  type ManifestKey,
+  SubscriberRecord,
+  type SubscriberRecordFile,
+} from '../protocol/signed-files.ts';
+import { urlOf } from './paths.ts';
+
+// How a crawler gets from the registry to our indexes (self-hosted spec: Endpoints): the manifest at its well-known path, signed, names the
+// Subscriber record by digest; the record, signed too, names the indexes. A record stands under a name of its own for each content, so that
+// a reader who has the older manifest still finds what that one names.
+
+/** Where readers look for the manifest; both are the same. */
+export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;
+
+/** What a node says of itself. */
+export interface NodeDescription {
+  /** Its subscriberId. */
+  id: string;
+  /** The registry that a bare domain belongs to. */
+  registryName: string;
+  /** Its public base address, as the registry has it. */
+  url: string;
+  /** Base address of the published files. */
+  baseUrl: string;
+  indexUrls: readonly string[];
+  key: SigningKey;
+  /** Earlier keys that published content is still signed with. */
+  formerKeys: readonly ManifestKey[];
+  profile: WireProfile;
+}
+
+interface Times {
+  now: Date;
+  nextUpdate: Date;
+}
+
+/** A file of the tree. */
+interface TreeFile {
+  path: string;
+  bytes: Buffer;
+}
+
+export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }: Times): TreeFile {
+  const { id, url, baseUrl, indexUrls, key } = node;
+  const { namespace } = splitIdentity(identityOf(id, node.registryName));
+  const record: SubscriberRecord & { details: { signing_public_key: string } } = {
+    record_name: key.recordId,
+    details: { subscriber_id: id, url, type: 'BPP', signing_public_key: publicKeyOf(key.privateKey) },
+    meta: { catalog_index_urls: indexUrls.map((indexUrl) => ({ url: indexUrl })) },
+  };
+  const document: Omit<SubscriberRecordFile, 'source_url' | 'proof'> = {
+    dedi_version: dediVersion,
+    type: 'dedi-file',
+    next_update: nextUpdate.toISOString(),
+    publisher: { domain: namespace, key: key.recordId },
+    namespace,
+    registry: {
+      name: recordRegistry,
+      schema: JSON.parse(JSON.stringify(SubscriberRecord.properties.details)),
+      state: 'live',
+      updated_at: now.toISOString(),
+    },
+    records: [record],
+  };
+  const content = signedBytes(document as unknown as JsonObject);
+  const path = `subscriber.${hash('sha256', content, 'hex').slice(0, 12)}.json`;
+  return { path, bytes: render(proveDocument({ ...document, source_url: urlOf(baseUrl, path) }, key)) };
+}
+
+export function buildManifest(node: NodeDescription, record: TreeFile, { now, nextUpdate }: Times): Buffer {
+  const { id, baseUrl, key, formerKeys, profile } = node;
+  const digestName = profile === 'nfh014' ? 'sha-256' : 'sha256';
+  const document: Omit<Manifest, 'proof'> = {
+    dedi_version: dediVersion,
+    type: 'dedi-manifest',
+    domain: splitIdentity(identityOf(id, node.registryName)).namespace,
+    keys: [jwk(key.recordId, key.privateKey), ...formerKeys],
+    updated_at: now.toISOString(),
+    next_update: nextUpdate.toISOString(),
+    files: [
+      {
+        registry: recordRegistry,
+        url: urlOf(baseUrl, record.path),
+        digest: `${digestName}:${hash('sha256', record.bytes, 'hex')}`,
+      },
+    ],
+  };
+  return render(proveDocument(document, key));
+}
+
+const dediVersion = '0.1';
+const recordRegistry = 'beckn_subscriber';
+
+function jwk(kid: string, privateKey: KeyObject): ManifestKey {
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { kid, kty: 'OKP', crv: 'Ed25519', x };
+}
+
+function render(document: object): Buffer {
+  return Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
+}
