@@ -19,7 +19,7 @@ const layers: readonly (readonly string[])[] = [
 const leaves = ['config.ts', 'settings.ts', 'logger.ts', 'metrics.ts', 'thread-pool.ts', 'thread-entry.ts'];
 /** Layers that take no clock, no file, no socket: what they may import from Node is pure. */
 const pureFolders = ['protocol', 'rules'];
-const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net'];
+const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib'];
 
 const root = 'src';
 const files = readdirSync(root, { recursive: true })

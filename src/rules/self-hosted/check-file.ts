@@ -1,0 +1,137 @@
+import type { Offer, Provider, Resource } from '../../protocol/catalog.ts';
+import type { ErrorBody } from '../../protocol/errors.ts';
+import type { BaselineFile, ChangeFile, FileDirective, IndexEntry } from '../../protocol/signed-files.ts';
+import { type Check, checkOffer, checkProvider, checkResource } from '../check-attributes.ts';
+import { variantKey } from '../extends.ts';
+import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.ts';
+import { type HostingNode, namesNode } from './signer.ts';
+
+// Whether the content of a genuine file is sound: ids, directives, owner, typed attributes. "A file fails the domain schema check:
+// discard; never partially apply" (self-hosted spec: Errors), so the first fault ends it. What a resource inherits is not
+// known here: a resource that extends another, and a template, may lack what their schema requires.
+
+export interface FileContext {
+  node: HostingNode;
+  entry: Pick<IndexEntry, 'catalogType' | 'catalogId'>;
+  checker: Check;
+}
+
+export function checkBaseline(file: BaselineFile, context: FileContext): void {
+  const { provider, bppId, resources = [], offers = [] } = file.catalog;
+  if (resources.length + offers.length === 0) {
+    throw fault('baseline', 'empty-catalog', 'holds neither a resource nor an offer');
+  }
+  checkContent('baseline', context, {
+    ...{ provider, bppId, resources, offers, directives: file.directives ?? [] },
+    at: ['catalog'],
+  });
+}
+
+export function checkChange(file: ChangeFile, context: FileContext): void {
+  const { catalog = {}, resources, offers, directives = [] } = file;
+  for (const name of ['id', 'resources', 'offers']) {
+    if (Object.hasOwn(catalog, name)) {
+      throw fault(
+        'change',
+        'malformed',
+        `changes the member ${name} of its catalog, which is not one of its level`,
+      );
+    }
+  }
+  requireUnique('change', 'removal', [...resources.removals]);
+  requireUnique('change', 'removal', [...offers.removals]);
+  checkContent('change', context, {
+    ...{ provider: catalog.provider, bppId: catalog.bppId, directives },
+    ...{ resources: resources.upserts, offers: offers.upserts },
+    at: [],
+  });
+}
+
+interface Content {
+  provider: Provider | undefined;
+  bppId: string | undefined;
+  resources: readonly Resource[];
+  offers: readonly Offer[];
+  directives: readonly FileDirective[];
+  /** Where the lists stand in the file. */
+  at: readonly string[];
+}
+
+function checkContent(kind: HostedDocument, { node, entry, checker }: FileContext, content: Content): void {
+  const { provider, bppId, resources, offers, directives, at } = content;
+  const isMaster = entry.catalogType === 'MASTER';
+  if (bppId !== undefined && !namesNode(bppId, node)) {
+    throw fault(kind, 'foreign-owner', `names ${bppId} as its bppId, which is not ${node.identity}`);
+  }
+  if (isMaster && offers.length > 0)
+    throw fault(kind, 'master-with-offers', 'has offers in a MASTER catalog');
+  requireUnique(
+    kind,
+    'resource',
+    resources.map(({ id }) => id),
+  );
+  requireUnique(
+    kind,
+    'offer',
+    offers.map(({ id }) => id),
+  );
+  const extending = checkDirectives(kind, directives, resources, isMaster);
+
+  const lists = kind === 'baseline' ? [] : ['upserts'];
+  if (provider) requireConforming(kind, checkProvider(provider, checker, { at: ['catalog', 'provider'] }));
+  for (const [index, resource] of resources.entries()) {
+    const partial = isMaster || extending.has(resource.id);
+    const place = [...at, 'resources', ...lists, index];
+    requireConforming(kind, checkResource(resource, checker, { at: place, partial }));
+  }
+  for (const [index, offer] of offers.entries()) {
+    requireConforming(kind, checkOffer(offer, checker, { at: [...at, 'offers', ...lists, index] }));
+  }
+}
+
+/** Returns the ids of the resources that extend a master's. */
+function checkDirectives(
+  kind: HostedDocument,
+  directives: readonly FileDirective[],
+  resources: readonly Resource[],
+  isMaster: boolean,
+): Set<string> {
+  if (isMaster && directives.length > 0)
+    throw fault(kind, 'bad-directive', 'has directives in a MASTER catalog');
+  const held = new Set(directives.length > 0 ? resources.map(({ id }) => id) : []);
+  const extending = new Set<string>();
+  const variants = new Set<string>();
+  for (const { resourceId, ...extension } of directives) {
+    if (!held.has(resourceId)) {
+      throw fault(
+        kind,
+        'bad-directive',
+        `has a directive for ${resourceId}, which is not among its resources`,
+      );
+    }
+    if (extending.has(resourceId)) throw fault(kind, 'bad-directive', `has two directives for ${resourceId}`);
+    extending.add(resourceId);
+    const variant = variantKey(extension);
+    if (variant === undefined) continue;
+    if (variants.has(variant)) throw fault(kind, 'bad-directive', `has the variant of ${resourceId} twice`);
+    variants.add(variant);
+  }
+  return extending;
+}
+
+function requireUnique(kind: HostedDocument, what: string, ids: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const id of ids) {
+    if (seen.has(id)) throw fault(kind, 'duplicate-id', `has the ${what} ${id} twice`);
+    seen.add(id);
+  }
+}
+
+function requireConforming(kind: HostedDocument, [first]: ErrorBody[]): void {
+  if (first === undefined) return;
+  throw fault(kind, 'schema-violation', `does not conform to its domain schema: ${first.message}`);
+}
+
+function fault(kind: HostedDocument, code: TrustFaultCode, problem: string): TrustFault {
+  return new TrustFault(kind, code, `The ${kind} ${problem}.`);
+}

@@ -1,0 +1,58 @@
+// Why something that a node hosts is not taken (self-hosted spec: Errors). Each reason has one code, which the crawl log, the
+// metrics and the commands share, and a hint that tells whoever hosts it what to do.
+
+export type HostedDocument = 'manifest' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
+
+/** The document cannot be trusted: nothing of it is used. The message is a sentence for a person. */
+export class TrustFault extends Error {
+  override readonly name = 'TrustFault';
+  readonly document: HostedDocument;
+  readonly code: TrustFaultCode;
+
+  constructor(document: HostedDocument, code: TrustFaultCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.document = document;
+    this.code = code;
+  }
+
+  /** What to do about it. */
+  get hint(): string {
+    return trustHints[this.code];
+  }
+}
+
+export const trustHints = {
+  'not-gzip': 'Upload the file again; serve .json.gz files as they are, or with Content-Encoding: gzip.',
+  'inflates-too-large': 'Split the catalog, so that each file stays below the limit when it is decompressed.',
+  'not-json': 'Serve the JSON file itself: no HTML page, no duplicate members, UTF-8.',
+  malformed: 'Publish the document anew with a current publisher; its message names the member.',
+  'digest-mismatch':
+    'Upload content before the index that names it, and never change a file under the same URL.',
+  'signature-missing':
+    'Sign the document: every manifest, record, index, entry and file carries its own signature.',
+  'signature-invalid':
+    'Sign the document again; whatever changes it after signing, formatting included, breaks it.',
+  'key-unknown':
+    'Register the signing key under this record id in the registry, or sign with a registered one.',
+  'key-unusable': 'Sign the document again with a live key; a revoked or expired one is not accepted.',
+  'key-foreign': "Sign with a key of the node itself: another node's key proves nothing about it.",
+  'node-unknown': 'Register the node in the registry that the crawler asks.',
+  'domain-mismatch':
+    'Set the domain of the manifest to the host that serves it, or to the namespace of the node.',
+  'record-missing': 'List a file with the Subscriber record of this node in the manifest.',
+  'node-mismatch': 'Set nodeId of the index to the identity of the node whose record lists it.',
+  'too-many-entries': 'Split the index: a node may have several, one per provider or segment.',
+  'entry-twice': 'List every catalogId once in an index.',
+  'too-many-changes': 'Compact the catalog: publish a new baseline.',
+  'too-many-masters': 'Extend fewer MASTER catalogs from one catalog, or split it.',
+  'catalog-mismatch': 'Publish the catalog again: file and index entry must name the same catalog.',
+  'version-mismatch': 'Publish the catalog again: file and index entry must name the same versions.',
+  'foreign-owner': 'Leave bppId out of the catalog, or set it to the identity of the node.',
+  'duplicate-id': 'Give every resource and every offer of a catalog an id of its own.',
+  'bad-directive': 'Let each directive name one resource of its own file, and each variant be there once.',
+  'empty-catalog': 'Publish at least one resource or offer; retire a catalog that is no longer offered.',
+  'master-with-offers': 'Move the offers into a REGULAR catalog: a MASTER holds templates only.',
+  'schema-violation': 'Correct the attributes, so that they conform to the schema that their @context names.',
+} as const satisfies Record<string, string>;
+
+export type TrustFaultCode = keyof typeof trustHints;

@@ -1,0 +1,148 @@
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { parseCatalogIndex, parseIndexEntry } from '../../protocol/read-signed-files.ts';
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { TrustFault } from './faults.ts';
+import type { OpenedDocument } from './open-document.ts';
+import { claimedRecordId, type HostingNode, type Keys, namesNode, verifySigner } from './signer.ts';
+import { wellFormed } from './trust-node.ts';
+
+// The catalog index and its entries (self-hosted spec: Discovery crawl order, 4). The index must be the node's own; each entry
+// is signed by itself, so that a bad one is discarded with its files and the others still count.
+
+/** Nobody else can make what these functions return. */
+const trusted = Symbol('trusted');
+
+export interface TrustedIndex {
+  readonly url: string;
+  readonly nextUpdate: string;
+  /** As received, not judged yet. */
+  readonly entries: readonly unknown[];
+  /** Undefined where an index without a signature is allowed and this one has none. */
+  readonly signedBy: string | undefined;
+  readonly [trusted]: 'index';
+}
+
+export interface TrustedEntry {
+  readonly entry: IndexEntry;
+  readonly signedBy: string;
+  readonly [trusted]: 'entry';
+}
+
+export interface IndexLimits {
+  maxEntries: number;
+  maxChanges: number;
+  maxMasters: number;
+}
+
+/** The record ids to look up before an index is trusted: its own and those of its entries. */
+export function claimedKeysOfIndex({ document }: OpenedDocument): string[] {
+  const entries = Array.isArray(document.catalogs) ? document.catalogs.filter(isJsonObject) : [];
+  const claimed = [document, ...entries].map(claimedRecordId);
+  return [...new Set(claimed.filter((recordId) => recordId !== undefined))];
+}
+
+export function trustIndex(
+  { document, url }: OpenedDocument,
+  {
+    node,
+    keys,
+    limits,
+    allowUnsigned,
+  }: { node: HostingNode; keys: Keys; limits: IndexLimits; allowUnsigned: boolean },
+): TrustedIndex {
+  const isUnsigned = document.signature === undefined && document.proof === undefined;
+  const signedBy = isUnsigned && allowUnsigned ? undefined : verifySigner('index', document, node, keys);
+  const {
+    nodeId,
+    next_update: nextUpdate,
+    catalogs,
+  } = wellFormed('index', url, () => parseCatalogIndex(document));
+  if (!namesNode(nodeId, node)) {
+    throw new TrustFault(
+      'index',
+      'node-mismatch',
+      `The index at ${url} is that of ${nodeId}, but the record of ${node.identity} lists it.`,
+    );
+  }
+  if (catalogs.length > limits.maxEntries) {
+    throw new TrustFault(
+      'index',
+      'too-many-entries',
+      `The index at ${url} has ${catalogs.length} entries; ${limits.maxEntries} are read.`,
+    );
+  }
+  return { url, nextUpdate, entries: catalogs, signedBy, [trusted]: 'index' };
+}
+
+/** What is left of an index: entries that can be trusted, and why others cannot. */
+export interface JudgedEntries {
+  entries: TrustedEntry[];
+  faults: { catalogId?: string; fault: TrustFault }[];
+}
+
+export function trustEntries(
+  index: TrustedIndex,
+  asker: { node: HostingNode; keys: Keys; limits: IndexLimits },
+): JudgedEntries {
+  const judged: JudgedEntries = { entries: [], faults: [] };
+  const listed = countIds(index);
+  for (const value of index.entries) {
+    const catalogId = catalogIdOf(value);
+    try {
+      if (catalogId !== undefined && (listed.get(catalogId) ?? 0) > 1) throw twice(catalogId, index);
+      judged.entries.push(trustEntry(value, { url: index.url, ...asker }));
+    } catch (fault) {
+      if (!(fault instanceof TrustFault)) throw fault;
+      judged.faults.push({ ...(catalogId !== undefined && { catalogId }), fault });
+    }
+  }
+  return judged;
+}
+
+/** @param url the index that holds it */
+export function trustEntry(
+  value: unknown,
+  { url, node, keys, limits }: { url: string; node: HostingNode; keys: Keys; limits: IndexLimits },
+): TrustedEntry {
+  if (!isJsonObject(value)) {
+    throw new TrustFault('entry', 'malformed', `An entry of the index at ${url} is no object.`);
+  }
+  const signedBy = verifySigner('entry', value, node, keys);
+  const entry = wellFormed('entry', url, () => parseIndexEntry(value));
+  const { catalogId, changes, dependencies } = entry;
+  if (changes.length > limits.maxChanges) {
+    throw new TrustFault(
+      'entry',
+      'too-many-changes',
+      `The entry of ${catalogId} lists ${changes.length} changes; ${limits.maxChanges} are read.`,
+    );
+  }
+  const masters = dependencies?.masters?.length ?? 0;
+  if (masters > limits.maxMasters) {
+    throw new TrustFault(
+      'entry',
+      'too-many-masters',
+      `The entry of ${catalogId} depends on ${masters} masters; ${limits.maxMasters} are read.`,
+    );
+  }
+  return { entry, signedBy, [trusted]: 'entry' };
+}
+
+function countIds({ entries }: TrustedIndex): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const entry of entries) {
+    const id = catalogIdOf(entry);
+    if (id !== undefined) counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function catalogIdOf(entry: unknown): string | undefined {
+  const id = isJsonObject(entry) ? (entry as JsonObject).catalogId : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Which of them counts cannot be told: neither does. */
+function twice(catalogId: string, { url }: TrustedIndex): TrustFault {
+  return new TrustFault('entry', 'entry-twice', `The index at ${url} lists ${catalogId} more than once.`);
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { arbitraryChange } from '../../../tests/support/arbitrary-change.ts';
+import { digestOf, hostedNode, registryName, served } from '../../../tests/support/hosted-node.ts';
+import type { Json, JsonObject } from '../../protocol/json.ts';
+import type { HostedDocument } from './faults.ts';
+import { openDocument } from './open-document.ts';
+import { trustManifest, trustSubscriberRecord } from './trust-node.ts';
+
+const hosted = hostedNode();
+const { node } = hosted;
+const host = 'bpp.example.org';
+const fault = (document: HostedDocument, code: string) => expect.objectContaining({ document, code });
+
+function open(kind: HostedDocument, document: Json, digest?: string) {
+  return openDocument(kind, served(`https://${host}/${kind}.json`, document), {
+    digest,
+    maxInflatedBytes: 1e6,
+  });
+}
+
+function readManifest(document: JsonObject, keys = hosted.keys(), at = host) {
+  return trustManifest(open('manifest', document), { node, host: at, keys });
+}
+
+function readRecord(record: JsonObject, keys = hosted.keys()) {
+  const files = [{ registry: 'beckn_subscriber', url: `https://${host}/r.json`, digest: digestOf(record) }];
+  const manifest = readManifest(hosted.manifest({ files }));
+  return trustSubscriberRecord(open('record', record, digestOf(record)), { node, manifest, keys });
+}
+
+describe('a manifest', () => {
+  it('is trusted when a key signed it that the registry knows as the node’s', () => {
+    const { signedBy, recordFiles } = readManifest(hosted.manifest());
+    expect(signedBy).toBe('key-1');
+    expect(recordFiles).toHaveLength(1);
+  });
+
+  it('may be that of the serving host or of the namespace, in any case', () => {
+    expect(
+      readManifest(hosted.manifest({ domain: 'BPP.example.org' }), undefined, 'cdn.example.net').signedBy,
+    ).toBe('key-1');
+    expect(readManifest(hosted.manifest({ domain: '127.0.0.1' }), undefined, '127.0.0.1:4004').signedBy).toBe(
+      'key-1',
+    );
+  });
+
+  it('finds the record among files of other registries', () => {
+    const record = { registry: registryName, url: 'https://x.example/r.json', digest: digestOf({}) };
+    const other = { ...record, registry: 'other' };
+    expect(readManifest(hosted.manifest({ files: [other, record] })).recordFiles).toEqual([record]);
+    expect(readManifest(hosted.manifest({ files: [other] })).recordFiles).toEqual([other]);
+  });
+
+  it('domain-mismatch: of somebody else is refused', () => {
+    expect(() => readManifest(hosted.manifest({ domain: 'other.example.org' }))).toThrow(
+      fault('manifest', 'domain-mismatch'),
+    );
+  });
+
+  it('signature-missing: without a proof is refused', () => {
+    const { proof: _, ...unsigned } = hosted.manifest();
+    expect(() => readManifest(unsigned)).toThrow(fault('manifest', 'signature-missing'));
+  });
+
+  it('signature-invalid: signed with another key under the same name is refused', () => {
+    expect(() => readManifest(hosted.manifest(), hostedNode().keys())).toThrow(
+      fault('manifest', 'signature-invalid'),
+    );
+  });
+
+  it('key-unknown: a manifest key that the registry does not know is worth nothing', () => {
+    expect(() => readManifest(hosted.manifest(), new Map())).toThrow(fault('manifest', 'key-unknown'));
+  });
+
+  it('key-unusable: signed with a revoked key is refused', () => {
+    const keys = new Map([['key-1', { kind: 'unusable' as const, reason: 'the key is in state revoked' }]]);
+    expect(() => readManifest(hosted.manifest(), keys)).toThrow(fault('manifest', 'key-unusable'));
+  });
+
+  it('node-unknown: of a node that is not registered is refused', () => {
+    const keys = new Map([['key-1', { kind: 'unknown-subscriber' as const }]]);
+    expect(() => readManifest(hosted.manifest(), keys)).toThrow(fault('manifest', 'node-unknown'));
+  });
+
+  it('malformed: without files that have a digest is refused', () => {
+    const files = [{ registry: 'beckn_subscriber', url: 'https://x.example' }];
+    expect(() => readManifest(hosted.manifest({ files }))).toThrow(fault('manifest', 'malformed'));
+  });
+
+  it('is refused after any change of its JSON value', () => {
+    fc.assert(
+      fc.property(arbitraryChange(hosted.manifest()), (changed) => {
+        expect(() => readManifest(changed)).toThrow(fault('manifest', 'signature-invalid'));
+      }),
+    );
+  });
+});
+
+describe('a Subscriber record', () => {
+  const indexUrl = `https://${host}/index/catalogs.index.json`;
+  const bare = (meta: object, details: object = {}) => ({
+    record_name: 'key-1',
+    details: { subscriber_id: host, ...details },
+    meta: meta as JsonObject,
+  });
+
+  it('names the indexes of the node', () => {
+    expect(readRecord(hosted.record())).toMatchObject({ catalogIndexUrls: [indexUrl], signedBy: 'key-1' });
+  });
+
+  it('is read bare, bound by the digest of the manifest alone', () => {
+    const read = readRecord(bare({ catalog_index_urls: [{ url: indexUrl }] }));
+    expect(read).toMatchObject({ catalogIndexUrls: [indexUrl], signedBy: undefined });
+  });
+
+  it('is read with catalog_index_urls as a JSON string', () => {
+    const read = readRecord(bare({ catalog_index_urls: JSON.stringify([{ url: indexUrl }]) }));
+    expect(read.catalogIndexUrls).toEqual([indexUrl]);
+  });
+
+  it('digest-mismatch: that the manifest does not name is refused', () => {
+    const manifest = readManifest(hosted.manifest());
+    const record = hosted.record({ namespace: 'other' });
+    const keys = hosted.keys();
+    expect(() => trustSubscriberRecord(open('record', record), { node, manifest, keys })).toThrow(
+      fault('record', 'digest-mismatch'),
+    );
+    const opened = open('record', record, digestOf(record));
+    expect(() => trustSubscriberRecord(opened, { node, manifest, keys })).toThrow(
+      fault('record', 'digest-mismatch'),
+    );
+  });
+
+  it('signature-missing: a file of records without a proof is refused', () => {
+    const { proof: _, ...unsigned } = hosted.record();
+    expect(() => readRecord(unsigned)).toThrow(fault('record', 'signature-missing'));
+  });
+
+  it('signature-invalid: with a wrong proof is refused, bare or not', () => {
+    const { proof } = hosted.manifest();
+    expect(() => readRecord({ ...hosted.record(), proof: proof as Json })).toThrow(
+      fault('record', 'signature-invalid'),
+    );
+    expect(() => readRecord({ ...bare({}), proof: proof as Json })).toThrow(
+      fault('record', 'signature-invalid'),
+    );
+  });
+
+  it('record-missing: a file without a record of the node is refused', () => {
+    expect(() => readRecord(bare({}, { subscriber_id: 'other.example.org' }))).toThrow(
+      fault('record', 'record-missing'),
+    );
+  });
+});
