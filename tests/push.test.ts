@@ -248,6 +248,31 @@ describe('a catalog that goes away', () => {
     expect(ds.copies.get(id)).toEqual((await currentCopies(network, [id])).get(id));
   });
 
+  it('gives away nothing of what it became in the same step in which it left', async () => {
+    await ds.subscribe({ networkIds: [retail] });
+    const [replaced, kept] = [newId(), newId()];
+    await publish({ id: replaced, resources: [resource('r1')] });
+    await publish({ id: kept, resources: [resource('r1'), resource('r2')] });
+    await Promise.all([ds.waitFor(replaced, 1), ds.waitFor(kept, 1)]);
+    const secret = {
+      descriptor: { name: 'secret' },
+      provider: { id: 'secret', descriptor: { name: 'secret' } },
+    };
+    const moved: Directive = { visibleTo: [energy], updateMode: 'FULL' };
+    await publish({ id: replaced, ...secret, resources: [resource('secret')] }, moved);
+    await publish({ id: kept, ...secret, resources: [resource('r1', 'secret'), resource('r2')] }, moved);
+
+    const [, bare] = await ds.waitFor(replaced, 2);
+    expect(bare).toMatchObject({ updateMode: 'MERGE', catalog: { isActive: false }, offerIds: [] });
+    expect(bare?.catalog.resources).toEqual([{ id: replaced }]);
+    const [, withdrawal] = await ds.waitFor(kept, 2);
+    expect(withdrawal).toMatchObject({ catalog: { isActive: false }, resourceIds: ['r2'] });
+    for (const push of [bare, withdrawal]) {
+      expect(push?.received.raw.toString()).not.toMatch(/secret|energy/);
+      expect(push?.catalog.bppId).toBe(provider.id);
+    }
+  });
+
   it('is not told to whom never acknowledged it, nor to whom has no subscription left', async () => {
     const [never, left] = [await startReceiver(network, 'never'), await startReceiver(network, 'left')];
     never.answer(() => ({ status: 503 }));

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../protocol/json.ts';
-import type { Part, PushPlan } from '../rules/push-message.ts';
+import type { Part, PushPlan, Withdrawal } from '../rules/push-message.ts';
+import { bareDocument, withdrawnHead } from '../rules/withdrawal.ts';
 import { openHead } from '../storage/catalog-reader.ts';
 import type { Database } from '../storage/database.ts';
 import { readHead, readOldest, readWhole } from '../storage/push-content.ts';
@@ -54,7 +54,7 @@ export function createPushContents(database: Database): PushContents {
 
   return {
     find(catalogKey, version, plan) {
-      const key = [catalogKey, version, plan.kind, plan.kind === 'merge' ? plan.changedAfter : ''].join(' ');
+      const key = [catalogKey, version, ...whatIsAskedFor(plan)].join(' ');
       const known = cache.get(key);
       if (known) return known.content;
       const content = readContent(database, catalogKey, plan);
@@ -66,30 +66,50 @@ export function createPushContents(database: Database): PushContents {
 
 const maxCachedEntries = 1_000;
 
+/** What the content depends on besides the catalog and its version; the networks are said outside of it. */
+function whatIsAskedFor(plan: SayingPlan): unknown[] {
+  if (plan.kind === 'merge') return [plan.kind, plan.changedAfter];
+  if (plan.kind === 'withdrawal') return [plan.kind, plan.knownVersion, plan.isVisible];
+  return [plan.kind];
+}
+
 async function readContent(database: Database, catalogKey: number, plan: SayingPlan): Promise<PushContent> {
-  if (plan.kind === 'withdrawal') return readHeadOnly(database, catalogKey, withdrawnHead);
+  if (plan.kind === 'withdrawal') return readWithdrawal(database, catalogKey, plan);
   const changedAfter = plan.kind === 'merge' ? plan.changedAfter : undefined;
   const { version, head, part } = await readWhole(database, catalogKey, {
     changedAfter,
     maxBytes: maxWholeBytes,
   });
   if (part === undefined) return { version };
-  if (part.resources.length + part.offers.length === 0)
-    return readHeadOnly(database, catalogKey, (same) => same);
+  if (part.resources.length + part.offers.length === 0) return readHeadOnly(database, catalogKey);
   return { version, catalog: Buffer.from(renderCatalog(head, part)) };
 }
 
 /** Where only the head has news, it goes with one document. */
-async function readHeadOnly(
+async function readHeadOnly(database: Database, catalogKey: number): Promise<PushContent> {
+  return database.transaction(
+    async (snapshot) => {
+      const { version, head } = await readHead(snapshot, catalogKey);
+      const catalog = renderCatalog(head, await readOldest(snapshot, catalogKey));
+      return { version, catalog: Buffer.from(catalog) };
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+/** As a MERGE with one document that the receiver knows, a withdrawal leaves its copy as it is, only inactive. */
+async function readWithdrawal(
   database: Database,
   catalogKey: number,
-  edit: (head: string) => string,
+  { knownVersion, isVisible }: Withdrawal,
 ): Promise<PushContent> {
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);
-      const catalog = renderCatalog(edit(head), await readOldest(snapshot, catalogKey));
-      return { version, catalog: Buffer.from(catalog) };
+      const known = await readOldest(snapshot, catalogKey, knownVersion);
+      const isKnown = known.resources.length + known.offers.length > 0;
+      const part = isKnown ? known : { resources: [bareDocument(head)], offers: [] };
+      return { version, catalog: Buffer.from(renderCatalog(withdrawnHead(head, { isVisible }), part)) };
     },
     { isolation: 'repeatable read' },
   );
@@ -101,14 +121,4 @@ export function renderCatalog(head: string, { resources, offers }: Part): string
     .filter(([, documents]) => documents.length > 0)
     .map(([member, documents]) => `,"${member}":[${documents.join(',')}]`);
   return `${openHead(head)}${members.join('')}}`;
-}
-
-/**
- * A catalog that is not for the receiver any more, or not active, is said to be inactive: `isActive: false` on its head, and
- * besides one document, because the specification asks for at least one resource or offer. As a MERGE it leaves the
- * receiver's copy as it is, and it gives away nothing that is new.
- */
-function withdrawnHead(head: string): string {
-  const members: unknown = JSON.parse(head);
-  return JSON.stringify(isJsonObject(members) ? { ...members, isActive: false } : members);
 }

@@ -67,6 +67,17 @@ describe('planPush', () => {
     expect(planPush(inStep, catalog, elsewhere)).toEqual({
       kind: 'withdrawal',
       visibleTo: ['old.example/net'],
+      knownVersion: 5,
+      isVisible: false,
+    });
+  });
+
+  it('names the networks that were asked for, never the new ones, where none was told under', () => {
+    const lost = { ...inStep, acknowledgedVersion: null, networks: [], inFlight: true };
+    expect(planPush(lost, catalog, elsewhere)).toMatchObject({
+      kind: 'withdrawal',
+      visibleTo: ['c.example/net'],
+      knownVersion: 0,
     });
   });
 
@@ -74,6 +85,8 @@ describe('planPush', () => {
     expect(planPush(inStep, { ...catalog, isActive: false }, everything)).toEqual({
       kind: 'withdrawal',
       visibleTo: ['a.example/net', 'b.example/net'],
+      knownVersion: 5,
+      isVisible: true,
     });
   });
 

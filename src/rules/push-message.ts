@@ -5,7 +5,7 @@ import { type Interest, type Matchable, networksFor } from './match.ts';
 
 /** What is known of a Discovery Service's copy of a catalog. */
 export interface ToldState {
-  /** The version of the last acknowledged push; null when none was. */
+  /** The version of the last acknowledged push that was no withdrawal; null when none was. */
   acknowledgedVersion: number | null;
   /** The last push was not simply acknowledged: it was refused, answered with 202, or not answered. */
   needsFull: boolean;
@@ -27,7 +27,17 @@ export type PushPlan =
   | { kind: 'nothing' }
   | { kind: 'full'; visibleTo: readonly string[] }
   | { kind: 'merge'; visibleTo: readonly string[]; changedAfter: number }
-  | { kind: 'withdrawal'; visibleTo: readonly string[] };
+  | Withdrawal;
+
+/** It is not for the Discovery Service any more, or not active: its copy is not to be used. */
+export interface Withdrawal {
+  kind: 'withdrawal';
+  visibleTo: readonly string[];
+  /** What changed after this version is not known to the Discovery Service, and none of its business. */
+  knownVersion: number;
+  /** Whether it may still see the catalog's own members: it was deactivated where it is. */
+  isVisible: boolean;
+}
 
 /** `interests` are the ACTIVE subscriptions of the Discovery Service. */
 export function planPush(told: ToldState, catalog: CatalogState, interests: readonly Interest[]): PushPlan {
@@ -38,9 +48,15 @@ export function planPush(told: ToldState, catalog: CatalogState, interests: read
   if (visibleTo.length === 0 || !catalog.isActive) {
     const mayHoldIt = told.inFlight || (acknowledgedVersion !== null && !withdrawn);
     if (!mayHoldIt) return { kind: 'nothing' };
-    // An empty list is not allowed, and an omitted one would name the default network.
-    const known = [visibleTo, told.networks, catalog.networkIds].find((networks) => networks.length > 0);
-    return { kind: 'withdrawal', visibleTo: known ?? [] };
+    // An empty list is not allowed, and an omitted one would name the default network. Its new networks are named only to whom asks for all.
+    const asked = interests.flatMap(({ networkIds = [] }) => networkIds);
+    const known = [visibleTo, told.networks, asked, catalog.networkIds].find((list) => list.length > 0);
+    return {
+      kind: 'withdrawal',
+      visibleTo: known ?? [],
+      knownVersion: acknowledgedVersion ?? 0,
+      isVisible: visibleTo.length > 0,
+    };
   }
   if (acknowledgedVersion === null || withdrawn || told.needsFull || told.inFlight)
     return { kind: 'full', visibleTo };

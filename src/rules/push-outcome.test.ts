@@ -69,9 +69,9 @@ describe('applyOutcome', () => {
     });
   });
 
-  it('an acknowledged withdrawal is remembered', () => {
+  it('an acknowledged withdrawal is remembered, and tells the receiver nothing of the version that it withdraws', () => {
     const { record } = outcomeOf({ kind: 'acknowledged', status: 200, said: { ...said, withdrawn: true } });
-    expect(record).toMatchObject({ state: 'withdrawn', withdrawn: true });
+    expect(record).toMatchObject({ state: 'withdrawn', withdrawn: true, acknowledgedVersion: 5 });
   });
 
   it('refused: parked, and the next one goes whole', () => {

@@ -77,7 +77,7 @@ export function applyOutcome(
       const told: PushRecord = {
         ...atRest,
         state: said.withdrawn ? 'withdrawn' : 'acknowledged',
-        acknowledgedVersion: said.version,
+        acknowledgedVersion: said.withdrawn ? record.acknowledgedVersion : said.version,
         networks: said.networks,
         withdrawn: said.withdrawn,
         needsFull: status === notProcessed,

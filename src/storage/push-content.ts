@@ -82,10 +82,14 @@ export async function* readParts(
 }
 
 /**
- * The one document that changed longest ago. A catalog must have resources or offers, also where only its head has news:
- * then it goes with what the receiver most probably has already.
+ * The one document that changed longest ago, none when it changed after a version that is given. A catalog must have resources or offers, also
+ * where only its head has news: then it goes with what the receiver most probably has already.
  */
-export async function readOldest(snapshot: Queryable, catalogKey: number): Promise<Part> {
+export async function readOldest(
+  snapshot: Queryable,
+  catalogKey: number,
+  upToVersion: number | null = null,
+): Promise<Part> {
   const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(
     `select member, document from (
        (select 'resources' as member, coalesce(assembled, own) as document, changed_version
@@ -93,8 +97,9 @@ export async function readOldest(snapshot: Queryable, catalogKey: number): Promi
        union all
        (select 'offers', own, changed_version from catalog.offer where catalog_key = $1 order by changed_version limit 1)
      ) as oldest
+     where $2::integer is null or changed_version <= $2
      order by changed_version limit 1`,
-    [catalogKey],
+    [catalogKey, upToVersion],
   );
   const part: Part = { resources: [], offers: [] };
   for (const { member, document } of rows) part[member].push(document);
