@@ -134,6 +134,33 @@ describe('the distance between two geometries', () => {
     );
   });
 
+  it('is not 0 between lines that lie apart on one meridian, wherever that is', () => {
+    for (let lon = -180; lon < 180; lon += 0.5) {
+      const [south, north] = [
+        wkt(`LINESTRING(${lon} 40.25,${lon} 41)`),
+        wkt(`LINESTRING(${lon} 41.25,${lon} 41.75)`),
+      ];
+      expect(distanceBetween(south, north)).toBeCloseTo(27_798.77, 1);
+    }
+  });
+
+  it('is 0 between lines that cross, however short they are', () => {
+    const arms = fc
+      .tuple(
+        fc.integer({ min: -6, max: 1 }),
+        fc.array(fc.double({ min: 0.2, max: 0.8, noNaN: true }), { minLength: 4, maxLength: 4 }),
+      )
+      .map(([scale, lengths]) => lengths.map((length) => length * 10 ** scale));
+    fc.assert(
+      fc.property(place, arms, ([x, y], [west = 0, east = 0, south = 0, north = 0]) => {
+        fc.pre(y - south > -90 && y + north < 90);
+        const along = wkt(`LINESTRING(${x - west} ${y},${x + east} ${y})`);
+        const across = wkt(`LINESTRING(${x} ${y - south},${x} ${y + north})`);
+        expect(distanceBetween(along, across)).toBe(0);
+      }),
+    );
+  });
+
   it('is 0 between a geometry and itself, and to a part of it', () => {
     fc.assert(
       fc.property(pair, ([stored, query]) => {

@@ -66,7 +66,24 @@ export function arcsCross(a: Vector, b: Vector, c: Vector, d: Vector): boolean {
   const cd = leftOf(c, d);
   const [sideOfC, sideOfD, sideOfA, sideOfB] = [dot(ab, c), dot(ab, d), dot(cd, a), dot(cd, b)];
   // The great circles cross on both sides of the world; on this one when the turns agree.
-  return sideOfC * sideOfD < 0 && sideOfA * sideOfB < 0 && sideOfC * sideOfA < 0;
+  const seemToCross = sideOfC * sideOfD < 0 && sideOfA * sideOfB < 0 && sideOfC * sideOfA < 0;
+  // Along one great circle the sides are mere rounding. But no place is on both of two arcs that lie apart.
+  const place = seemToCross && crossingNear(a, b, cross(ab, cd));
+  return place && isOnArc(place, a, b) && isOnArc(place, c, d);
+}
+
+/** Of the two places where great circles cross, in the direction of their crossing or opposite, the one on the side of an arc. */
+function crossingNear(a: Vector, b: Vector, direction: Vector): Vector | false {
+  const length = Math.sqrt(dot(direction, direction));
+  if (length === 0) return false;
+  const scale = (dot(direction, a) + dot(direction, b) < 0 ? -1 : 1) / length;
+  return [direction[0] * scale, direction[1] * scale, direction[2] * scale];
+}
+
+/** Whether a place on the great circle of an arc, and on its side of the world, is on the arc. */
+function isOnArc(place: Vector, a: Vector, b: Vector): boolean {
+  const reach = chord(a, b) + rounding;
+  return chord(place, a) <= reach && chord(place, b) <= reach;
 }
 
 export function dot(a: Vector, b: Vector): number {
@@ -87,3 +104,5 @@ function tripleProduct(a: Vector, b: Vector, c: Vector): number {
 }
 
 const radiansPerDegree = Math.PI / 180;
+/** Radians; some thousandths of a millimetre. */
+const rounding = 1e-12;
