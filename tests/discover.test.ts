@@ -187,6 +187,23 @@ describe('a filter', () => {
     ]);
   });
 
+  it("sees a catalog's own offers before those of other catalogs that apply to it", async () => {
+    const provider = { id: 'ordered provider', descriptor: { name: 'Ordered' } };
+    await hold([
+      { id: 'offers only', provider, offers: [{ id: 'elsewhere', descriptor: { name: 'Elsewhere' } }] },
+      {
+        id: 'ordered',
+        provider,
+        resources: [charger('ordered-1'), charger('ordered-2')],
+        offers: [{ id: 'own', resourceIds: ['ordered-2'], descriptor: { name: 'Own' } }],
+      },
+    ]);
+    const at = (place: number, id: string) =>
+      filter(`$.catalogs[?@.provider.id == 'ordered provider'].offers[${place}][?@ == '${id}']`);
+    expect(resourceIds(await found(at(0, 'own')))).toEqual(['ordered-2']);
+    expect(resourceIds(await found(at(-1, 'elsewhere')))).toEqual(['ordered-1', 'ordered-2']);
+  });
+
   it('gives SCH_INVALID_JSONPATH with the place when it cannot be read', async () => {
     const answer = await discover(filter('$.catalogs[*].resources[?@.a =='));
     expect(answer).toMatchObject({

@@ -2,6 +2,7 @@ import type { Database } from '../../storage/database.ts';
 import { readCatalogHeads, readCatalogResources } from '../../storage/discovery-answers.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
 import type { Gate } from '../../storage/discovery-gate.ts';
+import { catalogKeyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
 import type { CatalogTexts } from './evaluate.ts';
 
@@ -54,10 +55,16 @@ async function addOffers(
     const offers = listed.get(at.catalog) ?? new Map<number, number[]>();
     listed.set(at.catalog, offers.set(offer_key, [...(offers.get(offer_key) ?? []), at.place]));
   }
-  for (const [{ texts }, offers] of listed) {
-    for (const [key, covers] of offers) {
+  for (const [{ key: home, texts }, offers] of listed) {
+    for (const [key, covers] of [...offers].sort(byPlaceIn(home))) {
       const text = documents.get(key);
       if (text !== undefined) texts.offers.push({ text, covers });
     }
   }
+}
+
+/** As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys. */
+function byPlaceIn(home: number): (a: readonly [number, unknown], b: readonly [number, unknown]) => number {
+  const isForeign = (key: number) => Number(catalogKeyOf(key) !== home);
+  return ([a], [b]) => isForeign(a) - isForeign(b) || a - b;
 }
