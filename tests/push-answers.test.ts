@@ -155,6 +155,20 @@ describe('the answer', () => {
     expect(modes(later)).toEqual(later.map(() => 'MERGE'));
   });
 
+  it('413: bodies grow again, once the receiver takes larger ones', async () => {
+    const id = newId();
+    await publish(id, 'r1');
+    await expectInStep(id);
+    await network.database.query('update catalog.push set part_bytes = 10485000');
+    await publish(id, 'r2');
+    await expectInStep(id);
+    const { rows } = await network.database.query(
+      'select part_bytes from catalog.push join catalog.catalog on key = catalog_key where catalog.id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ part_bytes: null }]);
+  });
+
   it('413 to a single small resource: tried again with patience, not at once for ever', async () => {
     const id = newId();
     ds.answer(() => ({ status: 413 }));

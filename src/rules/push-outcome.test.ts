@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   applyOutcome,
   type FailedPush,
+  largerPart,
   type PushOutcome,
   type PushRecord,
   smallerPart,
@@ -152,5 +153,21 @@ describe('smallerPart', () => {
 
   it('gives up when the body was above the limit already: it held a single document', () => {
     expect(smallerPart(5_000, 7_000)).toBeUndefined();
+  });
+});
+
+describe('largerPart', () => {
+  it('grows with each push that is taken, up to the usual limit, from however little', () => {
+    expect(
+      outcomeOf({ kind: 'acknowledged', status: 200, said }, { partBytes: 4_000 }).record.partBytes,
+    ).toBe(4_250);
+    let [partBytes, pushes]: [number | null, number] = [1, 0];
+    for (; partBytes !== null; pushes += 1) {
+      const larger = largerPart(partBytes, maxPartBytes);
+      expect(larger ?? maxPartBytes).toBeGreaterThan(partBytes);
+      partBytes = larger;
+    }
+    expect(pushes).toBeLessThan(200);
+    expect(largerPart(null, maxPartBytes)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import type { ToldState } from './push-message.ts';
 //   200       acknowledged
 //   202       acknowledged, but the receiver may not have kept it: the next change goes as FULL
 //   400       parked until the next change, which goes as FULL; so is 200 with NACK
-//   413       sent again at once in parts of half the size
+//   413       sent again at once in parts of half the size, which grows again with each push that is taken
 //   others    tried again with patience; parked when that has taken too long
 
 /** What is kept of a subscriber and a catalog. */
@@ -82,6 +82,7 @@ export function applyOutcome(
         withdrawn: said.withdrawn,
         needsFull: status === notProcessed,
         inFlight: false,
+        partBytes: largerPart(record.partBytes, maxPartBytes),
         lastStatus: status,
         lastError: remark,
       };
@@ -125,4 +126,14 @@ function applyFailure(record: PushRecord, failure: FailedPush, now: Date, maxPar
 /** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */
 export function smallerPart(partBytes: number, bodyBytes: number): number | undefined {
   return bodyBytes > partBytes ? undefined : Math.floor(bodyBytes / 2);
+}
+
+/** Of what was learned from 413. Slowly, because too far costs a body that is sent in vain. */
+const growth = 1 / 16;
+
+/** What a body may have after a push was taken: the receiver, or what stands before it, may take more than it once did. */
+export function largerPart(partBytes: number | null, maxPartBytes: number): number | null {
+  if (partBytes === null) return null;
+  const larger = Math.ceil(partBytes * (1 + growth));
+  return larger < maxPartBytes ? larger : null;
 }
