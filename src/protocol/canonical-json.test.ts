@@ -1,7 +1,8 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectors, readVectorText } from '../../tests/support/vectors.ts';
-import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
+import { canonicalJson, canonicalPieces, goCanonicalJson } from './canonical-json.ts';
 import { type Json, parseJson } from './json.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -72,6 +73,54 @@ describe('canonicalJson', () => {
         expect(canonicalJson(parse(goCanonicalJson(value)))).toBe(text);
       }),
     );
+  });
+
+  it('is what the reference implementation writes, whatever the names, whole or in pieces', () => {
+    const names = fc.oneof(
+      fc.constantFrom(
+        '1',
+        '10',
+        '9',
+        '01',
+        '-1',
+        '4294967295',
+        '__proto__',
+        'toJSON',
+        '',
+        '!',
+        'a',
+        'b',
+        'é',
+        '\\ud',
+      ),
+      fc.string({ unit: 'grapheme' }),
+    );
+    const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.jsonValue({ maxDepth: 0 }).map((value) => value as Json),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc
+          .array(fc.tuple(names, tie('tree')), { maxLength: 6 })
+          .map((members) => Object.fromEntries(members)),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, fc.integer({ min: 1, max: 1100 }), (value, times) => {
+        const text = canonicalJson(value);
+        expect(text).toBe(canonicalize(value));
+        expect([...canonicalPieces(value)].join('')).toBe(text);
+        const long = { list: Array<Json>(times).fill(value), nested: { list: Array<Json>(times).fill(1) } };
+        expect([...canonicalPieces(long)].join('')).toBe(canonicalJson(long));
+      }),
+    );
+  });
+
+  it('refuses what no canonical form is defined for', () => {
+    expect(() => canonicalJson('\ud800')).toThrow();
+    expect(() => canonicalJson({ a: ['\udc00x'] })).toThrow();
+    expect(() => canonicalJson([Number.NaN])).toThrow();
+    expect(() => canonicalJson({ a: Number.POSITIVE_INFINITY })).toThrow();
   });
 
   it('keeps a member named __proto__', () => {

@@ -1,11 +1,97 @@
 import canonicalize from 'canonicalize';
-import type { Json } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** The JSON Canonicalization Scheme (RFC 8785): one text for one JSON value, which is what signed files sign. */
 export function canonicalJson(value: Json): string {
-  const text = canonicalize(value);
+  const text = quickCanonicalJson(value) ?? canonicalize(value);
   if (text === undefined) throw new TypeError('only JSON values have a canonical form');
   return text;
+}
+
+/**
+ * The same text in pieces, for documents of many megabytes: one piece can be hashed and compressed while the next is made.
+ * Only long lists are cut, and only where they stand in the document itself or in one of its members.
+ */
+export function* canonicalPieces(value: Json, depth = 0): Generator<string> {
+  if (Array.isArray(value) && value.length > itemsPerPiece) {
+    for (let start = 0; start < value.length; start += itemsPerPiece) {
+      const items = canonicalJson(value.slice(start, start + itemsPerPiece));
+      yield `${start === 0 ? '[' : ','}${items.slice(1, -1)}`;
+    }
+    yield ']';
+  } else if (isJsonObject(value) && depth < 2) {
+    const names = Object.keys(value)
+      .filter((name) => value[name] !== undefined)
+      .sort();
+    for (const [index, name] of names.entries()) {
+      yield `${index === 0 ? '{' : ','}${canonicalJson(name)}:`;
+      yield* canonicalPieces(value[name] as Json, depth + 1);
+    }
+    yield names.length === 0 ? '{}' : '}';
+  } else {
+    yield canonicalJson(value);
+  }
+}
+
+const itemsPerPiece = 500;
+
+/**
+ * JSON.stringify writes numbers and strings as RFC 8785 asks, and members in their own order: for an ordered value it is all
+ * that is needed, several times as fast. Undefined for what it would write differently.
+ */
+function quickCanonicalJson(value: Json): string | undefined {
+  const ordered = inOrder(value);
+  const text = ordered === unorderable ? undefined : JSON.stringify(ordered);
+  // An escaped surrogate may be a lone one, which has no canonical form.
+  return text?.includes('\\ud') ? undefined : text;
+}
+
+const unorderable = Symbol('unorderable');
+
+/** The value itself where its members are in order all through, otherwise a copy. */
+function inOrder(value: Json): Json | typeof unorderable {
+  if (typeof value === 'number' && !Number.isFinite(value)) return unorderable;
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? itemsInOrder(value) : membersInOrder(value);
+}
+
+function itemsInOrder(items: Json[]): Json[] | typeof unorderable {
+  let copy: Json[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Json;
+    const ordered = inOrder(item);
+    if (ordered === unorderable) return unorderable;
+    if (ordered !== item) copy ??= items.slice();
+    if (copy) copy[index] = ordered;
+  }
+  return copy ?? items;
+}
+
+/**
+ * Objects keep the order in which members are set, except for names that look like array indexes, which come first, and
+ * `__proto__`, which cannot be set like the others.
+ */
+function membersInOrder(members: JsonObject): JsonObject | typeof unorderable {
+  const names = Object.keys(members);
+  if (isDigit(names[0]?.charCodeAt(0))) return unorderable;
+  let isOrdered = true;
+  for (let index = 1; index < names.length && isOrdered; index++) {
+    isOrdered = (names[index - 1] as string) < (names[index] as string);
+  }
+  let copy: JsonObject | undefined = isOrdered ? undefined : {};
+  for (const name of isOrdered ? names : names.sort()) {
+    if (name === '__proto__') return unorderable;
+    const member = members[name] as Json;
+    const ordered = inOrder(member);
+    if (ordered === unorderable) return unorderable;
+    if (ordered !== member) copy ??= { ...members };
+    if (copy) copy[name] = ordered;
+  }
+  return copy ?? members;
+}
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= 0x30 && code <= 0x39;
 }
 
 /**
