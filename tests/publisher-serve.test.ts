@@ -105,9 +105,10 @@ describe('a published file', () => {
     expect(body).toEqual(gzipSync('{}'));
   });
 
-  it('is described by HEAD as by GET, without its bytes', async () => {
+  it('is described by HEAD as by GET, without its bytes, also where it asks for a range', async () => {
     const got = await ask(`/${baseline}`);
-    const head = await ask(`/${baseline}`, {}, 'HEAD');
+    const head = await ask(`/${baseline}`, { range: 'bytes=2-4' }, 'HEAD');
+    expect(head.status).toBe(200);
     const { date: _, 'x-request-id': __, ...headers } = head.headers;
     expect(got.headers).toMatchObject(headers);
     expect(headers).toMatchObject({ 'content-length': '10', etag: expect.stringMatching(/^"[^"]+"$/) });

@@ -343,8 +343,8 @@ describe('a result above PULL_INLINE_LIMIT', () => {
     expect(headers.get('accept-ranges')).toBe('bytes');
   });
 
-  it('answers HEAD with the same headers and no body', async () => {
-    const response = await get({}, manifest.url, 'HEAD');
+  it('answers HEAD with the same headers and no body, also where it asks for a range', async () => {
+    const response = await get({ range: 'bytes=0-9' }, manifest.url, 'HEAD');
     expect(response.status).toBe(200);
     expect(Number(response.headers.get('content-length'))).toBe(manifest.sizeBytes);
     expect((await response.arrayBuffer()).byteLength).toBe(0);

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:cryp
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { parseRange } from '../http/byte-range.ts';
+import { wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Database } from '../storage/database.ts';
@@ -68,13 +68,11 @@ function checkTicket(
 function serve(
   database: Database,
   { id, sizeBytes, checksum }: Download,
-  { method, headers }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const etag = `"${checksum.replace(':', '-')}"`;
-  // A part of something else than what the caller has the beginning of would be of no use.
-  const isSameDownload = headers['if-range'] === undefined || headers['if-range'] === etag;
-  const range = isSameDownload ? parseRange(headers.range, sizeBytes) : undefined;
+  const range = wantedRange(request, sizeBytes, { etag });
   reply.headers({ etag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-transform' });
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${sizeBytes}`);
@@ -89,7 +87,7 @@ function serve(
     'content-disposition': 'attachment; filename="catalogs.json.gz"',
     ...(range && { 'content-range': `bytes ${start}-${end}/${sizeBytes}` }),
   });
-  if (method === 'HEAD') return reply.send();
+  if (request.method === 'HEAD') return reply.send();
   cutOffIdleReader(reply);
   return reply.send(Readable.from(readDownload(database, id, { start, end }), { objectMode: false }));
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type ByteRange, parseRange } from './byte-range.ts';
 
-// Conditional requests (RFC 9110, section 13): a caller that has the content already is told so, and nothing else.
+// Conditional requests (RFC 9110, section 13): a caller that has the content already is told so, and nothing else; one that has a part of it gets
+// the rest.
 
 /** What tells one state of a content from another. */
 export interface Validators {
@@ -19,8 +21,18 @@ export function isNotModified(headers: IncomingHttpHeaders, { etag, lastModified
   );
 }
 
+/** The part that is asked for: by GET only, because for other methods no ranges are defined (RFC 9110, section 14.2). */
+export function wantedRange(
+  { method, headers }: { method: string; headers: IncomingHttpHeaders },
+  size: number,
+  validators: Validators,
+): ByteRange | 'unsatisfiable' | undefined {
+  if (method !== 'GET' || isOtherContent(headers, validators)) return undefined;
+  return parseRange(headers.range, size);
+}
+
 /** Whether a part is wanted only of the content that the caller has the rest of, and it is another one. */
-export function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
+function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
   const known = headers['if-range'];
   if (known === undefined || known === etag) return false;
   const date = parseHttpDate(String(known));

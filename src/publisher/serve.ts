@@ -2,8 +2,8 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ByteRange, parseRange } from '../http/byte-range.ts';
-import { isNotModified, isOtherContent, type Validators } from '../http/conditional.ts';
+import type { ByteRange } from '../http/byte-range.ts';
+import { isNotModified, type Validators, wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -102,7 +102,7 @@ interface FileAnswer {
   part?: ByteRange;
 }
 
-function answerTo({ headers }: FastifyRequest, { path, stat }: OpenedFile, now: Date): FileAnswer {
+function answerTo(request: FastifyRequest, { path, stat }: OpenedFile, now: Date): FileAnswer {
   const size = Number(stat.size);
   const validators = validatorsOf(stat);
   const always = {
@@ -111,8 +111,8 @@ function answerTo({ headers }: FastifyRequest, { path, stat }: OpenedFile, now: 
     'cache-control': isVersioned(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
     'accept-ranges': 'bytes',
   };
-  if (isNotModified(headers, validators)) return { status: 304, headers: always };
-  const range = isOtherContent(headers, validators) ? undefined : parseRange(headers.range, size);
+  if (isNotModified(request.headers, validators)) return { status: 304, headers: always };
+  const range = wantedRange(request, size, validators);
   if (range === 'unsatisfiable')
     return { status: 416, headers: { ...always, 'content-range': `bytes */${size}` } };
   const part = range ?? { start: 0, end: size - 1 };
