@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { maxActiveSubscriptions } from '../src/catalog/subscription.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Actor } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -119,6 +120,25 @@ describe('POST /catalog/subscription', () => {
 });
 
 describe('POST /catalog/subscription refuses', () => {
+  it('POL_NP_CAPACITY_EXCEEDED: more than a caller may have ACTIVE, new or again', async () => {
+    const { subscriptionId } = await create({ networkIds: ['first.org/net'] });
+    await ds.send(unsubscribe, undefined, { query: { subscriptionId } });
+    await network.database.query(
+      `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
+       select gen_random_uuid(), owner, 'ACTIVE', array[number || '.org/net'], '{}', now(), now()
+       from catalog.subscription cross join generate_series(1, $1::integer) as number`,
+      [maxActiveSubscriptions],
+    );
+    const message = { subscription: { networkIds: ['one-more.org/net'] } };
+    for (const query of [undefined, { subscriptionId }]) {
+      const { status, body } = await ds.send(subscribe, message, { query });
+      expect([status, body.message.error.code]).toEqual([403, 'POL_NP_CAPACITY_EXCEEDED']);
+    }
+    expect(await create({ networkIds: ['1.org/net'] })).toMatchObject({ status: 'ACTIVE' });
+    expect(await create({ networkIds: ['one-more.org/net'] }, other)).toMatchObject({ status: 'ACTIVE' });
+    expect(await count()).toBe(maxActiveSubscriptions + 2);
+  });
+
   it.each([
     ['SCH_REQUIRED_FIELD_MISSING: neither networkIds nor schemaTypes', {}, '$.message.subscription'],
     [

@@ -9,11 +9,14 @@ import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
-  createSubscription,
+  countActiveSubscriptions,
   deactivateSubscription,
+  findSameSubscription,
   findSubscription,
+  insertSubscription,
   listSubscriptions,
   lockSubscription,
+  lockSubscriptionsOf,
   type StoredSubscription,
   type SubscriptionChange,
   updateSubscription,
@@ -44,12 +47,25 @@ async function subscribe(
   return database.transaction(async (tx) => {
     const subscription =
       query.subscriptionId === undefined
-        ? await createSubscription(tx, identity, change)
+        ? await createOwn(tx, identity, change)
         : await updateOwn(tx, query.subscriptionId, identity, change);
     const answer = render(request.context, { subscriptions: [subscription] });
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
   });
+}
+
+/** One that its owner has already, ACTIVE, is not made a second time. */
+async function createOwn(
+  tx: Transaction,
+  identity: string,
+  change: SubscriptionChange,
+): Promise<Subscription> {
+  await lockSubscriptionsOf(tx, identity);
+  const same = await findSameSubscription(tx, identity, change);
+  if (same) return same;
+  await checkRoom(tx, identity);
+  return insertSubscription(tx, identity, change);
 }
 
 async function updateOwn(
@@ -58,8 +74,21 @@ async function updateOwn(
   identity: string,
   change: SubscriptionChange,
 ): Promise<Subscription> {
-  ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
+  await lockSubscriptionsOf(tx, identity);
+  const { status } = ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
+  if (status === 'INACTIVE') await checkRoom(tx, identity);
   return updateSubscription(tx, id, change);
+}
+
+/** Every change of every catalog is held against every ACTIVE subscription: nobody may make that dear for all. */
+export const maxActiveSubscriptions = 1_000;
+
+async function checkRoom(tx: Transaction, identity: string): Promise<void> {
+  if ((await countActiveSubscriptions(tx, identity)) < maxActiveSubscriptions) return;
+  throw new ProtocolError(
+    'POL_NP_CAPACITY_EXCEEDED',
+    `${identity} has ${maxActiveSubscriptions} ACTIVE subscriptions, and may not have more; deactivate one.`,
+  );
 }
 
 /** An unknown id is an empty list, somebody else's is refused. */

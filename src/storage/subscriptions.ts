@@ -14,27 +14,44 @@ export interface SubscriptionChange {
   now: Date;
 }
 
-/** Creates a subscription, unless its owner has the same one already and it is ACTIVE: then that one is returned. */
-export async function createSubscription(
+/** Whoever adds to the ACTIVE subscriptions of an owner does so alone: two at the same moment would both find none of the kind, and room for one. */
+export async function lockSubscriptionsOf(tx: Transaction, owner: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`subscriptions of ${owner}`]);
+}
+
+/** An ACTIVE subscription of the owner that asks for the same. */
+export async function findSameSubscription(
   tx: Transaction,
   owner: string,
-  { networkIds = [], schemaTypes = [], now }: SubscriptionChange,
-): Promise<Subscription> {
-  // Two creations at the same moment would both find none.
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`subscriptions of ${owner}`]);
-  const wanted = [distinct(networkIds), distinct(schemaTypes)];
-  const { rows: same } = await tx.query<SubscriptionRow>(
+  { networkIds = [], schemaTypes = [] }: SubscriptionChange,
+): Promise<Subscription | undefined> {
+  const { rows } = await tx.query<SubscriptionRow>(
     `select ${columns} from catalog.subscription
      where owner = $1 and status = 'ACTIVE'
        and network_ids @> $2 and network_ids <@ $2 and schema_types @> $3 and schema_types <@ $3
      order by created_at, id limit 1`,
-    [owner, ...wanted],
+    [owner, networkIds, schemaTypes],
   );
-  if (same[0]) return render(same[0]);
+  return rows[0] && render(rows[0]);
+}
+
+export async function countActiveSubscriptions(tx: Transaction, owner: string): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>(
+    "select count(*) from catalog.subscription where owner = $1 and status = 'ACTIVE'",
+    [owner],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function insertSubscription(
+  tx: Transaction,
+  owner: string,
+  { networkIds = [], schemaTypes = [], now }: SubscriptionChange,
+): Promise<Subscription> {
   const { rows } = await tx.query<SubscriptionRow>(
     `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
      values ($1, $2, 'ACTIVE', $3, $4, $5, $5) returning ${columns}`,
-    [randomUUID(), owner, ...wanted, now],
+    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now],
   );
   return only(rows);
 }
