@@ -7,7 +7,7 @@ import type { Database, Queryable, Transaction } from './database.ts';
 
 const purgeBatch = 5_000;
 
-/** What makes two requests the same; their bodies are told apart by the digest. */
+/** What makes two requests the same; whether they also ask for the same is told by the parameters in their url, and by the digest. */
 export interface RequestKey {
   role: string;
   identity: string;
@@ -18,6 +18,7 @@ export interface RequestKey {
 }
 
 export interface RememberedRequest {
+  url: string;
   digest: string;
   status: number;
   body: string;
@@ -30,8 +31,8 @@ export async function findRemembered(
   { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
   const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
-    `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
-    [hashOf(key), digest, expires],
+    `select url, digest, status, body, url = $2 and digest = $3 and expires < $4 as prolong from work.request where key = $1`,
+    [hashOf(key), key.url, digest, expires],
   );
   if (rows[0] === undefined) return undefined;
   const { prolong, ...remembered } = rows[0];
@@ -51,7 +52,7 @@ export async function findRemembered(
 export async function rememberRequest(
   tx: Transaction,
   key: RequestKey,
-  request: RememberedRequest & { expires: Date; open: boolean },
+  request: Omit<RememberedRequest, 'url'> & { expires: Date; open: boolean },
 ): Promise<number> {
   const { role, identity, method, url, action, messageId } = key;
   const { digest, status, body, expires, open } = request;
@@ -85,7 +86,9 @@ export async function purgeRequests(database: Database, now: Date): Promise<numb
   }
 }
 
+/** Without the parameters in the url, which nobody signs: under others, a request is found all the same. */
 function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
-  const parts = JSON.stringify([role, identity, method, url, action, messageId]);
+  const [path] = url.split('?');
+  const parts = JSON.stringify([role, identity, method, path, action, messageId]);
   return createHash('sha256').update(parts).digest();
 }
