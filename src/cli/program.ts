@@ -4,6 +4,7 @@ import { registerCatalogCommand } from './catalog.ts';
 import type { CommandContext } from './command.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 import { registerDiscoverCommand } from './discover.ts';
+import { registerImportCommand } from './import.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
@@ -38,6 +39,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerCatalogCommand(program, context);
   registerDeliveriesCommand(program, context);
   registerSchemaCommand(program, context);
+  registerImportCommand(program, context);
   return program;
 }
 

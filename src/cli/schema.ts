@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
-import { silentLogger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
-import { createAttributeChecker, type DomainSchema } from '../rules/typed-attributes.ts';
-import { keptSchemasDirectory, readKeptSchemas } from '../schemas/kept-schemas.ts';
-import { bundledSchemas, loadSchemas } from '../schemas/schema-files.ts';
+import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { readInput } from './read-input.ts';
 import { checkDocument } from './schema-check.ts';
+import { readSchemaSources } from './schema-sources.ts';
 
 interface ListOptions {
   json?: boolean;
@@ -54,7 +51,7 @@ Examples:
   $ signpost schema check --template master-attributes.json`;
 
 async function list({ json }: ListOptions, context: CommandContext): Promise<void> {
-  const sources = await readSources(context.config());
+  const sources = await readSchemaSources(context.config());
   const { types, problems } = createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) });
   const sourceOf = (address: string) =>
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
@@ -77,7 +74,7 @@ async function check(
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
-  const sources = await readSources(config);
+  const sources = await readSchemaSources(config);
   const unknown = new Set<string>();
   const checker = createAttributeChecker({
     schemas: sources.flatMap(({ schemas }) => schemas),
@@ -106,16 +103,4 @@ async function readJson(file: string, context: CommandContext): Promise<Json> {
       throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
     throw error;
   }
-}
-
-/** In the order in which a process takes them: of two with one address the later counts. */
-async function readSources({
-  SCHEMA_DIR,
-  DATA_DIR,
-}: Config): Promise<{ name: string; schemas: DomainSchema[] }[]> {
-  return [
-    { name: 'fetched', schemas: await readKeptSchemas(keptSchemasDirectory(DATA_DIR), silentLogger()) },
-    { name: 'bundled', schemas: await loadSchemas(bundledSchemas) },
-    { name: 'SCHEMA_DIR', schemas: SCHEMA_DIR === undefined ? [] : await loadSchemas(SCHEMA_DIR) },
-  ];
 }

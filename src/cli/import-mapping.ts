@@ -1,0 +1,59 @@
+import { readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse as parseYaml } from 'yaml';
+import { ProtocolError } from '../protocol/errors.ts';
+import { parseJson } from '../protocol/json.ts';
+import { isConnectorColumn } from '../rules/import/connectors.ts';
+import { type Mapping, MappingFault, parseMapping } from '../rules/import/mapping.ts';
+import type { Problem } from '../rules/import/station.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { readInput } from './read-input.ts';
+
+// Mappings as files: the user's own, or one that ships with us, by its name.
+
+const bundledMappings = fileURLToPath(new URL('../../mappings/', import.meta.url));
+
+export function bundledNames(): string[] {
+  return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
+}
+
+export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
+  const file = bundledNames().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
+  const bytes = await readInput(file, context);
+  try {
+    return parseMapping(file.endsWith('.json') ? parseJson(bytes) : parseYaml(bytes.toString('utf8')));
+  } catch (error) {
+    if (error instanceof MappingFault)
+      throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
+    const isUnreadable =
+      error instanceof ProtocolError || (error instanceof Error && error.name === 'YAMLParseError');
+    if (isUnreadable) throw new CommandError(`The mapping ${name} cannot be read: ${error.message}`, error);
+    throw error;
+  }
+}
+
+/** Columns that only one of the two knows, told once: a slip of the pen in either shows here. */
+export function compareColumns(mapping: Mapping, columns: readonly string[]): Problem[] {
+  const { connectors, ignore } = mapping;
+  const isUsed = (column: string) =>
+    mapping.columns.has(column) || (connectors !== undefined && isConnectorColumn(column, connectors));
+  const unused = ignore === '*' ? [] : columns.filter((column) => !isUsed(column) && !ignore.has(column));
+  const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
+  const missing = named.filter((column) => !isMade(column) && !columns.includes(column));
+  return [
+    ...noteAbout(unused, 'not taken over, because the mapping does not name them'),
+    ...noteAbout(missing, 'named by the mapping, but not in the file'),
+  ];
+}
+
+function noteAbout(columns: readonly string[], why: string): Problem[] {
+  return columns.length === 0
+    ? []
+    : [{ at: 'columns', column: columns.join(', '), why: `(${why})`, kind: 'note' }];
+}
+
+/** Names that templates may use without there being such a column. */
+function isMade(column: string): boolean {
+  return column.startsWith('connector.') || column === 'feature.id';
+}

@@ -1,0 +1,314 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../tests/support/command.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import { parseJson } from '../protocol/json.ts';
+import { checkPublishMessage, PublishMessage } from '../protocol/publish-messages.ts';
+import { findFaults } from '../protocol/validate.ts';
+import { registerImportCommand } from './import.ts';
+import { registerSchemaCommand } from './schema.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'signpost-import-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Imports; every body that comes out must be one that a publish takes as it is, typed attributes included. */
+async function run(args: string[], stdin = '') {
+  const result = await runCommand(registerImportCommand, ['import', ...args], { DATA_DIR: directory }, stdin);
+  const out = args.includes('--out') ? join(directory, 'out.json') : undefined;
+  const bytes =
+    out === undefined ? Buffer.from(result.out) : existsSync(out) ? readFileSync(out) : Buffer.of();
+  if (bytes.length === 0) return { ...result, catalogs: [], directives: [] };
+  const { message } = parseJson(bytes) as unknown as { message: PublishMessage };
+  expect(findFaults(PublishMessage)(message)).toEqual([]);
+  checkPublishMessage(message);
+  const schemaCheck = ['schema', 'check', '-'];
+  const checked = await runCommand(
+    registerSchemaCommand,
+    schemaCheck,
+    { DATA_DIR: directory },
+    bytes.toString(),
+  );
+  expect(checked).toMatchObject({ exitCode: 0, out: 'publish body: no fault\n' });
+  return { ...result, catalogs: message.catalogs, directives: message.publishDirectives ?? [] };
+}
+
+const attributesOf = ({ resources = [] }: Catalog) =>
+  resources.map(({ resourceAttributes }) => resourceAttributes?.attributes);
+
+describe('signpost import csv', () => {
+  it('turns the example list into a publish body that is accepted', async () => {
+    const { exitCode, catalogs, directives, notes } = await run(['csv', 'stations', 'examples/stations.csv']);
+    expect(exitCode).toBe(0);
+    expect(catalogs.map(({ id, isActive, resources }) => [id, isActive, resources?.length])).toEqual([
+      ['IN*VLT*IND', true, 3],
+      ['IN*VLT*KOR', true, 2],
+      ['IN*ECO*MYS', false, 1],
+    ]);
+    expect(directives[0]).toEqual({ catalogId: 'IN*VLT*IND', catalogType: 'REGULAR', updateMode: 'FULL' });
+    expect(notes).toContain(
+      '3 rows: 3 stations with 6 chargers in 3 catalogs; 0 left out, 0 values not taken over.',
+    );
+  });
+
+  it('makes one catalog per operator when told to, for the networks that are named, into a file', async () => {
+    const options = [
+      '--per',
+      'operator',
+      '--network',
+      'example.org/ev',
+      '--out',
+      join(directory, 'out.json'),
+    ];
+    const { catalogs, directives, out } = await run(['csv', 'stations', 'examples/stations.csv', ...options]);
+    expect(out).toBe('');
+    expect(catalogs.map(({ id, resources }) => [id, resources?.length])).toEqual([
+      ['IN:voltpath-charging', 5],
+      ['IN:ecopower', 1],
+    ]);
+    expect(directives).toMatchObject([{ visibleTo: ['example.org/ev'] }, { visibleTo: ['example.org/ev'] }]);
+  });
+
+  it('gives the same bytes for the same list', async () => {
+    const [first, second] = [
+      await run(['csv', 'stations', '-'], list),
+      await run(['csv', 'stations', '-'], list),
+    ];
+    expect(first.out).toBe(second.out);
+  });
+
+  const list = [
+    'id,operator,latitude,longitude,connectors,colour',
+    'S1,Voltpath,12.9,77.6,"[{""type"":""CCS2"",""powerKw"":50},{""type"":""Wooden""}]",red',
+    ',Voltpath,12.9,77.6,"[{""type"":""CCS2""}]",red',
+    '',
+    'S3,Voltpath,north,77.6,"[{""type"":""Wooden""}]",red',
+    'S4,Voltpath,12.9,77.6,[],red,one cell too many',
+  ].join('\n');
+
+  it('reports what it cannot take over with row, column and value, and exits with 2 when a row is left out', async () => {
+    const report = join(directory, 'report.jsonl');
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-', '--report', report], list);
+    expect(exitCode).toBe(2);
+    expect(catalogs.map(({ id }) => id)).toEqual(['S1', 'S3']);
+    expect(notes).toContain('Left out:\n  row 3: id leaves station.id empty');
+    expect(notes).toContain('row 6: has 7 cells instead of 6');
+    expect(notes).toContain(
+      'row 2, 5: connector.type "Wooden" is none of the values of charger.attributes.connectorType',
+    );
+    expect(notes).toContain('row 5: latitude "north" is no number');
+    expect(notes).toContain('colour (not taken over, because the mapping does not name them)');
+    expect(notes).toContain('4 rows: 2 stations with 3 chargers in 2 catalogs; 2 left out');
+    const findings = readFileSync(report, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(findings).toContainEqual({
+      at: 'row 5',
+      column: 'latitude',
+      value: 'north',
+      why: 'is no number',
+      kind: 'value',
+    });
+  });
+
+  it('reads the German register: preamble, windows-1252, semicolons, decimal commas, lists in cells', async () => {
+    const { catalogs, exitCode, notes } = await run([
+      'csv',
+      'bnetza',
+      file('r.csv', Buffer.from(german, 'latin1')),
+    ]);
+    expect(exitCode).toBe(0);
+    expect(catalogs).toMatchObject([
+      {
+        id: 'DE*BNETZA*1010338',
+        descriptor: { name: 'Stadtwerke Köln, Große Straße 1' },
+        isActive: true,
+        provider: {
+          descriptor: { name: 'Stadtwerke Köln' },
+          availableAt: [
+            {
+              geo: { type: 'Point', coordinates: [6.959075, 50.442398] },
+              address: { streetAddress: 'Große Straße 1', postalCode: '50667', addressCountry: 'DE' },
+            },
+          ],
+        },
+      },
+    ]);
+    const opened = { commissioningDate: '2020-01-11T00:00:00Z' };
+    expect(catalogs.flatMap(attributesOf)).toEqual([
+      {
+        ...opened,
+        connectorType: 'Type2',
+        connectorDescription: 'AC Typ 2 Steckdose',
+        ratedPower: { value: 11, unit: 'kW' },
+        evseId: 'DEXYZE1',
+      },
+      {
+        ...opened,
+        connectorType: 'Other',
+        connectorDescription: 'AC Schuko',
+        ratedPower: { value: 3.7, unit: 'kW' },
+        evseId: 'DEXYZE1',
+      },
+      { ...opened, connectorDescription: 'AC Typ 9', ratedPower: { value: 22, unit: 'kW' } },
+    ]);
+    expect(notes).toContain('row 5: connector.type "AC Typ 9" is none of the values');
+    // The same edition in UTF-8 with a byte order mark.
+    const marked = await run(['csv', 'bnetza', file('u.csv', `\ufeff${german}`)]);
+    expect(marked.catalogs).toEqual(catalogs);
+  });
+
+  const german = [
+    'Ladesäulenregister;;',
+    'Letzte Aktualisierung vom: 01.09.2026;;',
+    'Allgemeine Informationen;;1. Ladepunkt',
+    'Ladeeinrichtungs-ID;Betreiber;Status;Inbetriebnahmedatum;Straße;Hausnummer;Adresszusatz;Postleitzahl;Ort;Bundesland;Breitengrad;Längengrad;Standortbezeichnung;Steckertypen1;Nennleistung Stecker1;EVSE-ID1;Steckertypen2;Nennleistung Stecker2;EVSE-ID2',
+    '1010338;Stadtwerke Köln;In Betrieb;11.01.2020;Große Straße;1;;50667;Köln;NRW;50,442398;6,959075;;"AC Typ 2 Steckdose; AC Schuko";"11; 3,7";DEXYZE1;AC Typ 9;22;',
+  ].join('\r\n');
+
+  it('reads the download of the Alternative Fuels Data Center, its electric stations only', async () => {
+    const american = [
+      'Fuel Type Code,Station Name,Street Address,City,State,ZIP,Status Code,Access Days Time,EV Network,Latitude,Longitude,ID,EV Connector Types,Country,Access Code,Open Date',
+      'ELEC,City Hall,1 Main St,Lacey,WA,98503,E,24 hours daily,ChargePoint Network,47.04,-122.8,33351,J1772 CHADEMO,US,public,2018-01-15',
+      'LPG,Gas,2 Main St,Lacey,WA,98503,E,,,47.04,-122.8,33352,,US,public,2018-01-15',
+    ].join('\n');
+    const { catalogs, exitCode, notes } = await run(['csv', 'afdc', '-'], american);
+    expect(exitCode).toBe(0);
+    expect(catalogs).toMatchObject([{ id: 'US*AFDC*33351', descriptor: { shortDesc: '24 hours daily' } }]);
+    expect(catalogs.flatMap(attributesOf)).toMatchObject([
+      { connectorType: 'Type1', access: 'public' },
+      { connectorType: 'CHAdeMO' },
+    ]);
+    expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping asks for');
+  });
+
+  it.each([
+    [
+      'a mapping that is not there',
+      ['csv', 'nowhere.yaml', 'examples/stations.csv'],
+      'There is no file nowhere.yaml',
+    ],
+    ['a list that is not there', ['csv', 'stations', 'nowhere.csv'], 'There is no file nowhere.csv'],
+    ['a list without columns', ['csv', 'stations', 'LICENSE'], 'has no header of several columns'],
+    [
+      'a list without the header',
+      ['csv', 'bnetza', 'examples/stations.csv'],
+      'begins with "Ladeeinrichtungs-ID"',
+    ],
+  ])('says in a sentence what is wrong with %s', async (_, args, message) => {
+    const { exitCode, notes } = await run(args);
+    expect(exitCode).toBe(1);
+    expect(notes).toContain(message);
+  });
+
+  it('says what is wrong with a mapping, a broken list, or another encoding', async () => {
+    const mapping = file('m.yaml', 'operator: { id: a, name: b }\nstation: { id: "{id", town: c }');
+    expect((await run(['csv', mapping, 'examples/stations.csv'])).notes).toContain(
+      'station.town is not allowed',
+    );
+    const yaml = file('y.yaml', 'operator: [');
+    expect((await run(['csv', yaml, 'examples/stations.csv'])).notes).toContain('cannot be read');
+    const open = await run(['csv', 'stations', '-'], 'id,operator\nS1,"Voltpath');
+    expect(open.notes).toMatch(/- cannot be read as CSV at line \d: /);
+    const latin = await run([
+      'csv',
+      'stations',
+      file('l.csv', Buffer.from('id,operator\nS1,K\u00f6ln', 'latin1')),
+    ]);
+    expect(latin.notes).toContain('is not written in utf-8');
+  });
+
+  it('writes nothing and exits with 1 when nothing can be made of the list', async () => {
+    const { exitCode, out, notes } = await run(['csv', 'stations', '-'], 'id,operator\n,Voltpath');
+    expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' });
+    expect(notes).toContain('Nothing could be imported.');
+  });
+});
+
+describe('signpost import geojson', () => {
+  it('takes points and areas with their tags', async () => {
+    const area = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [77.1, 28.5],
+          [77.2, 28.5],
+          [77.2, 28.6],
+          [77.1, 28.5],
+        ],
+      ],
+    };
+    const features = [
+      {
+        type: 'Feature',
+        id: 'node/1',
+        properties: {
+          '@id': 'node/1',
+          brand: 'Tata Power',
+          'socket:type2': '2',
+          'socket:type2:output': '22 kW',
+        },
+        geometry: { type: 'Point', coordinates: [77.2, 28.6] },
+      },
+      { type: 'Feature', id: 'way/2', properties: { capacity: '4' }, geometry: area },
+      { type: 'Nothing' },
+    ];
+    const document = JSON.stringify({ type: 'FeatureCollection', features });
+    const { exitCode, catalogs, notes } = await run(['geojson', 'osm', '-'], document);
+    expect(exitCode).toBe(2);
+    expect(notes).toContain('feature 3: is no GeoJSON feature');
+    expect(catalogs).toMatchObject([
+      { id: 'osm:node/1', provider: { descriptor: { name: 'Tata Power' } } },
+      {
+        id: 'osm:way/2',
+        provider: { descriptor: { name: 'Unknown operator' }, availableAt: [{ geo: area }] },
+      },
+    ]);
+    const type2 = {
+      connectorType: 'Type2',
+      connectorDescription: 'type2',
+      ratedPower: { value: 22, unit: 'kW' },
+    };
+    expect(catalogs.map(attributesOf)).toEqual([[type2, type2], [{ capacity: 4 }]]);
+  });
+
+  it('says so when there is no feature in it', async () => {
+    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
+      'there is no feature in it',
+    );
+  });
+});
+
+describe('signpost import ocpi', () => {
+  it('turns the example answer of an OCPI endpoint into a catalog', async () => {
+    const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
+    expect(exitCode).toBe(0);
+    expect(catalogs).toMatchObject([{ id: 'IN*VLT*HSR', descriptor: { name: 'Voltpath HSR Layout' } }]);
+    expect(catalogs.flatMap(attributesOf)).toMatchObject([
+      { connectorType: 'CCS2', ratedPower: { value: 60, unit: 'kW' } },
+      { connectorType: 'Type2', ratedPower: { value: 22.08, unit: 'kW' } },
+    ]);
+    expect(notes).toContain('location 1 (HSR): time_zone is not taken over');
+    expect(notes).toContain('1 location: 1 station with 2 chargers in 1 catalog');
+  });
+
+  it('says what is wrong with a file that holds none', async () => {
+    const failed = JSON.stringify({ status_code: 2001, status_message: 'Nope' });
+    expect(await run(['ocpi', '-'], failed)).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('failed: 2001 Nope'),
+    });
+    expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
+  });
+});

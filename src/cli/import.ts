@@ -1,0 +1,162 @@
+import { type Command, Option } from 'commander';
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+import { type Collector, createCollector } from '../rules/import/collect.ts';
+import { createRowMapper } from '../rules/import/map-row.ts';
+import type { Mapping } from '../rules/import/mapping.ts';
+import { type PerUnit, perUnits } from '../rules/import/mapping-file.ts';
+import { stationsOfOcpi } from '../rules/import/ocpi.ts';
+import { createAttributeChecker } from '../rules/typed-attributes.ts';
+import { collectNetworks } from './arguments.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { bundledNames, compareColumns, readMapping } from './import-mapping.ts';
+import { publishBody, writeLines } from './import-output.ts';
+import { counted, renderReport, renderSummary } from './import-report.ts';
+import { type RowSource, readCsv, readGeoJson } from './import-rows.ts';
+import { readInput } from './read-input.ts';
+import { readSchemaSources } from './schema-sources.ts';
+
+interface ImportOptions {
+  out?: string;
+  report?: string;
+  per?: PerUnit;
+  network?: string[];
+}
+
+export function registerImportCommand(program: Command, context: CommandContext): void {
+  const group = program
+    .command('import')
+    .description('turn a list of charging stations into EV charger catalogs, ready to publish')
+    .addHelpText('after', help);
+
+  withOptions(group.command('csv').description('a CSV list, read by a mapping'))
+    .argument('<mapping>', `YAML or JSON file, or a bundled one: ${bundledNames().join(', ')}`)
+    .argument('<file>', 'CSV file; - reads standard input')
+    .action(async (mapping: string, file: string, options: ImportOptions) => {
+      const known = await readMapping(mapping, context);
+      const source = await readCsv(await readInput(file, context), known.file, file);
+      await importRows(source, known, 'row', options, context);
+    });
+
+  withOptions(group.command('geojson').description('GeoJSON features, their properties read by a mapping'))
+    .argument('<mapping>', `YAML or JSON file, or a bundled one: ${bundledNames().join(', ')}`)
+    .argument('<file>', 'GeoJSON file; - reads standard input')
+    .action(async (mapping: string, file: string, options: ImportOptions) => {
+      const known = await readMapping(mapping, context);
+      const source = readGeoJson(await readJson(file, context), file);
+      await importRows(source, known, 'feature', options, context);
+    });
+
+  withOptions(group.command('ocpi').description('OCPI 2.2.1 locations'))
+    .argument('<file>', "JSON file: one location, an array, or an endpoint's answer; - reads standard input")
+    .action((file: string, options: ImportOptions) => importOcpi(file, options, context));
+}
+
+function withOptions(command: Command): Command {
+  return command
+    .option('--out <file>', 'write the publish body there instead of printing it')
+    .option('--report <file>', 'write every finding there, one JSON object a line')
+    .addOption(
+      new Option(
+        '--per <unit>',
+        'what becomes one catalog (default: as the mapping says, or station)',
+      ).choices(perUnits),
+    )
+    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks);
+}
+
+const help = `
+The result is a publish body. What could not be taken over is told, with its row, column and value.
+Exit code: 0 when every station became part of a catalog, 2 when some were left out, 1 when nothing could be made.
+
+Examples:
+  $ signpost import csv stations my-stations.csv --out chargers.json
+  $ signpost import csv my-mapping.yaml export.csv --per operator --out chargers.json
+  $ signpost import geojson osm delhi.geojson --out chargers.json
+  $ signpost import ocpi locations.json --network nfh.global/beckn-nodes --out chargers.json
+  $ signpost publish chargers.json --self`;
+
+async function importRows(
+  source: RowSource,
+  mapping: Mapping,
+  unit: 'row' | 'feature',
+  options: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const collector = await startCollector(options.per ?? mapping.per, context);
+  for (const problem of compareColumns(mapping, source.columns)) collector.report(problem);
+  const mapRow = createRowMapper(mapping);
+  let count = 0;
+  for await (const row of source.rows(collector.report)) {
+    count += 1;
+    const { station, problems } = row ? mapRow(row) : { problems: [] };
+    problems.forEach(collector.report);
+    if (station) collector.add(station);
+  }
+  await finish(counted(count, unit), collector, options, context);
+}
+
+async function importOcpi(file: string, options: ImportOptions, context: CommandContext): Promise<void> {
+  const collector = await startCollector(options.per, context);
+  const { stations, problems, count } = readLocations(await readJson(file, context), file);
+  problems.forEach(collector.report);
+  stations.forEach(collector.add);
+  await finish(counted(count, 'location'), collector, options, context);
+}
+
+function readLocations(document: Json, file: string) {
+  try {
+    return stationsOfOcpi(document);
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be imported: ${error instanceof Error ? error.message : error}.`,
+      error,
+    );
+  }
+}
+
+/** The catalogs are checked against the same schemas as a publish of them. */
+async function startCollector(per: PerUnit = 'station', context: CommandContext): Promise<Collector> {
+  const sources = await readSchemaSources(context.config());
+  return createCollector({
+    per,
+    checker: createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) }),
+  });
+}
+
+async function finish(
+  source: string,
+  collector: Collector,
+  { out, report, network }: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const collected = collector.finish();
+  const { catalogs, problems } = collected;
+  for (const line of renderReport(problems)) context.note(line);
+  if (report !== undefined)
+    await writeLines(
+      report,
+      problems.map((problem) => JSON.stringify(problem)),
+    );
+  context.note(renderSummary(source, collected));
+  if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
+  if (catalogs.length > crawledCatalogs) context.note(tooMany);
+  if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
+  if (out !== undefined) await writeLines(out, publishBody(catalogs, network));
+  else for (const piece of publishBody(catalogs, network)) context.print(piece);
+}
+
+/** What a crawler takes of one node unless told otherwise. */
+const crawledCatalogs = 20_000;
+const tooMany = `Crawlers usually take ${crawledCatalogs.toLocaleString('en-US')} catalogs of one node at most: use --per operator.`;
+
+async function readJson(file: string, context: CommandContext): Promise<Json> {
+  const bytes = await readInput(file, context);
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof ProtocolError)
+      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Resource } from '../../protocol/catalog.ts';
+import { jsonPath } from '../../protocol/json.ts';
+import { type Check, checkResource } from '../check-attributes.ts';
+import type { Attributes, Charger, Problem } from './station.ts';
+
+const context = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
+
+/**
+ * A charger as a resource (self-hosted spec: EV charger resource type). A value that the domain schema refuses is taken out and
+ * reported; a charger that is not valid without it is left out and reported.
+ */
+export function chargerResource(
+  charger: Charger,
+  checker: Check,
+  report: (problem: Problem) => void,
+): Resource | undefined {
+  const attributes = structuredClone(charger.attributes);
+  const resource = resourceOf({ ...charger, attributes });
+  for (;;) {
+    const [fault] = checkResource(resource, checker, {});
+    if (!fault) return resource;
+    const path = fault.details?.path ?? '';
+    const source = charger.sources.find((one) =>
+      isWithin(path, jsonPath(['resourceAttributes', ...one.path.split('.')])),
+    );
+    const isRemoved = source !== undefined && removeMember(attributes, source.path.split('.').slice(1));
+    report({
+      at: charger.at,
+      column: source?.column,
+      value: source?.value,
+      why: fault.message,
+      kind: isRemoved ? 'value' : 'left-out',
+    });
+    if (!isRemoved) return undefined;
+  }
+}
+
+function resourceOf({ id, name, description, type, attributes }: Charger): Resource {
+  const descriptor = {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { shortDesc: description }),
+  };
+  return {
+    id,
+    ...(Object.keys(descriptor).length > 0 && { descriptor }),
+    resourceAttributes: { '@context': context, '@type': 'EnergyResourceEVCharger', id, type, attributes },
+  };
+}
+
+function isWithin(path: string, holder: string): boolean {
+  return path === holder || path.startsWith(`${holder}.`) || path.startsWith(`${holder}[`);
+}
+
+/** False where there is no such member, or no more: then it is not what makes the charger invalid. */
+function removeMember(holder: Attributes, [name = '', ...rest]: string[]): boolean {
+  if (!Object.hasOwn(holder, name)) return false;
+  if (rest.length > 0) return removeMember(holder[name] as Attributes, rest);
+  return delete holder[name];
+}

@@ -1,0 +1,145 @@
+import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import { readNumber } from './cell-values.ts';
+import type { ConnectorSection } from './mapping-file.ts';
+
+// The connectors of one row, each as cells of its own; templates name them `{connector.…}`.
+
+export type Cells = ReadonlyMap<string, string>;
+
+export interface FoundConnectors {
+  connectors: Map<string, string>[];
+  problems: CellProblem[];
+}
+
+export interface CellProblem {
+  column: string;
+  value: string;
+  why: string;
+}
+
+export function findConnectors(cells: Cells, section: ConnectorSection): FoundConnectors {
+  if (section.json !== undefined) return fromJson(section.json, cells.get(section.json) ?? '');
+  if (section.counted !== undefined) return fromCounts(cells, section.counted, section.columns ?? {});
+  return fromColumns(cells, section);
+}
+
+/** Whether a column of the file is one that connectors are read from. */
+export function isConnectorColumn(
+  column: string,
+  { json, columns = {}, counted }: ConnectorSection,
+): boolean {
+  if (column === json) return true;
+  const patterns = [...Object.values(columns), ...(counted === undefined ? [] : [counted])];
+  return patterns.some((pattern) => patternOf(pattern).test(column));
+}
+
+/** A column that holds a JSON array of objects. */
+function fromJson(column: string, value: string): FoundConnectors {
+  if (value === '') return { connectors: [], problems: [] };
+  const list = findJson(value);
+  if (!Array.isArray(list) || !list.every(isJsonObject)) {
+    return { connectors: [], problems: [{ column, value, why: 'is no JSON array of objects' }] };
+  }
+  const connectors = list.map(
+    (item) => new Map(Object.entries(item).map(([name, member]) => [name, textOf(member)])),
+  );
+  return { connectors, problems: [] };
+}
+
+/** Columns `Type1`, `Type2` …, written `Type{n}`; or one column. A cell of either may list several, split by a separator. */
+function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
+  const { columns = {}, separator } = section;
+  const isNumbered = Object.values(columns).some((column) => column.includes('{n}'));
+  const groups = Array.from({ length: isNumbered ? (section.upTo ?? usualUpTo) : 1 }, (_, index) =>
+    splitGroup(cells, namedColumns(columns, '{n}', String(index + 1)), separator),
+  );
+  return {
+    connectors: groups.flatMap(({ connectors }) => connectors),
+    problems: groups.flatMap(({ problems }) => problems),
+  };
+}
+
+const usualUpTo = 20;
+
+function splitGroup(
+  cells: Cells,
+  columns: [name: string, column: string][],
+  separator?: string,
+): FoundConnectors {
+  const members = columns.map(([name, column]) => {
+    const value = cells.get(column) ?? '';
+    const parts = separator === undefined ? [value] : value.split(separator);
+    return { name, column, value, parts: parts.map((part) => part.trim()).filter((part) => part !== '') };
+  });
+  const count = Math.max(0, ...members.map(({ parts }) => parts.length));
+  // One part is for all of them; as many as there are connectors are for one each.
+  const problems = members
+    .filter(({ parts }) => parts.length > 1 && parts.length !== count)
+    .map(({ column, value }) => ({ column, value, why: `is not one of each for ${count} connectors` }));
+  const fitting = members.filter(({ parts }) => parts.length === 1 || parts.length === count);
+  const connectors = Array.from(
+    { length: count },
+    (_, index) => new Map(fitting.map(({ name, parts }) => [name, parts[index] ?? parts[0] ?? ''])),
+  );
+  return { connectors, problems };
+}
+
+/** Columns `socket:type2`, `socket:chademo` …, written `socket:{type}`, whose cell is the number of connectors of that type. */
+function fromCounts(cells: Cells, counted: string, columns: Record<string, string>): FoundConnectors {
+  const pattern = patternOf(counted);
+  const found: FoundConnectors = { connectors: [], problems: [] };
+  for (const [column, value] of cells) {
+    const type = pattern.exec(column)?.groups?.type;
+    if (type === undefined || value === '') continue;
+    const count = countOf(value);
+    if (count === undefined)
+      found.problems.push({ column, value, why: 'is no number of connectors; taken for one' });
+    const members = namedColumns(columns, '{type}', type).map(
+      ([name, from]) => [name, cells.get(from) ?? ''] as const,
+    );
+    for (let number = 0; number < (count ?? 1); number += 1)
+      found.connectors.push(new Map([['type', type], ...members]));
+  }
+  return found;
+}
+
+const maxCount = 1_000;
+
+function countOf(value: string): number | undefined {
+  if (value === 'no') return 0;
+  if (value === 'yes') return 1;
+  const count = readNumber(value);
+  return count !== undefined && Number.isInteger(count) && count >= 0 && count <= maxCount
+    ? count
+    : undefined;
+}
+
+function namedColumns(
+  columns: Record<string, string>,
+  placeholder: string,
+  name: string,
+): [string, string][] {
+  return Object.entries(columns).map(([member, column]) => [member, column.replaceAll(placeholder, name)]);
+}
+
+/** `{type}` is one word between colons, `{n}` a number. */
+function patternOf(column: string): RegExp {
+  const source = column
+    .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replace('{n}', '\\d+')
+    .replace('{type}', '(?<type>[^:]+)');
+  return new RegExp(`^${source}$`);
+}
+
+function findJson(text: string): Json | undefined {
+  try {
+    return parseJson(Buffer.from(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: Json): string {
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value).trim();
+}

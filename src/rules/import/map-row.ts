@@ -1,0 +1,153 @@
+import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
+import { type Cells, findConnectors } from './connectors.ts';
+import { comparable, type Mapping } from './mapping.ts';
+import { findAddress, findPoint } from './place.ts';
+import { createRowReader, type Row, type RowReader } from './row-reader.ts';
+import type { Attributes, Charger, Problem, Source, Station } from './station.ts';
+
+// A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
+
+export interface MappedRow {
+  /** Absent where the row cannot become one; then a problem says why. */
+  station?: Station;
+  problems: Problem[];
+}
+
+/** Connectors are numbered through the rows of their station, because a list may have a row for each of them. */
+export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
+  const numbers = new Map<string, number>();
+  return (row) => {
+    const problems: Problem[] = [];
+    const reader = createRowReader(row, mapping, problems);
+    if (!isWanted(row, mapping, reader)) return { problems };
+    const id = reader.needed(mapping.station.id);
+    const operatorId = reader.needed(mapping.operator.id);
+    const operatorName = reader.needed(mapping.operator.name);
+    if (id === undefined || operatorId === undefined || operatorName === undefined) return { problems };
+
+    const chargers = connectorsOf(row, mapping, reader).flatMap((connector) => {
+      const number = (numbers.get(id) ?? 0) + 1;
+      numbers.set(id, number);
+      connector.set('number', String(number));
+      return mapCharger(`${id}-${number}`, connector, { row, mapping, problems }) ?? [];
+    });
+    const station: Station = {
+      at: row.at,
+      id,
+      name: reader.text('name'),
+      description: reader.text('description'),
+      operator: { id: operatorId, name: operatorName },
+      isActive: isActive(reader),
+      geo: 'geometry' in row ? geometryOf(row.geometry, reader) : pointOf(reader),
+      address: addressOf(reader),
+      chargers,
+    };
+    return { station, problems };
+  };
+}
+
+function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean {
+  for (const [column, texts] of only) {
+    const value = cells.get(column) ?? '';
+    if (texts.has(comparable(value))) continue;
+    reader.report('is not what the mapping asks for', { column, value, kind: 'note' });
+    return false;
+  }
+  return true;
+}
+
+/** A station of which no connector is known is one charger without one: that it charges is known. */
+function connectorsOf(
+  { cells }: Row,
+  { connectors: section }: Mapping,
+  reader: RowReader,
+): Map<string, string>[] {
+  if (!section) return [new Map()];
+  const { connectors, problems } = findConnectors(cells, section);
+  for (const { why, ...more } of problems) reader.report(why, more);
+  if (connectors.length > 0) return connectors;
+  reader.report('names no connector: taken for one charger of unknown kind', { kind: 'note' });
+  return [new Map()];
+}
+
+interface RowContext {
+  row: Row;
+  mapping: Mapping;
+  problems: Problem[];
+}
+
+function mapCharger(
+  usualId: string,
+  connector: Cells,
+  { row, mapping, problems }: RowContext,
+): Charger | undefined {
+  const reader = createRowReader(row, mapping, problems, connector);
+  const idField = mapping.charger.get('id');
+  const id = idField ? reader.needed(idField) : usualId;
+  if (id === undefined) return undefined;
+  const members: Attributes = {};
+  const sources: Source[] = [];
+  for (const [path, field] of mapping.charger) {
+    const result = path === 'id' ? undefined : reader.read(field);
+    if (result?.kind !== 'value') continue;
+    setMember(members, path.split('.'), result.value);
+    sources.push({ path, column: result.column, value: result.text });
+  }
+  const { name, description, type = 'EV_CHARGER', attributes = {} } = members;
+  return {
+    at: row.at,
+    id,
+    ...(name !== undefined && { name: String(name) }),
+    ...(description !== undefined && { description: String(description) }),
+    type: String(type),
+    attributes: attributes as Attributes,
+    sources,
+  };
+}
+
+function setMember(holder: Attributes, [name = '', ...rest]: string[], value: unknown): void {
+  if (rest.length === 0) holder[name] = value;
+  else {
+    holder[name] ??= {};
+    setMember(holder[name] as Attributes, rest, value);
+  }
+}
+
+function isActive(reader: RowReader): boolean | undefined {
+  const value = reader.value('isActive');
+  if (value === undefined || typeof value === 'boolean') return value;
+  reader.report('is neither true nor false', { column: 'station.isActive', value: String(value) });
+  return undefined;
+}
+
+function pointOf(reader: RowReader): Geometry | undefined {
+  const [latitude, longitude] = [reader.value('latitude'), reader.value('longitude')];
+  const point = findPoint(numberOf(latitude), numberOf(longitude));
+  if (!point) {
+    const value = latitude === undefined || longitude === undefined ? undefined : `${latitude}, ${longitude}`;
+    reader.report('has no position on earth: it will not be found by place', { value });
+  }
+  return point;
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function geometryOf(geometry: unknown, reader: RowReader): Geometry | undefined {
+  const fault = findGeometryFault(geometry);
+  if (!fault) return geometry as Geometry;
+  const column = ['geometry', ...fault.at].join('.');
+  reader.report(`${fault.message}: it will not be found by place`, { column });
+  return undefined;
+}
+
+function addressOf(reader: RowReader) {
+  return findAddress({
+    street: reader.text('street'),
+    city: reader.text('city'),
+    region: reader.text('region'),
+    postalCode: reader.text('postalCode'),
+    country: reader.text('country'),
+  });
+}

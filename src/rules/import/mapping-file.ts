@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+import { closed, oneOfTexts } from '../../protocol/shapes.ts';
+import { type PowerUnit, powerUnits } from './cell-values.ts';
+
+/**
+ * A mapping as people write it, in YAML or JSON: how a row of a list becomes a charging station with its chargers.
+ * docs/importing.md explains it to them; `mapping.ts` makes of it what rows are read with.
+ *
+ * Where several JSON types may stand, the keywords of each type stand side by side instead of in alternatives, so that a fault
+ * names its place.
+ */
+const text = { type: 'string', minLength: 1 };
+const texts = { type: ['string', 'array'], minLength: 1, minItems: 1, items: text };
+const scalar = { type: ['string', 'number', 'boolean'] };
+
+/** One value of the result: a template, several of which the first that can be filled counts, or more said about it. */
+export type FieldText = string | string[] | FieldDetails;
+export interface FieldDetails {
+  from: string | string[];
+  /** What each text stands for. */
+  values?: Record<string, Scalar>;
+  /** What every other text stands for. */
+  otherwise?: Scalar;
+  as?: 'number' | 'date-time';
+  /** Makes a power of it. */
+  unit?: PowerUnit;
+  /** Of a date, in YYYY, MM and DD. */
+  format?: string;
+}
+export type Scalar = string | number | boolean;
+
+const field = Type.Unsafe<FieldText>({
+  type: ['string', 'array', 'object'],
+  minLength: 1,
+  minItems: 1,
+  items: text,
+  required: ['from'],
+  properties: {
+    from: texts,
+    values: { type: 'object', additionalProperties: scalar },
+    otherwise: scalar,
+    as: { enum: ['number', 'date-time'] },
+    unit: { enum: powerUnits },
+    format: { type: 'string', pattern: '^(?=.*YYYY)(?=.*MM)(?=.*DD)' },
+  },
+  additionalProperties: false,
+  dependentRequired: { otherwise: ['values'], format: ['as'] },
+});
+
+const FileSection = closed({
+  delimiter: Type.Optional(Type.String({ minLength: 1 })),
+  encoding: Type.Optional(Type.String({ minLength: 1 })),
+  skipLines: Type.Optional(Type.Integer({ minimum: 0, description: 'Before the header.' })),
+  headerBeginsWith: Type.Optional(
+    Type.String({ minLength: 1, description: 'The header is the first such line.' }),
+  ),
+  decimalComma: Type.Optional(Type.Boolean()),
+  nothing: Type.Optional(Type.Array(Type.String(), { description: 'Texts that stand for an empty cell.' })),
+});
+export type FileSection = Static<typeof FileSection>;
+
+/** Several connectors in one row: a JSON column, columns of their own, or columns that count them. */
+const ConnectorSection = closed({
+  json: Type.Optional(Type.String({ minLength: 1 })),
+  columns: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),
+  upTo: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Highest {n} in columns.' })),
+  separator: Type.Optional(Type.String({ minLength: 1, description: 'Between the connectors in one cell.' })),
+  counted: Type.Optional(Type.String({ pattern: '\\{type\\}' })),
+});
+export type ConnectorSection = Static<typeof ConnectorSection>;
+
+export const perUnits = ['station', 'operator'] as const;
+export type PerUnit = (typeof perUnits)[number];
+
+const optionalField = Type.Optional(field);
+const StationSection = closed({
+  id: field,
+  name: optionalField,
+  description: optionalField,
+  isActive: optionalField,
+  latitude: optionalField,
+  longitude: optionalField,
+  street: optionalField,
+  city: optionalField,
+  region: optionalField,
+  postalCode: optionalField,
+  country: optionalField,
+});
+
+const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
+  type: 'object',
+  properties: { id: field, name: field, description: field, type: field },
+  patternProperties: { '^attributes\\.[^.]': field },
+  additionalProperties: false,
+});
+
+export const MappingFile = closed(
+  {
+    title: Type.Optional(Type.String()),
+    file: Type.Optional(FileSection),
+    per: Type.Optional(oneOfTexts(perUnits)),
+    only: Type.Optional(
+      Type.Unsafe<Record<string, string | string[]>>({ type: 'object', additionalProperties: texts }),
+    ),
+    operator: closed({ id: field, name: field }),
+    station: StationSection,
+    connectors: Type.Optional(ConnectorSection),
+    charger: Type.Optional(ChargerSection),
+    ignore: Type.Optional(
+      Type.Unsafe<string[] | '*'>({ type: ['array', 'string'], items: text, pattern: '^\\*$' }),
+    ),
+  },
+  { title: 'Mapping' },
+);
+export type MappingFile = Static<typeof MappingFile>;

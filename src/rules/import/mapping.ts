@@ -1,0 +1,124 @@
+import { jsonPath } from '../../protocol/json.ts';
+import { findFaults } from '../../protocol/validate.ts';
+import type { ConnectorSection, FieldText, FileSection, PerUnit, Scalar } from './mapping-file.ts';
+import { MappingFile } from './mapping-file.ts';
+import { parseTemplate, type Template } from './template.ts';
+
+/** A mapping that is known to be sound, with its templates read. */
+export interface Mapping {
+  file: FileSection;
+  per?: PerUnit;
+  /** Which texts a row has in some columns; others are no chargers, or none that are wanted. */
+  only: ReadonlyMap<string, ReadonlySet<string>>;
+  operator: { id: Field; name: Field };
+  station: { id: Field } & Partial<Record<StationMember, Field>>;
+  connectors?: ConnectorSection;
+  /** By the path of the member: `id`, `name`, `attributes.connectorType`. */
+  charger: ReadonlyMap<string, Field>;
+  /** Columns that are known and go nowhere. */
+  ignore: ReadonlySet<string> | '*';
+  /** The columns that it names. */
+  columns: ReadonlySet<string>;
+}
+
+export type StationMember = Exclude<keyof MappingFile['station'], 'id'>;
+
+export interface Field {
+  /** Where it stands in the mapping, for a message about it. */
+  name: string;
+  /** The first that can be filled counts. */
+  templates: readonly Template[];
+  values?: ReadonlyMap<string, Scalar>;
+  otherwise?: Scalar;
+  as?: 'number' | 'date-time';
+  unit?: 'W' | 'kW' | 'MW';
+  format?: string;
+}
+
+/** Every fault of a mapping, each with its place. */
+export class MappingFault extends Error {
+  override readonly name = 'MappingFault';
+}
+
+const faultsOf = findFaults(MappingFile);
+
+export function parseMapping(value: unknown): Mapping {
+  const faults = faultsOf(value);
+  if (faults.length > 0) throw new MappingFault(faults.map(({ message }) => message).join('\n'));
+  const {
+    file = {},
+    per,
+    only = {},
+    operator,
+    station,
+    connectors,
+    charger = {},
+    ignore = [],
+  } = value as MappingFile;
+  if (connectors) checkConnectors(connectors);
+  const read = (section: string, fields: Record<string, FieldText>) =>
+    new Map(Object.entries(fields).map(([name, field]) => [name, parseField([section, name], field)]));
+  const sections = {
+    operator: read('operator', operator),
+    station: read('station', station),
+    charger: read('charger', charger),
+  };
+  const fields = Object.values(sections).flatMap((section) => [...section.values()]);
+  return {
+    file,
+    per,
+    only: new Map(
+      Object.entries(only).map(([column, texts]) => [column, new Set([texts].flat().map(comparable))]),
+    ),
+    operator: Object.fromEntries(sections.operator) as Mapping['operator'],
+    station: withNumbers(Object.fromEntries(sections.station) as Mapping['station']),
+    connectors,
+    charger: sections.charger,
+    ignore: ignore === '*' ? ignore : new Set(ignore),
+    columns: new Set([
+      ...Object.keys(only),
+      ...fields.flatMap(({ templates }) => templates.flatMap(({ columns }) => columns)),
+    ]),
+  };
+}
+
+/** Texts are compared as people see them: without regard to case and to how many blanks stand between words. */
+export function comparable(text: string): string {
+  return text.trim().replace(/\s+/g, ' ').toLowerCase();
+}
+
+/** Coordinates need not be said to be numbers. */
+function withNumbers({ latitude, longitude, ...others }: Mapping['station']): Mapping['station'] {
+  const asNumber = (field: Field): Field => ({ ...field, as: 'number' });
+  return {
+    ...others,
+    ...(latitude && { latitude: asNumber(latitude) }),
+    ...(longitude && { longitude: asNumber(longitude) }),
+  };
+}
+
+function checkConnectors({ json, columns, counted }: ConnectorSection): void {
+  const ways = [json, counted ?? columns].filter((way) => way !== undefined);
+  if (ways.length !== 1) {
+    throw new MappingFault(
+      '$.connectors: must have one of json, columns and counted (which may have columns too)',
+    );
+  }
+}
+
+function parseField(at: [string, string], field: FieldText): Field {
+  const details = typeof field === 'string' || Array.isArray(field) ? { from: field } : field;
+  const { from, values, ...rest } = details;
+  try {
+    return {
+      ...rest,
+      name: at.join('.'),
+      templates: [from].flat().map(parseTemplate),
+      ...(values && {
+        values: new Map(Object.entries(values).map(([text, value]) => [comparable(text), value])),
+      }),
+    };
+  } catch (error) {
+    throw new MappingFault(`${jsonPath(at)}: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,94 @@
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
+import { connectorTypeOf, powerOfConnector } from './ocpi-connector.ts';
+import { noteRest, type Report, textOf } from './ocpi-members.ts';
+import type { Attributes, Charger, Source } from './station.ts';
+
+// An EVSE of OCPI 2.2.1: each of its connectors is a charger. Its momentary status (AVAILABLE, CHARGING …) is not published,
+// because it would change the catalog all the time; one that is not there yet, or no more, is left out.
+
+export interface EvseContext {
+  at: string;
+  /** Where it stands in the location. */
+  path: string;
+  /** `country_code*party_id`, within which `uid` is unique. */
+  owner: string;
+  stationName?: string;
+  report: Report;
+}
+
+export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
+  const { path, report } = context;
+  const uid = isJsonObject(evse) ? textOf(evse.uid) : undefined;
+  if (!isJsonObject(evse) || uid === undefined) {
+    report('needs a uid', { column: path, kind: 'left-out' });
+    return [];
+  }
+  if (evse.status === 'REMOVED' || evse.status === 'PLANNED') {
+    report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
+    return [];
+  }
+  noteRest(evse, ['uid', 'evse_id', 'status', 'connectors', 'last_updated'], 'evses.', report);
+  const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
+  return connectors.flatMap((connector, index) => {
+    const id = isJsonObject(connector) ? textOf(connector.id) : undefined;
+    if (isJsonObject(connector) && id !== undefined)
+      return chargerOf(connector, { ...context, evse, id: `${context.owner}*${uid}*${id}` });
+    report('needs an id', { column: `${path}.connectors[${index}]`, kind: 'left-out' });
+    return [];
+  });
+}
+
+/** Whether a driver may find it working, now or soon. */
+export function isUsable(evse: Json): boolean {
+  const status = isJsonObject(evse) ? textOf(evse.status) : undefined;
+  return !['INOPERATIVE', 'OUTOFORDER', 'PLANNED', 'REMOVED'].includes(status ?? '');
+}
+
+function chargerOf(
+  connector: JsonObject,
+  { at, id, evse, stationName, report }: EvseContext & { id: string; evse: JsonObject },
+): Charger {
+  noteRest(connector, takenMembers, 'evses.connectors.', report);
+  const standard = textOf(connector.standard);
+  const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
+  if (connectorType === undefined)
+    report('is no connector standard of OCPI 2.2.1', {
+      column: 'evses.connectors.standard',
+      value: standard,
+    });
+  const ratedPower = powerOfConnector(connector);
+  if (ratedPower === undefined)
+    report('cannot be told', {
+      column: 'evses.connectors.max_electric_power',
+      value: textOf(connector.power_type),
+    });
+  const members: [name: string, column: string, value: unknown][] = [
+    ['connectorType', 'evses.connectors.standard', connectorType],
+    ['connectorDescription', 'evses.connectors.standard', standard],
+    ['connectorFormat', 'evses.connectors.format', textOf(connector.format)],
+    ['powerType', 'evses.connectors.power_type', textOf(connector.power_type)],
+    ['ratedPower', 'evses.connectors.max_electric_power', ratedPower],
+    ['evseId', 'evses.evse_id', textOf(evse.evse_id)],
+  ];
+  const known = members.filter(([, , value]) => value !== undefined);
+  const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`].filter(Boolean).join(' ');
+  return {
+    at,
+    id,
+    name: stationName === undefined ? kind : `${kind} at ${stationName}`,
+    type: 'EV_CHARGER',
+    attributes: Object.fromEntries(known.map(([name, , value]) => [name, value])) as Attributes,
+    sources: known.map(
+      ([name, column, value]): Source => ({
+        path: `attributes.${name}`,
+        column,
+        value: JSON.stringify(value),
+      }),
+    ),
+  };
+}
+
+const takenMembers = [
+  ...['id', 'standard', 'format', 'power_type', 'last_updated'],
+  ...['max_voltage', 'max_amperage', 'max_electric_power'],
+];

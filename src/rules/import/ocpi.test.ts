@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../protocol/json.ts';
+import { stationsOfOcpi } from './ocpi.ts';
+import { connectorTypeOf, powerOfConnector } from './ocpi-connector.ts';
+
+const connector = {
+  id: '1',
+  standard: 'IEC_62196_T2_COMBO',
+  format: 'CABLE',
+  power_type: 'DC',
+  max_voltage: 920,
+  max_amperage: 400,
+  max_electric_power: 150_000,
+  last_updated: '2026-01-31T12:00:00Z',
+};
+const evse = { uid: '3256', evse_id: 'BE*BEC*E041503001', status: 'AVAILABLE', connectors: [connector] };
+const location = {
+  country_code: 'BE',
+  party_id: 'BEC',
+  id: 'LOC1',
+  publish: true,
+  name: 'Gent Zuid',
+  address: 'F.Rooseveltlaan 3A',
+  city: 'Gent',
+  postal_code: '9000',
+  country: 'BEL',
+  coordinates: { latitude: '51.047599', longitude: '3.729944' },
+  operator: { name: 'BeCharged' },
+  evses: [evse],
+  last_updated: '2026-01-31T12:00:00Z',
+};
+
+function read(...locations: Json[]) {
+  return stationsOfOcpi(locations);
+}
+
+describe('an OCPI location', () => {
+  it('becomes a station, each connector of each EVSE a charger', () => {
+    const { stations, problems } = read({ ...location, evses: [evse, { ...evse, uid: '3257' }] });
+    expect(problems).toEqual([]);
+    expect(stations).toMatchObject([
+      {
+        id: 'BE*BEC*LOC1',
+        name: 'Gent Zuid',
+        operator: { id: 'BE*BEC', name: 'BeCharged' },
+        isActive: true,
+        geo: { type: 'Point', coordinates: [3.729944, 51.047599] },
+        address: {
+          streetAddress: 'F.Rooseveltlaan 3A',
+          addressLocality: 'Gent',
+          postalCode: '9000',
+          addressCountry: 'BEL',
+        },
+        chargers: [
+          {
+            id: 'BE*BEC*3256*1',
+            name: 'CCS2 150 kW at Gent Zuid',
+            attributes: {
+              connectorType: 'CCS2',
+              connectorDescription: 'IEC_62196_T2_COMBO',
+              connectorFormat: 'CABLE',
+              powerType: 'DC',
+              ratedPower: { value: 150, unit: 'kW' },
+              evseId: 'BE*BEC*E041503001',
+            },
+          },
+          { id: 'BE*BEC*3257*1' },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    ['alone', location],
+    ['in an array', [location]],
+    ['as the data of an answer', { status_code: 1000, data: location, timestamp: '2026-01-31T12:00:00Z' }],
+    ['in the data of an answer', { status_code: 1000, data: [location] }],
+  ])('is read %s', (_, document) => {
+    expect(stationsOfOcpi(document)).toMatchObject({ count: 1, stations: [{ id: 'BE*BEC*LOC1' }] });
+  });
+
+  it.each([
+    [
+      'an error of the endpoint',
+      { status_code: 2001, status_message: 'Invalid parameters' },
+      /2001 Invalid parameters/,
+    ],
+    ['an answer without data', { status_code: 1000 }, /without data/],
+    ['a text', 'BE*BEC', /no OCPI location/],
+  ])('is not to be had from %s', (_, document, message) => {
+    expect(() => stationsOfOcpi(document)).toThrow(message);
+  });
+
+  it('that is not for the public is left out, and that is told', () => {
+    const { stations, problems } = read({ ...location, publish: false });
+    expect(stations).toEqual([]);
+    expect(problems).toMatchObject([{ at: 'location 1 (LOC1)', column: 'publish', kind: 'note' }]);
+  });
+
+  it.each(['country_code', 'party_id', 'id'])('without %s is left out, reported', (member) => {
+    const { stations, problems } = read({ ...location, [member]: '' }, location);
+    expect(stations).toHaveLength(1);
+    expect(problems).toMatchObject([{ kind: 'left-out' }]);
+  });
+
+  it('without a position, or with one that is none, is kept and reported', () => {
+    const coordinates = { latitude: '99', longitude: '3.7' };
+    const { stations, problems } = read({ ...location, coordinates }, { ...location, coordinates: null });
+    expect(stations).toMatchObject([{ geo: undefined }, { geo: undefined }]);
+    expect(problems).toMatchObject([
+      { column: 'coordinates', value: JSON.stringify(coordinates) },
+      { column: 'coordinates', value: 'null' },
+    ]);
+  });
+
+  it('tells which members are not taken over', () => {
+    const { problems } = read({ ...location, opening_times: { twentyfourseven: true }, facilities: [] });
+    expect(problems).toMatchObject([{ column: 'opening_times', kind: 'note' }]);
+  });
+});
+
+describe('an EVSE', () => {
+  it.each(['REMOVED', 'PLANNED'])('that is %s is left out, and that is told', (status) => {
+    const { stations, problems } = read({ ...location, evses: [evse, { ...evse, uid: '2', status }] });
+    expect(stations[0]?.chargers.map(({ id }) => id)).toEqual(['BE*BEC*3256*1']);
+    expect(problems).toMatchObject([{ column: 'evses.status', value: status, kind: 'note' }]);
+  });
+
+  it('out of order makes its station inactive when all of them are', () => {
+    const broken = { ...evse, uid: '2', status: 'OUTOFORDER' };
+    expect(read({ ...location, evses: [evse, broken] }).stations[0]?.isActive).toBe(true);
+    expect(read({ ...location, evses: [broken] }).stations[0]?.isActive).toBe(false);
+  });
+
+  it('gives the same charger whatever its momentary status is', () => {
+    const [first, ...others] = ['AVAILABLE', 'CHARGING', 'BLOCKED', 'RESERVED', 'UNKNOWN'].map((status) =>
+      JSON.stringify(read({ ...location, evses: [{ ...evse, status }] }).stations),
+    );
+    expect(new Set(others)).toEqual(new Set([first]));
+  });
+
+  it('without a uid, and a connector without an id, are left out and reported', () => {
+    const evses = [
+      { ...evse, uid: null },
+      { ...evse, connectors: [{ ...connector, id: '' }, connector] },
+    ];
+    const { stations, problems } = read({ ...location, evses });
+    expect(stations[0]?.chargers).toHaveLength(1);
+    expect(problems).toMatchObject([
+      { column: 'evses[0]', kind: 'left-out' },
+      { column: 'evses[1].connectors[0]', kind: 'left-out' },
+    ]);
+    expect(read({ ...location, evses: [] }).problems).toMatchObject([{ kind: 'left-out' }]);
+  });
+});
+
+describe('a connector', () => {
+  it.each([
+    ['IEC_62196_T1', 'Type1'],
+    ['IEC_62196_T1_COMBO', 'CCS1'],
+    ['IEC_62196_T2', 'Type2'],
+    ['CHADEMO', 'CHAdeMO'],
+    ['GBT_DC', 'GB_T'],
+    ['TESLA_S', 'NACS'],
+    ['DOMESTIC_F', 'Other'],
+    ['IEC_60309_2_three_32', 'Other'],
+    ['NEMA_14_50', 'Other'],
+    ['PANTOGRAPH_TOP_DOWN', 'Other'],
+    ['IEC_62196_T4', undefined],
+  ])('of standard %s is %s', (standard, type) => expect(connectorTypeOf(standard)).toBe(type));
+
+  it.each([
+    [{ max_electric_power: 22_000 }, 22],
+    [{ power_type: 'AC_3_PHASE', max_voltage: 230, max_amperage: 32 }, 22.08],
+    [{ power_type: 'AC_1_PHASE', max_voltage: 230, max_amperage: 16 }, 3.68],
+    [{ power_type: 'DC', max_voltage: 400, max_amperage: 125 }, 50],
+    [{ power_type: 'AC_2_PHASE', max_voltage: 230, max_amperage: 16 }, undefined],
+    [{ power_type: 'DC', max_voltage: 400 }, undefined],
+  ])('%o has a power of %s kW', (members, kilowatts) => {
+    expect(powerOfConnector(members)?.value).toBe(kilowatts);
+  });
+
+  it('of an unknown standard is a charger without connectorType, reported', () => {
+    const connectors = [{ ...connector, standard: 'WOODEN' }];
+    const { stations, problems } = read({ ...location, evses: [{ ...evse, connectors }] });
+    expect(stations[0]?.chargers[0]).toMatchObject({ name: 'Charger 150 kW at Gent Zuid' });
+    expect(stations[0]?.chargers[0]?.attributes).not.toHaveProperty('connectorType');
+    expect(problems).toMatchObject([{ column: 'evses.connectors.standard', value: 'WOODEN', kind: 'value' }]);
+  });
+});
