@@ -22,12 +22,18 @@ export function signDocument<T extends object>(
 ): T & Signed {
   const { signature: _, ...unsigned } = document as T & Partial<Signed>;
   const bytes = signedBytes(unsigned as unknown as JsonObject);
-  const kid = key.recordId;
-  const signature =
-    profile === 'spec'
-      ? signJws(bytes, { privateKey: key.privateKey, kid })
-      : { keyId: kid, canonicalization: 'JCS', value: sign(null, bytes, key.privateKey).toString('base64') };
-  return { ...(unsigned as T), signature };
+  return { ...(unsigned as T), signature: signContent(bytes, key, profile) };
+}
+
+/** @param bytes the signed bytes of a document, for who has made them piece by piece */
+export function signContent(
+  bytes: Uint8Array,
+  { recordId, privateKey }: SigningKey,
+  profile: WireProfile,
+): Signed['signature'] {
+  if (profile === 'spec') return signJws(bytes, { privateKey, kid: recordId });
+  const value = sign(null, bytes, privateKey).toString('base64');
+  return { keyId: recordId, canonicalization: 'JCS', value };
 }
 
 /** The form of the DeDi layer (manifest, Subscriber record), the same in every profile. */

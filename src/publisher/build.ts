@@ -1,47 +1,32 @@
-import type { CatalogType } from '../protocol/catalog.ts';
-import { signDocument } from '../protocol/signed-document.ts';
-import type {
-  BaselineReference,
-  ChangeReference,
-  IndexEntry,
-  MasterDependency,
-} from '../protocol/signed-files.ts';
-import { isSameValue } from '../rules/same-value.ts';
+import type { BaselineReference, ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
 import { applyChangeFile, type CatalogContent, catalogOf } from '../rules/self-hosted/content.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
 import { type ContentDiff, diffContent, losesMember } from './diff.ts';
+import { type EntryFacts, linksOf, saysTheSame, signEntry } from './entry.ts';
 import { type Seal, type SealedFile, sealFile } from './seal.ts';
 import type { NextContent } from './submission.ts';
 
-// What a publish writes (self-hosted spec: Endpoints, Local trigger): from what is published and what shall be, to the files
-// and the signed entry. Pure: nothing is read or written here, and the time is an argument.
+// What a publish writes (self-hosted spec: Endpoints, Local trigger): from what is published and what shall be, to the files and the
+// signed entry. Nothing is read or written here, and the time is an argument.
 //
 //   unchanged    nothing
-//   entry        content is the same, what the entry says of it is not: a new entry, no file
+//   entry        the content is the same, what the entry says of it is not: a new entry, no file
 //   change       a change file
-//   compaction   a change file, and a baseline of the same version because the changes have become many or large
+//   compaction   a change file, and a baseline of the same version, because the changes have become many or large
 //   baseline     the first publish, one that was asked to be a baseline, or what no change file can express
-
-/** What an entry says of its catalog beside where the files are. */
-export interface EntryFacts {
-  catalogId: string;
-  catalogType: CatalogType;
-  networkIds?: string[];
-  schemaTypes?: string[];
-  isActive: boolean;
-  masters: MasterDependency[];
-}
 
 export interface PublishedCatalog {
   entry: IndexEntry;
   /** Absent where the files can no longer be read. */
   content?: CatalogContent;
+  /** Superseded changes of the entry that have been listed long enough. */
+  expired?: ReadonlySet<ChangeReference>;
 }
 
 export interface BuildOptions extends Seal {
   now: Date;
   nextUpdateSeconds: number;
-  /** Number of changes since the baseline, and their size as a fraction of it, that make a new baseline. */
+  /** Number of changes since the baseline, and their size as a fraction of it, at which there is a new baseline. */
   compactionChanges: number;
   compactionFraction: number;
   forceBaseline?: boolean;
@@ -54,75 +39,73 @@ export interface Built {
   files: SealedFile[];
 }
 
-export function buildPublish(
+export async function buildPublish(
   current: PublishedCatalog | undefined,
   facts: EntryFacts,
   next: NextContent,
   options: BuildOptions,
-): Built {
-  if (current?.content === undefined || losesMember(current.content, next)) {
+): Promise<Built> {
+  const published = current?.content;
+  if (current === undefined || published === undefined || losesMember(published, next)) {
     const version = ((current && announcedVersion(current.entry)) ?? 0) + 1;
-    return buildBaseline(current?.entry, facts, { ...next, version }, options);
+    return buildBaseline(current, facts, { ...next, version }, options);
   }
-  const { entry, content } = current;
-  const diff = diffContent(content, next);
+  const diff = diffContent(published, next);
   if (options.forceBaseline) {
-    const version = content.version + (diff ? 1 : 0);
-    return buildBaseline(entry, facts, { ...next, version }, options);
+    const content = diff ? { ...next, version: published.version + 1 } : published;
+    return buildBaseline(current, facts, content, options);
   }
-  if (diff) return buildChange(entry, facts, content, diff, options);
-  const same = entryOf(entry, facts, entry, options);
-  return isSameEntry(entry, same)
-    ? { kind: 'unchanged', entry, content, files: [] }
-    : { kind: 'entry', entry: same, content, files: [] };
+  if (diff) return buildChange(current, published, facts, diff, options);
+  if (saysTheSame(current.entry, facts)) {
+    return { kind: 'unchanged', entry: current.entry, content: published, files: [] };
+  }
+  return { kind: 'entry', entry: buildEntry(current, facts, options), content: published, files: [] };
 }
 
-/** Also for content that stays as it is: the baseline then has the version that is published already. */
-export function buildBaseline(
-  entry: IndexEntry | undefined,
+/** The entry with other facts and the same files. */
+export function buildEntry({ entry, expired }: PublishedCatalog, facts: EntryFacts, seal: Seal): IndexEntry {
+  return signEntry(entry, facts, linksOf(entry, expired, seal.baseUrl), seal);
+}
+
+/** Also for content that stays as it is: then the baseline has the version that is published already. */
+export async function buildBaseline(
+  current: PublishedCatalog | undefined,
   facts: EntryFacts,
   content: CatalogContent,
   options: BuildOptions,
-): Built {
-  const { file, baseline } = sealBaseline(facts.catalogId, content, options);
-  const links = { baseline, changes: entry?.changes ?? [] };
-  return { kind: 'baseline', entry: entryOf(entry, facts, links, options), content, files: [file] };
+): Promise<Built> {
+  const { file, baseline } = await sealBaseline(facts.catalogId, content, options);
+  const changes = current ? linksOf(current.entry, current.expired, options.baseUrl).changes : [];
+  const entry = signEntry(current?.entry, facts, { baseline, changes }, options);
+  return { kind: 'baseline', entry, content, files: [file] };
 }
 
-function buildChange(
-  entry: IndexEntry,
+async function buildChange(
+  current: PublishedCatalog,
+  published: CatalogContent,
   facts: EntryFacts,
-  content: CatalogContent,
   diff: ContentDiff,
   options: BuildOptions,
-): Built {
-  const fromVersion = content.version;
+): Promise<Built> {
+  const { catalogId } = facts;
+  const fromVersion = published.version;
   const toVersion = fromVersion + 1;
-  const document = {
-    catalogId: facts.catalogId,
-    fromVersion,
-    toVersion,
-    next_update: nextUpdate(options),
-    ...diff,
-  };
-  const { file, reference } = sealFile('change', document, toVersion, options);
-  const changes = [...entry.changes, { version: toVersion, fromVersion, toVersion, ...reference }];
-  const reached = applyChangeFile(content, document);
-  if (!isDue(entry.baseline, changes, options)) {
-    const links = { baseline: entry.baseline, changes };
-    return { kind: 'change', entry: entryOf(entry, facts, links, options), content: reached, files: [file] };
+  const document = { catalogId, fromVersion, toVersion, next_update: nextUpdate(options), ...diff };
+  const { file, reference } = await sealFile('change', document, toVersion, options);
+  const { baseline, changes } = linksOf(current.entry, current.expired, options.baseUrl);
+  changes.push({ version: toVersion, fromVersion, toVersion, ...reference });
+  // The same step that a reader makes: who comes by the changes and who comes by the baseline hold the same.
+  const content = applyChangeFile(published, document);
+  if (!isCompactionDue(baseline, changes, options)) {
+    const entry = signEntry(current.entry, facts, { baseline, changes }, options);
+    return { kind: 'change', entry, content, files: [file] };
   }
-  const sealed = sealBaseline(facts.catalogId, reached, options);
-  const links = { baseline: sealed.baseline, changes };
-  return {
-    kind: 'compaction',
-    entry: entryOf(entry, facts, links, options),
-    content: reached,
-    files: [file, sealed.file],
-  };
+  const compacted = await sealBaseline(catalogId, content, options);
+  const entry = signEntry(current.entry, facts, { baseline: compacted.baseline, changes }, options);
+  return { kind: 'compaction', entry, content, files: [file, compacted.file] };
 }
 
-function isDue(
+function isCompactionDue(
   baseline: BaselineReference | undefined,
   changes: readonly ChangeReference[],
   { compactionChanges, compactionFraction }: BuildOptions,
@@ -133,11 +116,11 @@ function isDue(
   return pending.length >= compactionChanges || bytes > compactionFraction * baseline.size;
 }
 
-function sealBaseline(
+async function sealBaseline(
   catalogId: string,
   content: CatalogContent,
   options: BuildOptions,
-): { file: SealedFile; baseline: BaselineReference } {
+): Promise<{ file: SealedFile; baseline: BaselineReference }> {
   const { version, directives } = content;
   const document = {
     catalogId,
@@ -146,42 +129,14 @@ function sealBaseline(
     catalog: catalogOf(content),
     ...(directives.size > 0 && { directives: [...directives.values()] }),
   };
-  const { file, reference } = sealFile('baseline', document, version, options);
+  const { file, reference } = await sealFile('baseline', document, version, options);
   return { file, baseline: { version, ...reference } };
 }
 
+/** When the cycle ends that begins now. */
 export function nextUpdate({
   now,
   nextUpdateSeconds,
 }: Pick<BuildOptions, 'now' | 'nextUpdateSeconds'>): string {
   return new Date(now.getTime() + nextUpdateSeconds * 1000).toISOString();
-}
-
-type Links = Pick<IndexEntry, 'baseline' | 'changes'>;
-
-function entryOf(
-  before: IndexEntry | undefined,
-  { catalogId, catalogType, networkIds, schemaTypes, isActive, masters }: EntryFacts,
-  { baseline, changes }: Links,
-  { key, profile }: Seal,
-): IndexEntry {
-  const entry = {
-    catalogId,
-    entryVersion: (before?.entryVersion ?? 0) + 1,
-    catalogType,
-    ...(networkIds && { networkIds }),
-    ...(schemaTypes && { schemaTypes }),
-    isActive,
-    ...(baseline && { baseline }),
-    changes,
-    ...(masters.length > 0 && { dependencies: { masters } }),
-  };
-  return signDocument(entry, key, profile);
-}
-
-function isSameEntry(
-  { entryVersion: _, signature: __, ...one }: IndexEntry,
-  { entryVersion: ___, signature: ____, ...other }: IndexEntry,
-): boolean {
-  return isSameValue(one, other);
 }

@@ -1,48 +1,117 @@
+import type { Resource } from '../protocol/catalog.ts';
 import { type ErrorBody, type ErrorCode, errorBody } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { identityOf, namesIdentity } from '../protocol/identity.ts';
-import { type Check, checkCatalog } from '../rules/check-attributes.ts';
-import type { PublishedCatalog } from './build.ts';
-import type { TriggerSubmission } from './submission.ts';
+import type { FileDirective, IndexEntry } from '../protocol/signed-files.ts';
+import { type Check, checkOffer, checkProvider, checkResource } from '../rules/check-attributes.ts';
+import { variantKey } from '../rules/extends.ts';
+import { createFaultList } from '../rules/fault-list.ts';
+import { assembleResource } from '../rules/inherit.ts';
+import type { OwnMaster } from './masters.ts';
+import type { NextContent, TriggerSubmission } from './submission.ts';
 
-/** Who publishes, and what typed attributes are held against. */
-export interface Checking {
+// Whether a submitted catalog can be published. Readers discard a file that is not sound, whole, and nobody tells its publisher
+// (self-hosted spec: Errors): so it is found out here, before anything is written, and again for all of it or nothing.
+
+export interface Publishing {
   nodeId: string;
   registryName: string;
-  schemas: { checker(): Check };
+  checker: Check;
 }
 
-/** What is wrong with a submitted catalog; then nothing of it is published (self-hosted spec: Errors). */
-export function checkSubmission(
-  submission: TriggerSubmission,
-  { nodeId, registryName, schemas }: Checking,
-  current: PublishedCatalog | undefined,
-): ErrorBody[] {
-  const { catalog, catalogType, at, directiveAt, extensions } = submission;
-  if (current?.entry.retiredAt !== undefined) {
-    return [refusal([...at, 'id'], `was retired at ${current.entry.retiredAt}, which is for ever`)];
+/** What refuses a catalog before its content is looked at: it cannot be that catalog, or not this node's. */
+export function findRefusal(
+  { catalog, catalogType, at, directiveAt }: TriggerSubmission,
+  entry: IndexEntry | undefined,
+  { nodeId, registryName }: Publishing,
+): ErrorBody | undefined {
+  if (entry?.retiredAt !== undefined) {
+    return refusal(
+      [...at, 'id'],
+      `was retired at ${entry.retiredAt}, and a retired catalog never comes back`,
+    );
   }
-  const before = current?.entry.catalogType;
-  if (before !== undefined && before !== catalogType) {
+  if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
-    return [
-      refusal(where, `makes a ${catalogType} of a ${before} catalog, but a catalog never changes its type`),
-    ];
+    const problem = `makes a ${catalogType} of a ${entry.catalogType} catalog, but a catalog never changes its type`;
+    return refusal(where, problem);
   }
-  const { bppId } = catalog;
-  if (
-    bppId !== undefined &&
-    !namesIdentity(bppId, identityOf(nodeId, registryName), undefined, registryName)
-  ) {
-    return [refusal([...at, 'bppId'], 'names somebody else than this node', 'AUT_UNAUTHORIZED_ACTION')];
+  const { bppId, offers = [] } = catalog;
+  const identity = identityOf(nodeId, registryName);
+  if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName)) {
+    return refusal([...at, 'bppId'], `names somebody else than ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
   }
-  if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
-    return [refusal([...at, 'offers'], 'cannot stand in a MASTER catalog')];
+  if (catalogType === 'MASTER' && offers.length > 0) {
+    return refusal([...at, 'offers'], 'cannot stand in a MASTER catalog');
   }
-  const isPartial = ({ id }: { id: string }) => catalogType === 'MASTER' || extensions.has(id);
-  return checkCatalog(catalog, schemas.checker(), { at, isPartial });
+  return undefined;
 }
 
-function refusal(at: Segments, problem: string, code: ErrorCode = 'BIZ_GENERIC_ERROR'): ErrorBody {
+/**
+ * What is wrong with the content. A resource that extends one of our own master resources is checked with what it inherits; one
+ * that extends somebody else's, or is itself a template, may lack what its schema requires.
+ */
+export function findContentFaults(
+  submission: TriggerSubmission,
+  next: NextContent,
+  masters: ReadonlyMap<string, OwnMaster>,
+  { checker }: Publishing,
+): ErrorBody[] {
+  const { catalog, at } = submission;
+  if (next.resources.size + next.offers.size === 0) {
+    return [refusal(at, 'would hold neither a resource nor an offer')];
+  }
+  const faults = createFaultList();
+  faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
+  faults.refuse(findDirectiveFaults(submission, next));
+  for (const [index, resource] of (catalog.resources ?? []).entries()) {
+    const directive = next.directives.get(resource.id);
+    const options = { at: [...at, 'resources', index], brief: faults.isFull() };
+    const isTemplate = submission.catalogType === 'MASTER';
+    faults.refuse(
+      directive
+        ? findExtensionFaults(resource, directive, masters, checker, options)
+        : checkResource(resource, checker, { ...options, partial: isTemplate }),
+    );
+  }
+  for (const [index, offer] of (catalog.offers ?? []).entries()) {
+    faults.refuse(checkOffer(offer, checker, { at: [...at, 'offers', index], brief: faults.isFull() }));
+  }
+  return faults.list();
+}
+
+function findExtensionFaults(
+  resource: Resource,
+  directive: FileDirective,
+  masters: ReadonlyMap<string, OwnMaster>,
+  checker: Check,
+  options: { at: Segments; brief: boolean },
+): ErrorBody[] {
+  const template = masters.get(directive.extends.masterResourceId)?.resource;
+  if (template === undefined) return checkResource(resource, checker, { ...options, partial: true });
+  const { assembled, faults } = assembleResource(resource, template, options.at);
+  return faults ? faults.map(errorBody) : checkResource(assembled, checker, options);
+}
+
+/** One directive per resource, and each variant of a master resource once in the catalog, kept resources included. */
+function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: NextContent): ErrorBody[] {
+  const holders = new Map<string, string>();
+  for (const [id, { resourceId: _, ...extension }] of directives) {
+    const variant = variantKey(extension);
+    if (variant !== undefined && !extensions.has(id)) holders.set(variant, id);
+  }
+  return [...extensions].flatMap(([id, { extension, at, repeatedAt }]) => {
+    const variant = variantKey(extension);
+    const holder = variant === undefined ? undefined : holders.get(variant);
+    return [
+      ...(repeatedAt ? [refusal(repeatedAt, 'is a second directive for the same resource')] : []),
+      ...(holder === undefined || holder === id
+        ? []
+        : [refusal([...at, 'variant'], `is held by the resource ${holder} of this catalog`)]),
+    ];
+  });
+}
+
+export function refusal(at: Segments, problem: string, code: ErrorCode = 'BIZ_GENERIC_ERROR'): ErrorBody {
   return errorBody(faultAt(code, at, problem));
 }

@@ -4,9 +4,13 @@ import { hash } from 'node:crypto';
 
 export const defaultIndexName = 'catalogs';
 
-const catalogsFolder = 'catalogs';
-const changesFolder = 'catalogs/changes';
-const indexFolder = 'index';
+export type FileKind = 'baseline' | 'change';
+
+export const folders: Readonly<Record<FileKind | 'index', string>> = {
+  index: 'index',
+  baseline: 'catalogs',
+  change: 'catalogs/changes',
+};
 const indexSuffix = '.index.json';
 
 /** A catalog's files have a readable name, but it is the hash that tells two ids apart, also where a file system ignores case. */
@@ -20,8 +24,6 @@ export function localName(catalogId: string): string {
   return `${readable || 'catalog'}-${hash('sha256', catalogId, 'hex').slice(0, 20)}`;
 }
 
-export type FileKind = 'baseline' | 'change';
-
 /** The digest in the name sees to it that no URL ever has two contents. */
 export function contentPath(
   kind: FileKind,
@@ -29,20 +31,35 @@ export function contentPath(
 ): string {
   const { catalogId, version, sha256, isGzipped } = file;
   const stem = `${localName(catalogId)}.v${version}.${sha256.slice(0, 12)}`;
-  const suffix = isGzipped ? '.json.gz' : '.json';
-  return kind === 'baseline'
-    ? `${catalogsFolder}/${stem}${suffix}`
-    : `${changesFolder}/${stem}.changes${suffix}`;
+  const marked = kind === 'change' ? `${stem}.changes` : stem;
+  return `${folders[kind]}/${marked}${isGzipped ? '.json.gz' : '.json'}`;
+}
+
+/** A baseline or change file of the tree. */
+export interface ContentFile {
+  kind: FileKind;
+  path: string;
+  /** Of all files of one catalog the same, of no other catalog's. */
+  local: string;
+  version: number;
+}
+
+/** What the name of a file in one of the two folders tells; undefined where it is none of ours. */
+export function findContentFile(kind: FileKind, name: string): ContentFile | undefined {
+  const match = /^(.+)\.v(\d+)\.[0-9a-f]{12}(\.changes)?\.json(?:\.gz)?$/.exec(name);
+  if (!match || (match[3] !== undefined) !== (kind === 'change')) return undefined;
+  const [, local = '', version] = match;
+  return { kind, path: `${folders[kind]}/${name}`, local, version: Number(version) };
 }
 
 /** The path behind a URL of an entry, whatever base address it was published under. */
 export function pathOfUrl(kind: FileKind, url: string): string {
   const name = new URL(url).pathname.split('/').at(-1) ?? '';
-  return `${kind === 'baseline' ? catalogsFolder : changesFolder}/${name}`;
+  return `${folders[kind]}/${name}`;
 }
 
 export function indexPath(name: string): string {
-  return `${indexFolder}/${name}${indexSuffix}`;
+  return `${folders.index}/${name}${indexSuffix}`;
 }
 
 /** The name of an index; undefined for a file that is none. */

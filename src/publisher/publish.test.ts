@@ -8,8 +8,10 @@ import { type JsonObject, parseJson } from '../protocol/json.ts';
 import { verifyDocument } from '../protocol/signed-document.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from '../schemas/schema-files.ts';
+import { readIndex } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
-import { openPublisherTree, type PublisherTree, readContent, readIndex } from './tree.ts';
+import { readContent } from './read-content.ts';
+import { openPublisherTree, type PublisherTree } from './tree.ts';
 
 let directory: string;
 let tree: PublisherTree;

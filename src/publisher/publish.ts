@@ -1,84 +1,79 @@
-import { checkPublishMessage } from '../protocol/publish-messages.ts';
-import type { IndexEntry } from '../protocol/signed-files.ts';
-import { type TriggerAnswer, TriggerRequest, type TriggerResult } from '../protocol/trigger-messages.ts';
-import { validator } from '../protocol/validate.ts';
-import { type BuildOptions, buildPublish, type PublishedCatalog } from './build.ts';
-import { checkSubmission } from './check-submission.ts';
+import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/trigger-messages.ts';
+import { buildPublish } from './build.ts';
+import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
+import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
+import { editTree } from './edit.ts';
+import { factsOf, networksOf } from './facts.ts';
+import { findOwnMasters } from './masters.ts';
 import { defaultIndexName } from './paths.ts';
-import type { SealedFile } from './seal.ts';
 import { nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
-import { type PublisherTree, readContent, readIndexes, withTreeLock, writeIndex } from './tree.ts';
-import { writeContent } from './write.ts';
+import { buildOptions, type PublisherTree } from './tree.ts';
+import { accept, reject, type Turn } from './turn.ts';
 
-/** The request of a trigger or a command, checked; throws a ProtocolError at the first fault. */
-export function parseTriggerRequest(value: unknown): TriggerRequest {
-  const request = parseShape(value);
-  if (request.message) checkPublishMessage(request.message);
-  return request;
-}
-
-const parseShape = validator(TriggerRequest);
-
-/** Does what a request asks for, and answers for each catalog that it names. */
-export async function publishCatalogs(
+/**
+ * What a request to the trigger, or a command, does to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
+ * rejected for itself; what is accepted is served when the answer is there.
+ *
+ * @param indexName the index for catalogs that are new. A catalog stays in the index in which it is; naming another one is refused.
+ */
+export function publishCatalogs(
   tree: PublisherTree,
   request: TriggerRequest,
-  indexName = defaultIndexName,
+  indexName?: string,
 ): Promise<TriggerAnswer> {
-  return withTreeLock(tree, async () => {
-    const indexes = await readIndexes(tree);
-    const entries = new Map(indexes.get(indexName)?.entries);
-    const files: SealedFile[] = [];
+  const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
+  return editTree(tree, async (edit) => {
+    const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
     const results: TriggerResult[] = [];
-    let changed = false;
-    for (const submission of request.message ? triggerSubmissionsOf(request.message) : []) {
-      const { id: catalogId } = submission.catalog;
-      const current = await findPublished(tree, entries.get(catalogId));
-      const errors = checkSubmission(submission, tree, current);
-      if (errors.length > 0) {
-        results.push({ catalogId, status: 'REJECTED', errors });
-        continue;
-      }
-      const built = buildPublish(
-        current,
-        factsOf(submission, current),
-        nextContent(current?.content, submission),
-        buildOptions(tree, request.forceBaseline),
-      );
-      files.push(...built.files);
-      entries.set(catalogId, built.entry);
-      changed ||= built.kind !== 'unchanged';
-      results.push({ catalogId, status: 'ACCEPTED', version: built.content.version });
+    for (const submission of message ? triggerSubmissionsOf(message) : []) {
+      results[submission.position] = await publishCatalog(turn, submission);
     }
-    for (const file of files) await writeContent(tree, file);
-    if (changed) await writeIndex(tree, { name: indexName, entries });
-    const failed = results.length > 0 && results.every(({ status }) => status === 'REJECTED');
-    return { status: failed ? 'FAILED' : 'COMPLETED', results };
+    for (const [index, id] of retire.entries())
+      results.push(await retireCatalog(turn, id, ['retire', index]));
+    for (const [index, id] of pause.entries()) results.push(await pauseCatalog(turn, id, ['pause', index]));
+    for (const [index, id] of resume.entries())
+      results.push(await resumeCatalog(turn, id, ['resume', index]));
+    if (forceBaseline && results.length === 0) results.push(...(await rewriteBaselines(turn)));
+    return answerOf(results, turn.warnings);
   });
 }
 
-async function findPublished(
-  tree: PublisherTree,
-  entry: IndexEntry | undefined,
-): Promise<PublishedCatalog | undefined> {
-  if (entry === undefined || entry.retiredAt !== undefined) return entry && { entry };
-  return { entry, content: await readContent(tree, entry) };
+export function answerOf(results: TriggerResult[], warnings: string[]): TriggerAnswer {
+  const isFailed = results.length > 0 && results.every(({ status }) => status === 'REJECTED');
+  const status = isFailed ? 'FAILED' : 'COMPLETED';
+  return warnings.length === 0 ? { status, results } : { status, results, warnings };
 }
 
-function factsOf(
-  { catalog, catalogType, networkIds }: TriggerSubmission,
-  current: PublishedCatalog | undefined,
-) {
-  return {
-    catalogId: catalog.id,
-    catalogType,
-    networkIds: networkIds ?? current?.entry.networkIds,
-    isActive: catalog.isActive ?? true,
-    masters: [],
-  };
-}
+async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promise<TriggerResult> {
+  const { tree, edit, indexName = defaultIndexName, forceBaseline } = turn;
+  const { catalog, updateMode, at } = submission;
+  const publishing = { ...tree, checker: tree.schemas.checker() };
+  const found = edit.find(catalog.id);
+  const refused = findRefusal(submission, found?.entry, publishing);
+  if (refused) return reject(catalog.id, [refused]);
+  if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
+    return reject(catalog.id, [
+      refusal([...at, 'id'], `is published already, in the index ${found.indexName}`),
+    ]);
+  }
 
-function buildOptions(tree: PublisherTree, forceBaseline = false): BuildOptions {
-  const { key, profile, baseUrl, limits } = tree;
-  return { key, profile, baseUrl, now: tree.now(), ...limits, forceBaseline };
+  const current = found && (await edit.read(found.entry));
+  if (current && !current.content) {
+    if (updateMode === 'MERGE') {
+      const problem = 'cannot be merged into what is published, which cannot be read back: publish it whole';
+      return reject(catalog.id, [refusal(at, problem)]);
+    }
+    turn.warnings.push(
+      `What was published of ${catalog.id} cannot be read back; a new baseline takes its place.`,
+    );
+  }
+  const next = nextContent(current?.content, submission);
+  const networkIds = networksOf(submission, found?.entry);
+  const masters = await findOwnMasters(tree, edit, next.directives.values(), networkIds);
+  const faults = findContentFaults(submission, next, masters, publishing);
+  if (faults.length > 0) return reject(catalog.id, faults);
+
+  const facts = factsOf(submission, current, next, masters);
+  const built = await buildPublish(current, facts, next, buildOptions(tree, forceBaseline));
+  return accept(turn, found?.indexName ?? indexName, built);
 }

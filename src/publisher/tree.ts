@@ -1,26 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../logger.ts';
-import { sha256Matches } from '../protocol/digest.ts';
-import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
-import {
-  parseBaselineFile,
-  parseCatalogIndex,
-  parseChangeFile,
-  parseIndexEntry,
-} from '../protocol/read-signed-files.ts';
-import { signDocument, type WireProfile } from '../protocol/signed-document.ts';
-import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';
+import type { WireProfile } from '../protocol/signed-document.ts';
 import type { Check } from '../rules/check-attributes.ts';
-import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../rules/self-hosted/content.ts';
-import { planReading } from '../rules/self-hosted/reading-plan.ts';
 import { withFileLock } from '../storage/file-lock.ts';
-import { nextUpdate } from './build.ts';
-import { type FileKind, indexNameOf, indexPath, pathOfUrl, urlOf } from './paths.ts';
-import { clearDrafts, type Place, replaceFile } from './write.ts';
+import type { BuildOptions } from './build.ts';
+import { clearDrafts, type Place } from './write.ts';
 
 /** The directory of a publisher. It is the publisher's whole state: there is no database. */
 export interface PublisherTree extends Place {
@@ -66,16 +52,25 @@ const defaultLimits: PublisherLimits = {
 };
 
 export function openPublisherTree({ directory, limits, ...options }: PublisherTreeOptions): PublisherTree {
-  const home = resolve(directory);
   return {
     oldKeys: new Map(),
     profile: 'spec',
     now: () => new Date(),
     ...options,
+    ...placesIn(directory),
+    limits: { ...defaultLimits, ...limits },
+  };
+}
+
+/** What stands where in the directory of a publisher. */
+export function placesIn(
+  directory: string,
+): Pick<PublisherTree, 'root' | 'draftsDirectory' | 'lockDirectory'> {
+  const home = resolve(directory);
+  return {
     root: join(home, 'public'),
     draftsDirectory: join(home, 'drafts'),
     lockDirectory: join(home, 'lock'),
-    limits: { ...defaultLimits, ...limits },
   };
 }
 
@@ -87,65 +82,15 @@ export function withTreeLock<T>(tree: PublisherTree, work: () => Promise<T>): Pr
   });
 }
 
-/** The entries of one index by their catalog id. */
-export interface PublishedIndex {
-  name: string;
-  entries: ReadonlyMap<string, IndexEntry>;
+export function buildOptions(tree: PublisherTree, forceBaseline = false): BuildOptions {
+  const { key, profile, baseUrl, limits } = tree;
+  const { nextUpdateSeconds, compactionChanges, compactionFraction } = limits;
+  return {
+    ...{ key, profile, baseUrl, now: tree.now() },
+    ...{ nextUpdateSeconds, compactionChanges, compactionFraction, forceBaseline },
+  };
 }
 
-/** Every index of the tree; the default one stands for itself even before it is written. */
-export async function readIndexes(tree: PublisherTree): Promise<Map<string, PublishedIndex>> {
-  const files = await readdir(join(tree.root, 'index')).catch(() => []);
-  const names = files.map(indexNameOf).filter((name) => name !== undefined);
-  const indexes = await Promise.all(names.sort().map((name) => readIndex(tree, name)));
-  return new Map(indexes.map((index) => [index.name, index]));
-}
-
-export async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIndex> {
-  const bytes = await readFile(join(tree.root, indexPath(name)));
-  const { catalogs } = parseCatalogIndex(parseJson(bytes));
-  const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
-  return { name, entries: new Map(entries.map((entry) => [entry.catalogId, entry])) };
-}
-
-export async function writeIndex(tree: PublisherTree, { name, entries }: PublishedIndex): Promise<void> {
-  const { nodeId, limits, key, profile } = tree;
-  const index: CatalogIndex = signDocument(
-    {
-      nodeId,
-      next_update: nextUpdate({ now: tree.now(), nextUpdateSeconds: limits.nextUpdateSeconds }),
-      catalogs: [...entries.values()],
-    },
-    key,
-    profile,
-  );
-  await replaceFile(tree, indexPath(name), Buffer.from(JSON.stringify(index)));
-}
-
-export function indexUrl(tree: PublisherTree, name: string): string {
-  return urlOf(tree.baseUrl, indexPath(name));
-}
-
-/** What the files of an entry add up to; throws where one of them is not what the entry declares. */
-export async function readContent(tree: PublisherTree, entry: IndexEntry): Promise<CatalogContent> {
-  const plan = planReading(entry, undefined, { cutoverFraction: Number.POSITIVE_INFINITY });
-  if (plan.kind !== 'baseline') throw new Error(`the files of ${entry.catalogId} do not lead to a content`);
-  const { baseline, changes } = plan;
-  const content = contentOfBaseline(parseBaselineFile(await readDeclared(tree, 'baseline', baseline)));
-  const files = await Promise.all(
-    changes.map(async (change) => parseChangeFile(await readDeclared(tree, 'change', change))),
-  );
-  return applyChangeFiles(content, files);
-}
-
-async function readDeclared(
-  tree: PublisherTree,
-  kind: FileKind,
-  { url, digest }: { url: string; digest: string },
-): Promise<unknown> {
-  const path = pathOfUrl(kind, url);
-  const served = await readFile(join(tree.root, path));
-  const bytes = path.endsWith('.gz') ? gunzipSync(served) : served;
-  if (!sha256Matches(digest, bytes)) throw new Error(`${path} is not what the index declares`);
-  return parseJson(bytes);
+export function placeOf(tree: Pick<PublisherTree, 'root'>, path: string): string {
+  return join(tree.root, path);
 }

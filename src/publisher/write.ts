@@ -13,7 +13,10 @@ export interface Place {
 }
 
 /** A path never has two contents: writing the same again is fine, writing something else is refused. */
-export async function writeContent(place: Place, { path, bytes }: SealedFile): Promise<void> {
+export async function writeContent(
+  place: Place,
+  { path, bytes }: Pick<SealedFile, 'path' | 'bytes'>,
+): Promise<void> {
   const target = join(place.root, path);
   const draft = await writeDraft(place, bytes);
   try {
@@ -21,7 +24,7 @@ export async function writeContent(place: Place, { path, bytes }: SealedFile): P
     await link(draft, target);
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;
-    if (!bytes.equals(await readFile(target))) throw new Error(`${target} is there with another content.`);
+    if (!(await readFile(target)).equals(bytes)) throw new Error(`${target} is there with another content.`);
   } finally {
     await rm(draft, { force: true });
   }
@@ -35,6 +38,10 @@ export async function replaceFile(place: Place, path: string, bytes: Uint8Array)
   await makeDirectory(dirname(target));
   await rename(draft, target);
   await syncDirectory(dirname(target));
+}
+
+export async function removeFile(place: Place, path: string): Promise<void> {
+  await rm(join(place.root, path), { force: true });
 }
 
 /** What a writer that died has left there; only for who holds the lock. */

@@ -1,0 +1,92 @@
+import type { Segments } from '../protocol/fault.ts';
+import type { IndexEntry } from '../protocol/signed-files.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
+import { buildBaseline, buildEntry, buildPublish } from './build.ts';
+import { refusal } from './check-submission.ts';
+import type { EntryInIndex } from './edit.ts';
+import { factsOfEntry, signRetiredEntry } from './entry.ts';
+import { buildOptions } from './tree.ts';
+import { accept, reject, type Turn } from './turn.ts';
+
+// Commands about catalogs that are published (self-hosted spec: States and transitions). What is so already is not written again.
+
+/** For ever. A second time changes nothing, least of all the time of the first. */
+export async function retireCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
+  const found = find(turn, catalogId);
+  if (!found) return unknown(catalogId, at);
+  const { indexName, entry } = found;
+  if (entry.retiredAt === undefined) {
+    await turn.edit.put(indexName, signRetiredEntry(entry, turn.tree.now().toISOString(), turn.tree));
+  }
+  return { catalogId, status: 'ACCEPTED' };
+}
+
+export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
+  const found = find(turn, catalogId);
+  if (!found) return unknown(catalogId, at);
+  const { indexName, entry } = found;
+  if (entry.retiredAt !== undefined) return retired(entry, at);
+  if (entry.isActive) {
+    const current = await turn.edit.outline(entry);
+    const facts = { ...factsOfEntry(entry), isActive: false };
+    await turn.edit.put(indexName, buildEntry(current, facts, turn.tree));
+  }
+  return { catalogId, status: 'ACCEPTED', version: announcedVersion(entry) };
+}
+
+/** A catalog that calls itself inactive gets a new content as well, so that entry and catalog never contradict each other. */
+export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
+  const found = find(turn, catalogId);
+  if (!found) return unknown(catalogId, at);
+  const { indexName, entry } = found;
+  if (entry.retiredAt !== undefined) return retired(entry, at);
+  const current = await turn.edit.read(entry);
+  if (!current.content) return unreadable(catalogId, at);
+  const { members } = current.content;
+  const facts = { ...factsOfEntry(entry), isActive: true };
+  const next =
+    members.isActive === false
+      ? { ...current.content, members: { ...members, isActive: true } }
+      : current.content;
+  return accept(turn, indexName, await buildPublish(current, facts, next, buildOptions(turn.tree)));
+}
+
+/** A baseline of the published version for every catalog of the index that the request names, or of all of them. */
+export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
+  const { edit, tree, indexName } = turn;
+  const results: TriggerResult[] = [];
+  for (const found of edit.entries()) {
+    const { entry } = found;
+    if (entry.retiredAt !== undefined || (indexName !== undefined && found.indexName !== indexName)) continue;
+    const current = await edit.read(entry);
+    results.push(
+      current.content
+        ? await accept(
+            turn,
+            found.indexName,
+            await buildBaseline(current, factsOfEntry(entry), current.content, buildOptions(tree)),
+          )
+        : unreadable(entry.catalogId, ['forceBaseline']),
+    );
+  }
+  return results;
+}
+
+function find({ edit, indexName }: Turn, catalogId: string): EntryInIndex | undefined {
+  const found = edit.find(catalogId);
+  return indexName === undefined || found?.indexName === indexName ? found : undefined;
+}
+
+function unknown(catalogId: string, at: Segments): TriggerResult {
+  return reject(catalogId, [refusal(at, `names ${catalogId}, which was never published`)]);
+}
+
+function retired({ catalogId, retiredAt }: IndexEntry, at: Segments): TriggerResult {
+  return reject(catalogId, [refusal(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
+}
+
+export function unreadable(catalogId: string, at: Segments): TriggerResult {
+  const problem = `names ${catalogId}, whose published files cannot be read back: publish it whole`;
+  return reject(catalogId, [refusal(at, problem)]);
+}

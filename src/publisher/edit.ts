@@ -1,0 +1,130 @@
+import type { IndexEntry } from '../protocol/signed-files.ts';
+import type { CatalogContent } from '../rules/self-hosted/content.ts';
+import type { PublishedCatalog } from './build.ts';
+import { type PublishedIndex, readIndexes, writeIndex } from './indexes.ts';
+import { type ContentFile, localName } from './paths.ts';
+import { listContentFiles, readBaselines, readContent } from './read-content.ts';
+import { findExpiredChanges, findNeedlessFiles } from './retention.ts';
+import type { SealedFile } from './seal.ts';
+import { type PublisherTree, withTreeLock } from './tree.ts';
+import { removeFile, writeContent } from './write.ts';
+
+// One turn of a writer: under the lock, from what is published to what shall be. Content is written as soon as it is known; the
+// indexes come last, each once, and only those with something new. Whoever throws leaves everything as it was.
+
+export interface TreeEdit {
+  /** Every entry of the tree as it is in this turn. */
+  entries(): EntryInIndex[];
+  find(catalogId: string): EntryInIndex | undefined;
+  /** What is published under an entry that is not retired. */
+  read(entry: IndexEntry): Promise<PublishedCatalog>;
+  /** The same without its content, for who only changes the entry. */
+  outline(entry: IndexEntry): Promise<PublishedCatalog>;
+  /** Puts an entry into an index, in the place of the one before, and writes its files. */
+  put(
+    indexName: string,
+    entry: IndexEntry,
+    news?: { files: SealedFile[]; content: CatalogContent },
+  ): Promise<void>;
+  /** Removes the files of a catalog that nobody needs. */
+  tidy(found: EntryInIndex): Promise<void>;
+  /** Has every index written, although no entry may have changed. */
+  renewIndexes(): void;
+}
+
+export interface EntryInIndex {
+  indexName: string;
+  entry: IndexEntry;
+}
+
+export async function editTree<T>(tree: PublisherTree, work: (edit: TreeEdit) => Promise<T>): Promise<T> {
+  return withTreeLock(tree, async () => {
+    const { edit, finish } = startEdit(tree, await readIndexes(tree));
+    const result = await work(edit);
+    await finish();
+    return result;
+  });
+}
+
+function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIndex>) {
+  const entriesByIndex = new Map([...indexes].map(([name, { entries }]) => [name, new Map(entries)]));
+  const changed = new Set<string>();
+  /** By entry: what was read of it, or what it was built from. */
+  const contents = new Map<IndexEntry, CatalogContent>();
+  let contentFiles: Promise<Map<string, ContentFile[]>> | undefined;
+
+  const entries = () =>
+    [...entriesByIndex].flatMap(([indexName, held]) =>
+      [...held.values()].map((entry) => ({ indexName, entry })),
+    );
+  const find = (catalogId: string) => {
+    for (const [indexName, held] of entriesByIndex) {
+      const entry = held.get(catalogId);
+      if (entry) return { indexName, entry };
+    }
+    return undefined;
+  };
+
+  async function filesOf(catalogId: string): Promise<ContentFile[]> {
+    contentFiles ??= listContentFiles(tree);
+    return (await contentFiles).get(localName(catalogId)) ?? [];
+  }
+
+  async function findContent(entry: IndexEntry): Promise<CatalogContent | undefined> {
+    const known = contents.get(entry);
+    if (known) return known;
+    try {
+      const content = await readContent(tree, entry);
+      contents.set(entry, content);
+      return content;
+    } catch (error) {
+      tree.logger.error({ err: error, catalogId: entry.catalogId }, 'published files cannot be read back');
+      return undefined;
+    }
+  }
+
+  async function findExpired(entry: IndexEntry): Promise<PublishedCatalog['expired']> {
+    const { baseline, changes, catalogId } = entry;
+    if (!changes.some(({ toVersion }) => baseline && toVersion <= baseline.version)) return undefined;
+    return findExpiredChanges(entry, await readBaselines(tree, await filesOf(catalogId)), tree.now());
+  }
+
+  /** Before anything new is written, so that what a dead writer left is never taken for something that was published. */
+  async function removeNeedless(indexName: string, catalogId: string): Promise<void> {
+    const held = entriesByIndex.get(indexName);
+    const files = await filesOf(catalogId);
+    if (held === undefined || files.length === 0) return;
+    const cycle = { now: tree.now(), cycleSeconds: tree.limits.nextUpdateSeconds };
+    const baselines = await readBaselines(tree, files);
+    for (const { path } of findNeedlessFiles(held.get(catalogId), files, baselines, cycle)) {
+      await removeFile(tree, path);
+    }
+  }
+
+  const edit: TreeEdit = {
+    entries,
+    find,
+    async read(entry) {
+      return { entry, content: await findContent(entry), expired: await findExpired(entry) };
+    },
+    outline: async (entry) => ({ entry, expired: await findExpired(entry) }),
+    async put(indexName, entry, news) {
+      await removeNeedless(indexName, entry.catalogId);
+      for (const file of news?.files ?? []) await writeContent(tree, file);
+      const held = entriesByIndex.get(indexName) ?? new Map<string, IndexEntry>();
+      entriesByIndex.set(indexName, held.set(entry.catalogId, entry));
+      if (news) contents.set(entry, news.content);
+      changed.add(indexName);
+    },
+    tidy: ({ indexName, entry }) => removeNeedless(indexName, entry.catalogId),
+    renewIndexes() {
+      for (const name of entriesByIndex.keys()) changed.add(name);
+    },
+  };
+
+  async function finish(): Promise<void> {
+    for (const name of changed)
+      await writeIndex(tree, { name, entries: entriesByIndex.get(name) ?? new Map() });
+  }
+  return { edit, finish };
+}

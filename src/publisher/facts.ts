@@ -1,0 +1,72 @@
+import type { Attributes } from '../protocol/catalog.ts';
+import type { IndexEntry, MasterDependency } from '../protocol/signed-files.ts';
+import type { PublishedCatalog } from './build.ts';
+import type { EntryFacts } from './entry.ts';
+import type { OwnMaster } from './masters.ts';
+import type { NextContent, TriggerSubmission } from './submission.ts';
+
+// What the entry of a published catalog says of it.
+
+export function factsOf(
+  submission: TriggerSubmission,
+  current: PublishedCatalog | undefined,
+  next: NextContent,
+  masters: ReadonlyMap<string, OwnMaster>,
+): EntryFacts {
+  const { catalog, catalogType } = submission;
+  return {
+    catalogId: catalog.id,
+    catalogType,
+    networkIds: networksOf(submission, current?.entry),
+    schemaTypes: schemaTypesOf(next, masters),
+    isActive: catalog.isActive ?? (isPaused(current) ? false : (next.members.isActive ?? true)),
+    masters: dependenciesOf(next, masters),
+  };
+}
+
+/** The networks that a catalog will be relevant to, undefined for all of them. A MERGE that names none keeps those it had. */
+export function networksOf(
+  { networkIds, updateMode }: Pick<TriggerSubmission, 'networkIds' | 'updateMode'>,
+  entry: IndexEntry | undefined,
+): string[] | undefined {
+  return networkIds ?? (updateMode === 'MERGE' ? entry?.networkIds : undefined);
+}
+
+/** Paused by its operator, not inactive by its own word: then a publish that says nothing of it does not resume it. */
+function isPaused(current: PublishedCatalog | undefined): boolean {
+  return current?.entry.isActive === false && current.content?.members.isActive !== false;
+}
+
+function dependenciesOf(
+  { directives }: NextContent,
+  masters: ReadonlyMap<string, OwnMaster>,
+): MasterDependency[] {
+  const byCatalog = new Map<string, MasterDependency>();
+  for (const { extends: template } of directives.values()) {
+    const dependency = masters.get(template.masterResourceId)?.dependency;
+    if (dependency) byCatalog.set(dependency.catalogId, dependency);
+  }
+  return [...byCatalog.values()].sort((one, other) => (one.catalogId < other.catalogId ? -1 : 1));
+}
+
+/** Absent where there are none, and where they cannot all be known because a template is somebody else's. */
+function schemaTypesOf(
+  { resources, offers, directives }: NextContent,
+  masters: ReadonlyMap<string, OwnMaster>,
+): string[] | undefined {
+  const contexts = new Set<string>();
+  const add = (attributes: Attributes | undefined) => {
+    if (attributes) contexts.add(attributes['@context']);
+  };
+  for (const resource of resources.values()) add(resource.resourceAttributes);
+  for (const { offerAttributes, considerations = [] } of offers.values()) {
+    add(offerAttributes);
+    for (const { considerationAttributes } of considerations) add(considerationAttributes);
+  }
+  for (const { extends: template } of directives.values()) {
+    const master = masters.get(template.masterResourceId);
+    if (master === undefined) return undefined;
+    add(master.resource.resourceAttributes);
+  }
+  return contexts.size === 0 ? undefined : [...contexts].sort();
+}

@@ -1,0 +1,97 @@
+import { open, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { constants, gunzip } from 'node:zlib';
+import { sha256Matches } from '../protocol/digest.ts';
+import type { BaselineFile, ChangeFile, IndexEntry } from '../protocol/signed-files.ts';
+import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../rules/self-hosted/content.ts';
+import { planReading } from '../rules/self-hosted/reading-plan.ts';
+import { listDirectory } from './indexes.ts';
+import { type ContentFile, type FileKind, findContentFile, folders, pathOfUrl } from './paths.ts';
+import type { BaselineOnDisk } from './retention.ts';
+import { type PublisherTree, placeOf } from './tree.ts';
+
+// Reading our own files back. Their digest in the signed index says that they are what we wrote, so they are not checked for anything
+// else.
+
+/** What the files of an entry add up to; throws where one of them is missing, or not what the entry declares. */
+export async function readContent(
+  tree: Pick<PublisherTree, 'root'>,
+  entry: IndexEntry,
+): Promise<CatalogContent> {
+  const plan = planReading(entry, undefined, { cutoverFraction: Number.POSITIVE_INFINITY });
+  if (plan.kind !== 'baseline') throw new Error(`the files of ${entry.catalogId} have a gap`);
+  const { baseline, changes } = plan;
+  const content = contentOfBaseline(await readDeclared<BaselineFile>(tree, 'baseline', baseline));
+  const files = await Promise.all(changes.map((change) => readDeclared<ChangeFile>(tree, 'change', change)));
+  return applyChangeFiles(content, files);
+}
+
+async function readDeclared<T>(
+  tree: Pick<PublisherTree, 'root'>,
+  kind: FileKind,
+  { url, digest }: { url: string; digest: string },
+): Promise<T> {
+  const path = pathOfUrl(kind, url);
+  const served = await readFile(placeOf(tree, path));
+  const bytes = isGzipped(path) ? await unzip(served) : served;
+  if (!sha256Matches(digest, bytes)) throw new Error(`${path} is not what the index declares`);
+  return JSON.parse(bytes.toString('utf8'));
+}
+
+/** The baseline and change files of the tree by the local name of their catalog, listed in an index or not. */
+export async function listContentFiles(
+  tree: Pick<PublisherTree, 'root'>,
+): Promise<Map<string, ContentFile[]>> {
+  const byCatalog = new Map<string, ContentFile[]>();
+  for (const kind of ['baseline', 'change'] as const) {
+    for (const name of await listDirectory(tree, folders[kind])) {
+      const file = findContentFile(kind, name);
+      if (!file) continue;
+      const others = byCatalog.get(file.local);
+      if (others) others.push(file);
+      else byCatalog.set(file.local, [file]);
+    }
+  }
+  return byCatalog;
+}
+
+/** The baselines among the files of a catalog, as far as they can be read. */
+export async function readBaselines(
+  tree: Pick<PublisherTree, 'root'>,
+  files: readonly ContentFile[],
+): Promise<BaselineOnDisk[]> {
+  const baselines = files.filter(({ kind }) => kind === 'baseline');
+  const found = await Promise.all(baselines.map((file) => findBaseline(tree, file)));
+  return found.filter((baseline) => baseline !== undefined);
+}
+
+/** What a baseline says before its catalog, which may be very long. */
+async function findBaseline(
+  tree: Pick<PublisherTree, 'root'>,
+  { path, version }: ContentFile,
+): Promise<BaselineOnDisk | undefined> {
+  const text = (await readStart(tree, path)).toString('utf8');
+  const end = text.indexOf(',"catalog":');
+  if (end === -1) return undefined;
+  const { next_update: cycleEnd }: Partial<BaselineFile> = JSON.parse(`${text.slice(0, end)}}`);
+  return cycleEnd === undefined ? undefined : { path, version, cycleEnd: new Date(cycleEnd) };
+}
+
+async function readStart(tree: Pick<PublisherTree, 'root'>, path: string): Promise<Buffer> {
+  const file = await open(placeOf(tree, path));
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(startBytes), 0, startBytes, 0);
+    const start = buffer.subarray(0, bytesRead);
+    return isGzipped(path) ? await unzip(start, { finishFlush: constants.Z_SYNC_FLUSH }) : start;
+  } finally {
+    await file.close();
+  }
+}
+
+/** An id has 512 characters at most, so that this holds all that stands before the catalog. */
+const startBytes = 8192;
+const unzip = promisify(gunzip) as (bytes: Buffer, options?: { finishFlush: number }) => Promise<Buffer>;
+
+function isGzipped(path: string): boolean {
+  return path.endsWith('.gz');
+}

@@ -1,0 +1,55 @@
+import type { IndexEntry } from '../protocol/signed-files.ts';
+import type { TriggerAnswer, TriggerResult } from '../protocol/trigger-messages.ts';
+import { isSameValue } from '../rules/same-value.ts';
+import { buildBaseline, buildEntry } from './build.ts';
+import { unreadable } from './commands.ts';
+import { editTree } from './edit.ts';
+import { factsOfEntry, linksOf, signRetiredEntry } from './entry.ts';
+import { answerOf } from './publish.ts';
+import { buildOptions, type PublisherTree } from './tree.ts';
+import { accept, type Turn } from './turn.ts';
+
+// What happens to the indexes when nothing is published.
+
+/** Announces a next update again, and lets go of what has been listed or kept long enough. */
+export function refreshIndexes(tree: PublisherTree): Promise<void> {
+  return editTree(tree, async (edit) => {
+    edit.renewIndexes();
+    for (const found of edit.entries()) {
+      const { indexName, entry } = found;
+      const current = await edit.outline(entry);
+      if (isUpToDate(entry, linksOf(entry, current.expired, tree.baseUrl))) await edit.tidy(found);
+      else await edit.put(indexName, buildEntry(current, factsOfEntry(entry), tree));
+    }
+  });
+}
+
+function isUpToDate({ baseline, changes }: IndexEntry, links: ReturnType<typeof linksOf>): boolean {
+  return isSameValue({ ...(baseline && { baseline }), changes }, links);
+}
+
+/**
+ * Signs everything with the key in use, after the one before was compromised (self-hosted spec: Authentication, 5): for each catalog a new
+ * baseline of the published version, and nothing that leads to a file with the other signature.
+ */
+export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
+  return editTree(tree, async (edit) => {
+    const turn: Turn = { tree, edit, indexName: undefined, forceBaseline: true, warnings: [] };
+    const results: TriggerResult[] = [];
+    edit.renewIndexes();
+    for (const { indexName, entry } of edit.entries()) {
+      if (entry.retiredAt !== undefined) {
+        await edit.put(indexName, signRetiredEntry(entry, entry.retiredAt, tree));
+        results.push({ catalogId: entry.catalogId, status: 'ACCEPTED' });
+        continue;
+      }
+      const { content } = await edit.read(entry);
+      if (content) {
+        const withoutChanges = { entry: { ...entry, changes: [] } };
+        const built = await buildBaseline(withoutChanges, factsOfEntry(entry), content, buildOptions(tree));
+        results.push(await accept(turn, indexName, built));
+      } else results.push(unreadable(entry.catalogId, ['catalogs', results.length]));
+    }
+    return answerOf(results, turn.warnings);
+  });
+}

@@ -1,0 +1,63 @@
+import type { ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
+import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
+import { type ContentFile, pathOfUrl } from './paths.ts';
+
+// How long superseded files stay (self-hosted spec: Limits): a change that a baseline has taken in stays listed for one
+// `next_update` cycle from then on, and what is listed no more stays on the disk for another, because somebody may still be reading an
+// older index. All of it follows from the tree: a baseline carries as its own `next_update` the end of the cycle in which it was written.
+
+/** A baseline file on the disk: the listed one, or another one. */
+export interface BaselineOnDisk {
+  path: string;
+  version: number;
+  /** When the cycle ends in which it was written. */
+  cycleEnd: Date;
+}
+
+/** The changes that need not be listed any more. */
+export function findExpiredChanges(
+  { changes, baseline }: IndexEntry,
+  baselines: readonly BaselineOnDisk[],
+  now: Date,
+): Set<ChangeReference> {
+  const superseded = changes.filter(({ toVersion }) => baseline && toVersion <= baseline.version);
+  return new Set(superseded.filter(({ toVersion }) => wasTakenInBefore(toVersion, baselines, now)));
+}
+
+/** The files of a catalog, as it is published now, that nobody needs. */
+export function findNeedlessFiles(
+  entry: IndexEntry | undefined,
+  files: readonly ContentFile[],
+  baselines: readonly BaselineOnDisk[],
+  { now, cycleSeconds }: { now: Date; cycleSeconds: number },
+): ContentFile[] {
+  const listed = listedPaths(entry);
+  const unlisted = files.filter(({ path }) => !listed.has(path));
+  const oneCycleAgo = new Date(now.getTime() - cycleSeconds * 1000);
+  if (entry?.retiredAt !== undefined) return new Date(entry.retiredAt) <= oneCycleAgo ? unlisted : [];
+  const reached = (entry && announcedVersion(entry)) ?? 0;
+  const current = baselines.find(({ path }) => listed.has(path));
+  return unlisted.filter(({ kind, path, version }) => {
+    // The writer died before it came to the index.
+    if (version > reached) return true;
+    if (kind === 'change') return wasTakenInBefore(version, baselines, oneCycleAgo);
+    const own = baselines.find((baseline) => baseline.path === path);
+    if (own === undefined || current === undefined) return false;
+    // Likewise: who comes to the index does so with the latest baseline of all.
+    if (own.cycleEnd > current.cycleEnd) return true;
+    const isLater = (other: BaselineOnDisk) => other !== own && other.cycleEnd >= own.cycleEnd;
+    return baselines.some((other) => isLater(other) && other.cycleEnd <= now);
+  });
+}
+
+/** Whether the cycle was over by then in which a baseline took in the changes up to a version; the first to do so counts. */
+function wasTakenInBefore(version: number, baselines: readonly BaselineOnDisk[], time: Date): boolean {
+  return baselines.some((baseline) => baseline.version >= version && baseline.cycleEnd <= time);
+}
+
+function listedPaths(entry: IndexEntry | undefined): Set<string> {
+  return new Set([
+    ...(entry?.baseline ? [pathOfUrl('baseline', entry.baseline.url)] : []),
+    ...(entry?.changes ?? []).map(({ url }) => pathOfUrl('change', url)),
+  ]);
+}

@@ -1,0 +1,34 @@
+import { faultAt, type Segments } from '../protocol/fault.ts';
+import { checkPublishMessage } from '../protocol/publish-messages.ts';
+import { TriggerRequest } from '../protocol/trigger-messages.ts';
+import { validator } from '../protocol/validate.ts';
+
+const parseShape = validator(TriggerRequest);
+
+/** What the trigger or a command is asked to do; throws a ProtocolError at the first fault. */
+export function parseTriggerRequest(value: unknown): TriggerRequest {
+  const request = parseShape(value);
+  if (request.message) checkPublishMessage(request.message);
+  refuseSecondMention(request);
+  return request;
+}
+
+/** Of two things that one request asks for the same catalog, nobody could tell which comes last. */
+function refuseSecondMention({ message, retire = [], pause = [], resume = [] }: TriggerRequest): void {
+  const mentions: [string, Segments][] = [
+    ...(message?.catalogs.map(({ id }, index): [string, Segments] => [
+      id,
+      ['message', 'catalogs', index, 'id'],
+    ]) ?? []),
+    ...Object.entries({ retire, pause, resume }).flatMap(([name, ids]) =>
+      ids.map((id, index): [string, Segments] => [id, [name, index]]),
+    ),
+  ];
+  const seen = new Set<string>();
+  for (const [id, at] of mentions) {
+    if (seen.has(id)) {
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'names a catalog that this request names already');
+    }
+    seen.add(id);
+  }
+}

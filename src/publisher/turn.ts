@@ -1,0 +1,33 @@
+import type { ErrorBody } from '../protocol/errors.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import type { Built } from './build.ts';
+import type { TreeEdit } from './edit.ts';
+import type { PublisherTree } from './tree.ts';
+import { findReadingProblems } from './warnings.ts';
+
+/** What the parts of one request share. */
+export interface Turn {
+  tree: PublisherTree;
+  edit: TreeEdit;
+  /** The index that the request names. */
+  indexName: string | undefined;
+  forceBaseline: boolean;
+  warnings: string[];
+}
+
+/** Publishes what was built, unless it is what was published before. */
+export async function accept(
+  { edit, warnings }: Turn,
+  indexName: string,
+  { kind, entry, content, files }: Built,
+): Promise<TriggerResult> {
+  if (kind !== 'unchanged') {
+    await edit.put(indexName, entry, { files, content });
+    warnings.push(...findReadingProblems(entry, files));
+  }
+  return { catalogId: entry.catalogId, status: 'ACCEPTED', version: content.version };
+}
+
+export function reject(catalogId: string, errors: ErrorBody[]): TriggerResult {
+  return { catalogId, status: 'REJECTED', errors };
+}
