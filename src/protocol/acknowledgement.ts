@@ -87,7 +87,7 @@ export function parseQuery<S extends TObject>(schema: S, query: Record<string, u
 
 function readParameter(schema: object | undefined, value: unknown): unknown {
   const isNumeric = schema && 'type' in schema && schema.type === 'integer';
-  return isNumeric && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return isNumeric && typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
 }
 
 function checkRouting(context: Context, action: Action, now: Date): void {

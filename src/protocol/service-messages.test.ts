@@ -45,6 +45,18 @@ describe('the query of catalog/subscription', () => {
     expect(list({})).toEqual({});
   });
 
+  it('takes every offset that a body may have', () => {
+    const offset = Number.MAX_SAFE_INTEGER;
+    expect(list({ offset: String(offset) })).toEqual({ offset });
+    expect(sending('search', { offset })).not.toThrow();
+    expect(() => list({ offset: String(2 ** 53) })).toThrow(
+      fault('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'offset']),
+    );
+    expect(sending('search', { offset: 2 ** 53 })).toThrow(
+      fault('SCH_SCHEMA_VALIDATION_FAILED', ['message', 'offset']),
+    );
+  });
+
   it.each([
     ['SCH_INVALID_ENUM', { status: 'active' }, 'status'],
     ['CTX_INVALID_FIELD', { subscriptionId: '7' }, 'subscriptionId'],
@@ -59,6 +71,7 @@ describe('the query of catalog/subscription', () => {
     ['SCH_SCHEMA_VALIDATION_FAILED', { limit: ['1', '2'] }, 'limit'],
     ['SCH_SCHEMA_VALIDATION_FAILED', { offset: '-1' }, 'offset'],
     ['SCH_SCHEMA_VALIDATION_FAILED', { offset: '99999999999999999999' }, 'offset'],
+    ['SCH_SCHEMA_VALIDATION_FAILED', { offset: '9'.repeat(400) }, 'offset'],
   ])('%s: %j', (code, query, name) => {
     expect(() => list(query)).toThrow(fault(code, ['query', name]));
   });
