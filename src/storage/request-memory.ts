@@ -6,6 +6,8 @@ import type { Database, Queryable, Transaction } from './database.ts';
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
 
 const purgeBatch = 5_000;
+/** By so much the clocks of a service's processes may differ: what one thinks has expired, another may still accept. */
+const clockMarginMs = 60_000;
 
 /** What makes two requests the same; whether they also ask for the same is told by the parameters in their url, and by the digest. */
 export interface RequestKey {
@@ -79,7 +81,7 @@ export async function purgeRequests(database: Database, now: Date): Promise<numb
       `delete from work.request where id in (
          select id from work.request where expires < $1 and not open order by expires limit $2 for update skip locked
        )`,
-      [now, purgeBatch],
+      [new Date(now.getTime() - clockMarginMs), purgeBatch],
     );
     total += rowCount;
     if (rowCount < purgeBatch) return total;
