@@ -16,7 +16,10 @@ import {
   lockMasterIds,
 } from '../storage/masters.ts';
 
-/** What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, and the templates that it extends. */
+/**
+ * What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
+ * REGULAR catalog is locked before MASTERs are, MASTERs are locked alone by who publishes them: nobody waits in a circle.
+ */
 export async function loadKnown(
   tx: Transaction,
   submission: Submission,
@@ -29,7 +32,9 @@ export async function loadKnown(
       : new Map();
   const isWidened =
     stored && submission.networkIds.some((networkId) => !stored.visibleTo.includes(networkId));
-  const masterResourceIds = masterResourceIdsOf(submission, extensions);
+  const masterResourceIds = changesType(stored, submission)
+    ? []
+    : masterResourceIdsOf(submission, extensions);
   const known: Known = {
     stored: stored && {
       owner: stored.owner ?? undefined,
@@ -45,6 +50,14 @@ export async function loadKnown(
         : undefined,
   };
   return { stored, known };
+}
+
+/**
+ * It will be refused, whatever it extends. A REGULAR catalog with the id of a MASTER holds that one, and must not wait for another: the next
+ * could hold the other and wait for the first.
+ */
+function changesType(stored: CatalogRow | undefined, { catalogType }: Submission): boolean {
+  return stored !== undefined && stored.owner !== null && stored.type !== catalogType;
 }
 
 async function findVariantHolders(
