@@ -255,6 +255,8 @@ export interface Config extends Settings {
   publisherDir: string;
   /** CATALOG_BASE_URL. */
   catalogBaseUrl: string;
+  /** Where programs of this machine reach the local trigger. */
+  triggerUrl: string;
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
@@ -293,6 +295,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
     catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
+    triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
   };
 }
 

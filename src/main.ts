@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { startCatalogRole } from './catalog/role.ts';
 import type { Config, Role } from './config.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
@@ -11,7 +10,7 @@ import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { loadOrCreateSigningKey } from './registry/key-files.ts';
 import { startRegistryRole } from './registry/role.ts';
-import { openSchemaStore } from './schemas/schema-store.ts';
+import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
 import { createThreadPool } from './thread-pool.ts';
@@ -67,24 +66,18 @@ export async function startProcess(
     const operations = openOperations(config, logger, closers);
     const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
     closers.push(() => client.close());
-    const registry = createRegistryClient({
-      url: config.registryUrl,
-      registryName: config.REGISTRY_NAME,
-      client,
-      logger,
-      metrics,
-    });
+    const freshRegistry = () =>
+      createRegistryClient({
+        url: config.registryUrl,
+        registryName: config.REGISTRY_NAME,
+        client,
+        logger,
+        metrics,
+      });
+    const registry = freshRegistry();
 
     const openSchemas = async () => {
-      const schemas = await openSchemaStore({
-        logger,
-        unknownContext: config.UNKNOWN_CONTEXT,
-        schemaDir: config.SCHEMA_DIR,
-        fetch:
-          config.SCHEMA_HOSTS.length > 0
-            ? { hosts: config.SCHEMA_HOSTS, client, cacheDir: join(config.DATA_DIR, 'schemas') }
-            : undefined,
-      });
+      const schemas = await openConfiguredSchemas(config, client, logger);
       closers.push(() => schemas.close());
       return schemas;
     };
@@ -123,6 +116,8 @@ export async function startProcess(
       publisher: () =>
         startPublisherRole({
           config,
+          registry,
+          freshRegistry,
           metrics,
           operations,
           logger: logger.child({ role: 'publisher' }),

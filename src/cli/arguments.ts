@@ -4,6 +4,7 @@ import { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import { RecordState } from '../protocol/registry-record.ts';
+import { isIndexName } from '../publisher/paths.ts';
 
 // What people type, checked. The messages follow commander's "argument '…' is invalid."
 
@@ -80,6 +81,17 @@ export function parseCatalogType(text: string): CatalogType {
   const type = CatalogType.enum.find((name) => name === text.toUpperCase());
   if (type) return type;
   throw new InvalidArgumentError(`It is one of ${CatalogType.enum.join(', ')}.`);
+}
+
+export function parseMode(text: string): 'MERGE' | 'FULL' {
+  const mode = (['MERGE', 'FULL'] as const).find((name) => name === text.toUpperCase());
+  if (mode) return mode;
+  throw new InvalidArgumentError('It is MERGE or FULL.');
+}
+
+export function parseIndexName(text: string): string {
+  if (isIndexName(text)) return text;
+  throw new InvalidArgumentError('It has up to 64 lower-case letters, digits and -, such as bangalore.');
 }
 
 export function parseCount(text: string): number {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { actions } from '../protocol/actions.ts';
 import type { OnDiscoverMessage } from '../protocol/discover-messages.ts';
-import { isJsonObject } from '../protocol/json.ts';
 import {
   parseCount,
   parseKeyId,
@@ -27,7 +26,7 @@ import { renderDistance, renderFound } from './discover-report.ts';
 import { chooseAddress } from './send-address.ts';
 import { type ListenAddress, listenForCallback } from './send-callback.ts';
 import { exchange, isFromAsked, usualWaitSeconds, waitForCallback, withRegistry } from './send-exchange.ts';
-import { isAccepted, type ReceivedAnswer } from './send-report.ts';
+import { isAccepted, type ReceivedAnswer, readRefusal } from './send-report.ts';
 import { buildRequest, prepareDraft } from './send-request.ts';
 import { resolveSigner, type SignerOptions } from './send-signer.ts';
 
@@ -108,7 +107,7 @@ async function discover(
     const listener = await listenForCallback({ draft, address, self, registry, config, onRefused });
     try {
       const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
-      listener.expect(request);
+      await listener.expect(request);
       const answer = await exchange(request, registry, client);
       if (!isAccepted(answer)) throw refused(answer);
       if (answer.status === 202) return printNothing(options, context);
@@ -137,13 +136,10 @@ function printNothing({ json, near, within }: DiscoverOptions, context: CommandC
 }
 
 function refused({ status, body }: ReceivedAnswer): CommandError {
-  const message = isJsonObject(body) && isJsonObject(body.message) ? body.message : {};
-  const error = isJsonObject(message.error) ? message.error : {};
-  const { code = 'no error code', message: reason = '', details } = error;
-  const path = isJsonObject(details) && typeof details.path === 'string' ? ` (${details.path})` : '';
-  const advice = adviceFor(String(code));
+  const { code, reason } = readRefusal(body);
+  const advice = adviceFor(code);
   return new CommandError(
-    `The discovery service refused this, ${status} ${code}: ${reason}${path}${advice ? ` ${advice}` : ''}`,
+    `The discovery service refused this, ${status} ${code}: ${reason}${advice ? ` ${advice}` : ''}`,
   );
 }
 

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerCatalogCommand } from './catalog.ts';
+import { registerStateCommands } from './catalog-state.ts';
 import type { CommandContext } from './command.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 import { registerDiscoverCommand } from './discover.ts';
 import { registerImportCommand } from './import.ts';
 import { registerKeysCommand } from './keys.ts';
+import { registerPublishCommand } from './publish.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
 import { registerSendCommand } from './send.ts';
@@ -35,6 +37,8 @@ Settings are environment variables; .env.example lists them all.`,
   registerKeysCommand(program, context);
   registerRegistryCommand(program, context);
   registerSendCommand(program, context);
+  registerPublishCommand(program, context);
+  registerStateCommands(program, context);
   registerDiscoverCommand(program, context);
   registerCatalogCommand(program, context);
   registerDeliveriesCommand(program, context);

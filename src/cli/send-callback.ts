@@ -1,14 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
+import { type Callback, createArrival, readCallback } from '../delivery/await-callback.ts';
 import { createServer } from '../http/server.ts';
-import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { type SignedService, signedRoute } from '../http/signed-route.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
-import type { Context } from '../protocol/context.ts';
-import { findBodyDigest } from '../protocol/digest.ts';
-import { ProtocolError } from '../protocol/errors.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { CommandError } from './command.ts';
@@ -23,24 +21,13 @@ export interface ListenAddress {
   url?: string;
 }
 
-export interface Callback {
-  signer: string;
-  recordId: string;
-  /** Whether the signature names the request that it answers. */
-  chained: boolean;
-  /** Whether the context carries the digest of the request; one that differs is refused. */
-  bound: boolean;
-  context: Context;
-  message: object;
-}
-
 export interface CallbackListener {
   /** What is waited for. */
   action: string;
   /** The base address to give as bapUri or bppUri. */
   url: string;
-  /** Says what was sent; until then nothing is expected. */
-  expect(sent: SendableRequest): void;
+  /** Says what is going to be sent; until then nothing is expected. */
+  expect(request: SendableRequest): Promise<void>;
   /** The callback, or undefined when it did not come in time. */
   wait(seconds: number): Promise<Callback | undefined>;
   close(): Promise<void>;
@@ -63,10 +50,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
     throw new CommandError(`${draft.action?.name ?? draft.url} has no callback that --wait could wait for.`);
   }
   let sent: SendableRequest | undefined;
-  let arrive: (callback: Callback) => void = () => {};
-  const arrived = new Promise<Callback>((resolve) => {
-    arrive = resolve;
-  });
+  const arrival = createArrival();
   const server = createServer({
     role: 'send',
     logger: silentLogger(),
@@ -80,7 +64,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
   signedRoute(server, service, { ...action, path }, async (request) => {
     const callback = readCallback(request, sent);
-    arrive(callback);
+    arrival.arrive(callback);
     return { status: 200, body: ack(callback.context.messageId) };
   });
 
@@ -90,20 +74,15 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   return {
     action: action.name,
     url: address.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
-    expect: (request) => {
+    async expect(request) {
       sent = request;
     },
-    wait: (seconds) => withinSeconds(arrived, seconds),
+    wait: arrival.within,
     close: () => server.close(),
   };
 }
 
 const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as const;
-
-type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'recordId' | 'chained'> & {
-  context: Context;
-  message: object;
-};
 
 function describeService(
   { self, registry, config }: ListenerOptions,
@@ -127,32 +106,6 @@ function describeService(
     },
     logger: silentLogger(),
   };
-}
-
-function readCallback(
-  { identity, recordId, chained, context, message }: ReceivedCallback,
-  sent: SendableRequest | undefined,
-): Callback {
-  if (!sent || context.messageId !== sent.messageId) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
-      path: '$.context.messageId',
-    });
-  }
-  const digest = context.requestDigest?.digest;
-  if (digest !== undefined && findBodyDigest(digest) !== sent.digest) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
-      path: '$.context.requestDigest.digest',
-    });
-  }
-  return { signer: identity, recordId, chained, bound: digest !== undefined, context, message };
-}
-
-async function withinSeconds<T>(promise: Promise<T>, seconds: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), seconds * 1_000);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function explain(error: Error, { host, port }: ListenAddress): never {

@@ -1,11 +1,12 @@
 import type { Config } from '../config.ts';
+import type { Callback } from '../delivery/await-callback.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { createRegistryClient, type RegistryClient } from '../registry/client.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import type { Callback, CallbackListener } from './send-callback.ts';
+import type { CallbackListener } from './send-callback.ts';
 import { isAccepted, type ReceivedAnswer, readAnswer } from './send-report.ts';
 import type { SendableRequest } from './send-request.ts';
 
@@ -16,10 +17,10 @@ const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** The person at the terminal wrote the addresses: none is guarded. */
-export async function withRegistry(
+export async function withRegistry<T>(
   config: Config,
-  work: (registry: RegistryClient, client: GuardedClient) => Promise<void>,
-): Promise<void> {
+  work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,
+): Promise<T> {
   const client = createGuardedClient({ allowPrivateAddresses: true });
   const registry = createRegistryClient({
     url: config.registryUrl,
@@ -29,7 +30,7 @@ export async function withRegistry(
     metrics: createMetrics({ process: false }),
   });
   try {
-    await work(registry, client);
+    return await work(registry, client);
   } finally {
     await client.close();
   }

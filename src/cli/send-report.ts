@@ -1,8 +1,8 @@
+import type { Callback } from '../delivery/await-callback.ts';
 import type { FetchedAnswer } from '../http/guarded-client.ts';
-import type { Json } from '../protocol/json.ts';
+import { isJsonObject, type Json } from '../protocol/json.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import type { Callback } from './send-callback.ts';
 import type { SendableRequest } from './send-request.ts';
 
 // What came back, for a person or (with --json) for a program.
@@ -73,6 +73,14 @@ export function renderJson(
 ): string {
   const request = { method, url, authorization, digest, body: parseIfJson(body.toString('utf8')) };
   return JSON.stringify({ request, answer, callback }, null, 2);
+}
+
+/** What a NACK says: its code, and the sentence with the path of the culprit. */
+export function readRefusal(body: Json): { code: string; reason: string } {
+  const message = isJsonObject(body) && isJsonObject(body.message) ? body.message : {};
+  const { code, message: sentence = '', details } = isJsonObject(message.error) ? message.error : {};
+  const path = isJsonObject(details) && typeof details.path === 'string' ? ` (${details.path})` : '';
+  return { code: typeof code === 'string' ? code : 'no error code', reason: `${sentence}${path}` };
 }
 
 async function checkSignature(

@@ -10,7 +10,7 @@ import {
 import type { CommandContext } from './command.ts';
 import { readInput } from './read-input.ts';
 import { chooseAddress } from './send-address.ts';
-import { type ListenAddress, listenForCallback } from './send-callback.ts';
+import type { ListenAddress } from './send-callback.ts';
 import {
   exchange,
   isCallbackDue,
@@ -19,6 +19,7 @@ import {
   waitForCallback,
   withRegistry,
 } from './send-exchange.ts';
+import { openListener } from './send-relay.ts';
 import { isAccepted, renderAnswer, renderCallback, renderJson } from './send-report.ts';
 import { buildRequest, type Method, prepareDraft } from './send-request.ts';
 import { resolveSigner, type SignerOptions } from './send-signer.ts';
@@ -89,20 +90,14 @@ async function send(file: string | undefined, options: SendOptions, context: Com
   });
   await withRegistry(config, async (registry, client) => {
     const address = await chooseAddress(self, options, registry, config.REGISTRY_NAME);
+    const onRefused = context.note;
     const listener =
       options.wait === undefined
         ? undefined
-        : await listenForCallback({
-            draft,
-            address: address.listen(),
-            self,
-            registry,
-            config,
-            onRefused: context.note,
-          });
+        : await openListener({ draft, address, given: options, self, registry, client, config, onRefused });
     try {
       const request = buildRequest(draft, { self, uri: listener?.url ?? address.uri, now: new Date() });
-      listener?.expect(request);
+      await listener?.expect(request);
       const answer = await exchange(request, registry, client);
       if (!options.json) context.print(renderAnswer(request, answer));
       const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;

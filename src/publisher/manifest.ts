@@ -35,7 +35,7 @@ export interface NodeDescription {
   profile: WireProfile;
 }
 
-interface Times {
+export interface Times {
   now: Date;
   nextUpdate: Date;
 }
@@ -92,6 +92,11 @@ export function buildManifest(node: NodeDescription, record: TreeFile, { now, ne
     ],
   };
   return render(proveDocument(document, key));
+}
+
+/** Whether a file of the tree holds a Subscriber record, the one in use or an earlier one. */
+export function isRecordPath(path: string): boolean {
+  return /^subscriber\.[0-9a-f]{12}\.json$/.test(path);
 }
 
 const dediVersion = '0.1';

@@ -1,37 +1,121 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
+import { createRateLimits, type SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { loadOrCreateSigningKey } from '../registry/key-files.ts';
+import { withListingProblems } from './listing.ts';
+import { type CallbackRelay, createCallbackRelay } from './relay.ts';
+import { startRenewal } from './renewal.ts';
 import { addFileRoutes } from './serve.ts';
+import { startPublisherThread } from './thread.ts';
+import { placesIn } from './tree.ts';
+import { addTriggerRoute } from './trigger.ts';
 
 /** What the publisher works with. It has no database: the published directory is its whole state. */
 export interface PublisherContext {
   config: Config;
+  registry: RegistryClient;
+  /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
+  freshRegistry(): RegistryClient;
   metrics: Metrics;
   operations?: OperationsServer;
   logger: Logger;
   now(): Date;
 }
 
-/** The publisher: published files for everybody at one address, the trigger for their owner at another. */
+/** The publisher: its files for everybody at one address, the trigger for its operator at another. */
 export async function startPublisherRole(
   context: PublisherContext,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { config, metrics, operations, logger, now } = context;
-  const root = join(config.publisherDir, 'public');
+  const { config, metrics, operations, registry, logger, now } = context;
+  const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
+
+  const thread = startPublisherThread(config, logger);
+  const { NEXT_UPDATE_SECONDS: nextUpdateSeconds } = config;
+  const renewal = startRenewal({ refresh: thread.refreshDue, nextUpdateSeconds, metrics, logger, now });
   const files = createServer({
     role: 'publisher',
     logger,
     metrics,
-    ready: async () => ({}),
+    ready: async () => ({ ...renewal.check(), registry: registry.state() }),
     operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
+  const trigger = createServer({
+    role: 'trigger',
+    logger,
+    metrics,
+    ready: async () => ({}),
+    requestTimeoutMs: uploadMs,
+  });
   addFileRoutes(files, { root, now });
-  await files.listen({ host: config.HOST, port: config.PUBLISHER_PORT });
-  return { url: config.identities.publisher.url, close: () => files.close() };
+  addTriggerRoute(trigger, {
+    maxBodyBytes: config.TRIGGER_BODY_SIZE_LIMIT,
+    publish: async (body, indexName) => {
+      const answer = await thread.publish(body, indexName);
+      const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };
+      return withListingProblems(answer, published, context.freshRegistry());
+    },
+  });
+  const relay = createCallbackRelay();
+  relay.addRoutes(files, trigger, signedService(context, relay));
+
+  const close = async () => {
+    const renewed = renewal.close();
+    await Promise.all([trigger.close(), files.close()]);
+    await thread.close();
+    await renewed;
+  };
+  try {
+    await files.listen({ host: config.HOST, port: config.PUBLISHER_PORT });
+    await trigger.listen({ host: config.PUBLISHER_TRIGGER_HOST, port: config.PUBLISHER_TRIGGER_PORT });
+    await Promise.race([renewal.first, delay(firstRenewalMs, undefined, { ref: false })]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url: config.identities.publisher.url, close };
+}
+
+/** For a body of 256 MiB, which comes from this machine. */
+const uploadMs = 10 * 60_000;
+/** Files are served also while another process holds the tree; but usually the role comes up with everything in order. */
+const firstRenewalMs = 5_000;
+
+function currentKey({ DATA_DIR, identities }: Config): SigningKey {
+  return loadOrCreateSigningKey(DATA_DIR, identities.publisher);
+}
+
+/** What receives callbacks at the publisher's address, and signs the answers to them. */
+function signedService(
+  { config, registry, logger, now }: PublisherContext,
+  { findSentRequest }: CallbackRelay,
+): SignedService {
+  const perSecond = config.RATE_LIMIT_PER_SECOND;
+  return {
+    role: 'publisher',
+    get self() {
+      return currentKey(config);
+    },
+    registryName: config.REGISTRY_NAME,
+    findKey: registry.findKey,
+    findSentRequest,
+    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
+    limits: {
+      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
+      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
+      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
+      bodyBytes: config.BODY_SIZE_LIMIT,
+      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
+    },
+    logger,
+    now,
+  };
 }

@@ -1,7 +1,8 @@
+import type { Config } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
 import { type AttributeChecker, createAttributeChecker } from '../rules/typed-attributes.ts';
-import { keepSchema, readKeptSchemas } from './kept-schemas.ts';
+import { keepSchema, keptSchemasDirectory, readKeptSchemas } from './kept-schemas.ts';
 import { createSchemaFetcher } from './schema-fetcher.ts';
 import { bundledSchemas, loadSchemas } from './schema-files.ts';
 
@@ -19,6 +20,22 @@ export interface SchemaStoreOptions {
   schemaDir?: string;
   /** Schemas of unknown contexts at these hosts are fetched in the background and kept there. */
   fetch?: { hosts: readonly string[]; client: GuardedClient; cacheDir: string };
+}
+
+/** As the settings say. */
+export function openConfiguredSchemas(
+  config: Pick<Config, 'UNKNOWN_CONTEXT' | 'SCHEMA_DIR' | 'SCHEMA_HOSTS' | 'DATA_DIR'>,
+  client: GuardedClient,
+  logger: Logger,
+): Promise<SchemaStore> {
+  const { SCHEMA_HOSTS: hosts, DATA_DIR } = config;
+  const fetch = { hosts, client, cacheDir: keptSchemasDirectory(DATA_DIR) };
+  return openSchemaStore({
+    logger,
+    unknownContext: config.UNKNOWN_CONTEXT,
+    schemaDir: config.SCHEMA_DIR,
+    fetch: hosts.length > 0 ? fetch : undefined,
+  });
 }
 
 export async function openSchemaStore(options: SchemaStoreOptions): Promise<SchemaStore> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireFileLock, withFileLock } from './file-lock.ts';
+import { abandonFileLock, acquireFileLock, withFileLock } from './file-lock.ts';
 import { identifyProcess } from './process-identity.ts';
 
 let directory: string;
@@ -60,6 +60,17 @@ describe('a file lock', () => {
       });
     await Promise.all(Array.from({ length: 8 }, visit));
     expect({ most, visits }).toEqual({ most: 1, visits: 8 });
+  });
+
+  it('can be given back for a part of this process that is gone, and for nobody else', async () => {
+    await acquireFileLock(lock, 100);
+    await abandonFileLock(lock);
+    expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+    const other = identifyProcess(process.ppid) ?? '';
+    await writeFile(join(lock, '7'), other);
+    await abandonFileLock(lock);
+    await expect(acquireFileLock(lock, 50)).rejects.toThrow(`Process ${process.ppid} has held the lock`);
+    await abandonFileLock(join(directory, 'never-made'));
   });
 
   it('is not mistaken for held when another process has got the id of its dead owner', async () => {

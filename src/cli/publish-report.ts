@@ -1,0 +1,25 @@
+import type { PublishResult } from '../protocol/publish-messages.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import { renderTable } from './command.ts';
+
+/** One row per catalog, and below it what is wrong with those that were not taken as they are. */
+export function renderResults(results: readonly (PublishResult | TriggerResult)[]): string {
+  const table = renderTable(
+    ['CATALOG', 'STATUS', ''],
+    results.map((result) => [result.catalogId, result.status, detailOf(result)]),
+  );
+  const faults = results.flatMap(({ catalogId, errors = [] }) =>
+    errors.map(
+      ({ code, message, details }) =>
+        `${catalogId}: ${message} (${[code, details?.path].filter(Boolean).join(', ')})`,
+    ),
+  );
+  return [table, ...faults].join('\n');
+}
+
+function detailOf(result: PublishResult | TriggerResult): string {
+  if ('version' in result) return `version ${result.version}`;
+  const count = 'stats' in result ? result.stats?.itemCount : undefined;
+  if (count === undefined) return '';
+  return `${count} ${count === 1 ? 'resource' : 'resources'}`;
+}

@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import type { JsonObject } from '../protocol/json.ts';
+import type { PublishResult } from '../protocol/publish-messages.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import {
+  collectNetworks,
+  parseCatalogType,
+  parseIndexName,
+  parseKeyId,
+  parseListen,
+  parseMode,
+  parseSeconds,
+  parseSubscriber,
+  parseUrl,
+} from './arguments.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { counted } from './import-report.ts';
+import { withProgress } from './progress.ts';
+import { countCatalogs, type DirectiveOptions, readPublishFile, splitRequest } from './publish-input.ts';
+import { renderResults } from './publish-report.ts';
+import { publishHere } from './publish-self.ts';
+import { type PublishToOptions, publishTo } from './publish-to.ts';
+import { readInput } from './read-input.ts';
+import { usualWaitSeconds } from './send-exchange.ts';
+
+interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {
+  to?: string;
+  self?: boolean;
+  index?: string;
+  forceBaseline?: boolean;
+  json?: boolean;
+}
+
+export function registerPublishCommand(program: Command, context: CommandContext): void {
+  program
+    .command('publish')
+    .description('publish catalogs: as signed files of our own, or to a catalog service')
+    .argument('<file...>', 'a publish request, a catalog, or an array of catalogs; - reads standard input')
+    .option('--self', 'as signed files, through the publisher that runs here or directly (the default)')
+    .option('--to <url>', 'to the catalog service at this base address, and wait for on_publish', parseUrl)
+    .option(
+      '--type <type>',
+      'REGULAR or MASTER, for catalogs that come without a directive',
+      parseCatalogType,
+    )
+    .option('--mode <mode>', 'FULL or MERGE, likewise (as files: FULL, to a service: MERGE)', parseMode)
+    .option('--network <id>', 'network that may see them, likewise; may be given again', collectNetworks)
+    .option('--index <name>', 'as files: the index that new catalogs come into (catalogs)', parseIndexName)
+    .option('--force-baseline', 'as files: write whole catalogs instead of changes')
+    .option('--as <subscriber>', 'to a service: who signs (default: PUBLISHER_ID)', parseSubscriber)
+    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
+    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
+    .option('--wait <seconds>', 'how long to wait for on_publish', parseSeconds, usualWaitSeconds)
+    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
+    .option('--uri <url>', 'base address to give as our bppUri', parseUrl)
+    .option('--json', 'print the results as JSON')
+    .addHelpText('after', examples)
+    .action((files: string[], options: PublishOptions) => publish(files, options, context));
+}
+
+const examples = `
+Exit code: 0 when every catalog was accepted as it is, 1 otherwise.
+
+Examples:
+  $ signpost publish chargers.json
+  $ signpost publish stations/*.json --network example.org/ev --index bangalore
+  $ signpost import csv afdc stations.csv | signpost publish -
+  $ signpost publish chargers.json --to https://catalog.example.org --mode FULL`;
+
+async function publish(
+  files: readonly string[],
+  options: PublishOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { to, self, json } = options;
+  if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');
+  const all: Published = { results: [], warnings: [], isAnswered: true };
+  for (const [place, file] of files.entries()) {
+    const request = readPublishFile(file, await readInput(file, context), options);
+    const position = files.length > 1 ? `${place + 1} of ${files.length}, ` : '';
+    const published = await withProgress(context, `${position}${file}: ${describe(request)}`, () =>
+      to === undefined
+        ? publishAsFiles(request, options, context)
+        : publishToService(request, { ...options, to }, context),
+    );
+    all.results.push(...published.results);
+    all.warnings = [...new Set([...all.warnings, ...published.warnings])];
+    all.isAnswered &&= published.isAnswered;
+  }
+  const { results, warnings, isAnswered } = all;
+  if (json) context.print(JSON.stringify({ results, warnings }, null, 2));
+  else if (results.length > 0) context.print(renderResults(results));
+  if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (!isAnswered || results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
+}
+
+interface Published {
+  results: (PublishResult | TriggerResult)[];
+  warnings: string[];
+  /** Whether there is a result for every catalog. */
+  isAnswered: boolean;
+}
+
+function describe(request: JsonObject): string {
+  const { catalogs, resources } = countCatalogs(request);
+  return `publishing ${counted(catalogs, 'catalog')} with ${counted(resources, 'resource')}`;
+}
+
+async function publishAsFiles(
+  request: JsonObject,
+  { index, forceBaseline }: PublishOptions,
+  context: CommandContext,
+): Promise<Published> {
+  const body = forceBaseline ? { ...request, forceBaseline } : request;
+  const { answer, by } = await publishHere(context.config(), body, index);
+  context.note(`Done by ${by}.`);
+  return { results: answer.results, warnings: answer.warnings ?? [], isAnswered: true };
+}
+
+async function publishToService(
+  request: JsonObject,
+  options: PublishToOptions,
+  context: CommandContext,
+): Promise<Published> {
+  const published: Published = { results: [], warnings: [], isAnswered: true };
+  for (const part of splitRequest(request, context.config().BODY_SIZE_LIMIT - envelopeBytes)) {
+    const message = await publishTo(part, options, context);
+    if (message) published.results.push(...message.results);
+    else published.isAnswered = false;
+  }
+  return published;
+}
+
+/** Room for the context of a request. */
+const envelopeBytes = 16 * 1024;

@@ -1,0 +1,117 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseJson } from '../protocol/json.ts';
+import { parseManifest } from '../protocol/read-signed-files.ts';
+import type { Manifest, ManifestKey } from '../protocol/signed-files.ts';
+import { findIndexNames, indexUrl } from './indexes.ts';
+import {
+  buildManifest,
+  buildSubscriberRecord,
+  isRecordPath,
+  manifestPaths,
+  type NodeDescription,
+  type Times,
+} from './manifest.ts';
+import { type PublisherTree, withTreeLock } from './tree.ts';
+import { replaceFile, writeContent } from './write.ts';
+
+// Manifest and Subscriber record in the tree: written when what they say has changed, or when it is time. The manifest itself remembers the
+// keys that were used before.
+
+export interface ManifestRenewal {
+  /** Public base address of the node, as the registry has it. */
+  url: string;
+  /** Write them anew also where nothing has changed and there is time. */
+  always?: boolean;
+  /** Earlier keys that go on being listed; every one of them unless given. */
+  stillNeeded?: ReadonlySet<string>;
+}
+
+/** Returns when the next update is announced. */
+export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Promise<Date> {
+  return withTreeLock(tree, async () => {
+    const now = tree.now();
+    const before = await findManifest(tree.root);
+    const node = await describeNode(tree, renewal, before?.manifest);
+    if (before && !renewal.always) {
+      const announced = new Date(before.manifest.next_update);
+      if (!isDue(announced, tree) && (await says(tree, node, before))) return announced;
+    }
+    const times = { now, nextUpdate: new Date(now.getTime() + intervalMs(tree)) };
+    const recordPath = await write(tree, node, times);
+    await removeOldRecords(tree, recordPath);
+    return times.nextUpdate;
+  });
+}
+
+/** Half of the time that was announced remains for whatever may go wrong. */
+export function isDue(announced: Date, tree: PublisherTree): boolean {
+  return announced.getTime() - tree.now().getTime() < intervalMs(tree) / 2;
+}
+
+/** The manifest that is published; undefined where there is none, or none that can be read. */
+export async function findManifest(root: string): Promise<PublishedManifest | undefined> {
+  try {
+    const bytes = await readFile(join(root, manifestPaths[0]));
+    return { bytes, manifest: parseManifest(parseJson(bytes)) };
+  } catch {
+    return undefined;
+  }
+}
+
+interface PublishedManifest {
+  bytes: Buffer;
+  manifest: Manifest;
+}
+
+function intervalMs({ limits }: PublisherTree): number {
+  return limits.nextUpdateSeconds * 1_000;
+}
+
+async function describeNode(
+  tree: PublisherTree,
+  { url, stillNeeded }: ManifestRenewal,
+  before: Manifest | undefined,
+): Promise<NodeDescription> {
+  const { nodeId: id, registryName, baseUrl, key, profile } = tree;
+  const indexUrls = (await findIndexNames(tree)).map((name) => indexUrl(tree, name));
+  const isFormer = ({ kid }: ManifestKey) => kid !== key.recordId && (stillNeeded?.has(kid) ?? true);
+  const formerKeys = before?.keys.filter(isFormer) ?? [];
+  return { id, registryName, url, baseUrl, indexUrls, key, formerKeys, profile };
+}
+
+/** Whether what is published is what would be written, but for its times. */
+async function says(
+  tree: PublisherTree,
+  node: NodeDescription,
+  { bytes, manifest }: PublishedManifest,
+): Promise<boolean> {
+  const times = { now: new Date(manifest.updated_at ?? 0), nextUpdate: new Date(manifest.next_update) };
+  const record = buildSubscriberRecord(node, times);
+  if (!buildManifest(node, record, times).equals(bytes)) return false;
+  const [, ...others] = manifestPaths;
+  const copies = [...others.map((path) => ({ path, bytes })), record];
+  const found = await Promise.all(
+    copies.map((copy) => readFile(join(tree.root, copy.path)).catch(() => undefined)),
+  );
+  return copies.every((copy, place) => found[place]?.equals(copy.bytes));
+}
+
+/** Returns the path of the record. */
+async function write(tree: PublisherTree, node: NodeDescription, times: Times): Promise<string> {
+  const record = buildSubscriberRecord(node, times);
+  const manifest = buildManifest(node, record, times);
+  await writeContent(tree, record);
+  for (const path of manifestPaths) await replaceFile(tree, path, manifest);
+  return record.path;
+}
+
+/** Whoever read an older manifest may still come for its record until that manifest has run out. */
+async function removeOldRecords(tree: PublisherTree, inUse: string): Promise<void> {
+  const oldest = tree.now().getTime() - 2 * intervalMs(tree);
+  const records = (await readdir(tree.root)).filter((name) => isRecordPath(name) && name !== inUse);
+  for (const name of records) {
+    const file = join(tree.root, name);
+    if ((await stat(file)).mtimeMs < oldest) await rm(file);
+  }
+}

@@ -1,0 +1,62 @@
+import type { KeyObject } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
+import { parsePublicKey } from '../protocol/keys.ts';
+import type { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import { loadOrCreateSigningKey } from '../registry/key-files.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
+import { findManifest, renewManifest } from './keep-manifest.ts';
+import { publishCatalogs } from './publish.ts';
+import { openPublisherTree, type PublisherTree } from './tree.ts';
+
+// The publisher of this machine, as the settings describe it. The trigger and the commands do their work here.
+
+export interface Publisher {
+  tree: PublisherTree;
+  /** Public base address of the node, as the registry has it. */
+  url: string;
+}
+
+/** Opened for each piece of work: the key in use may have become another one since the last. */
+export async function openPublisher(
+  config: Config,
+  { schemas, logger, now }: { schemas: Pick<SchemaStore, 'checker'>; logger: Logger; now?: () => Date },
+): Promise<Publisher> {
+  const { publisher } = config.identities;
+  const key = loadOrCreateSigningKey(config.DATA_DIR, publisher);
+  const tree = openPublisherTree({
+    directory: config.publisherDir,
+    baseUrl: config.catalogBaseUrl,
+    nodeId: publisher.id,
+    registryName: config.REGISTRY_NAME,
+    key,
+    profile: config.WIRE_PROFILE,
+    schemas,
+    limits: {
+      nextUpdateSeconds: config.NEXT_UPDATE_SECONDS,
+      compactionChanges: config.COMPACTION_CHANGES,
+      compactionFraction: config.COMPACTION_FRACTION,
+    },
+    logger,
+    ...(now && { now }),
+  });
+  return { tree: { ...tree, oldKeys: await readFormerKeys(tree) }, url: publisher.url };
+}
+
+/** Publishes, and leads readers to it: the first catalog in an index is what makes the index known. */
+export async function publish(
+  { tree, url }: Publisher,
+  request: TriggerRequest,
+  indexName?: string,
+): Promise<TriggerAnswer> {
+  const answer = await publishCatalogs(tree, request, indexName);
+  await renewManifest(tree, { url });
+  return answer;
+}
+
+/** The keys that the manifest lists beside the one in use. */
+async function readFormerKeys({ root, key }: PublisherTree): Promise<Map<string, KeyObject>> {
+  const listed = (await findManifest(root))?.manifest.keys ?? [];
+  const former = listed.filter(({ kid, x }) => kid !== key.recordId && x !== undefined);
+  return new Map(former.map(({ kid, x = '' }) => [kid, parsePublicKey(x)]));
+}

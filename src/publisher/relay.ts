@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { type Arrival, createArrival, readCallback } from '../delivery/await-callback.ts';
+import { type SignedService, signedRoute } from '../http/signed-route.ts';
+import { ack } from '../protocol/acknowledgement.ts';
+import { actions } from '../protocol/actions.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { validator } from '../protocol/validate.ts';
+
+// Callbacks go to the address in the registry record (catalog spec: Context), and there the publisher listens. `signpost publish --to` sends
+// from a process of its own: it says at the trigger what it is going to send, and fetches there what came back for it.
+
+/** How long after the request a callback is expected, and kept. */
+const keepMs = 15 * 60_000;
+const maxAwaited = 1_000;
+const maxWaitSeconds = 600;
+
+export interface CallbackRelay {
+  /** For the chain of signatures: the request that a callback says to answer. */
+  findSentRequest(messageId: string): Promise<string[]>;
+  /** The callbacks of everybody come to `files`, its operator asks at `trigger`. */
+  addRoutes(files: FastifyInstance, trigger: FastifyInstance, service: SignedService): void;
+}
+
+export function createCallbackRelay(): CallbackRelay {
+  const awaited = new Map<string, Awaited>();
+  return {
+    async findSentRequest(messageId) {
+      const signature = awaited.get(messageId)?.request.signature;
+      return signature === undefined ? [] : [signature];
+    },
+    addRoutes(files, trigger, service) {
+      addCallbackRoute(files, service, awaited);
+      addWaitingRoutes(trigger, awaited);
+    },
+  };
+}
+
+function addCallbackRoute(
+  server: FastifyInstance,
+  service: SignedService,
+  awaited: Map<string, Awaited>,
+): void {
+  signedRoute(server, service, actions.onPublish, async (received) => {
+    const known = awaited.get(received.context.messageId);
+    const callback = readCallback(received, known?.request);
+    known?.arrival.arrive(callback);
+    return { status: 200, body: ack(callback.context.messageId) };
+  });
+}
+
+function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>): void {
+  server.post('/callbacks', async ({ body }, reply) => {
+    const request = parseAwaitedRequest(body);
+    const { messageId } = request;
+    if (awaited.size >= maxAwaited)
+      throw new ProtocolError('NET_OVERLOADED', 'Too many callbacks are waited for.');
+    awaited.set(messageId, { request, arrival: createArrival() });
+    setTimeout(() => awaited.delete(messageId), keepMs).unref();
+    return reply.code(204).send();
+  });
+
+  server.get<{ Params: MessageParams; Querystring: { seconds?: string } }>(
+    '/callbacks/:messageId',
+    async ({ params, query }, reply) => {
+      const known = awaited.get(params.messageId);
+      if (!known)
+        throw new ProtocolError('CTX_INVALID_FIELD', 'Nobody said that it is waited for.', { status: 404 });
+      const callback = await known.arrival.within(Math.min(Number(query.seconds) || 0, maxWaitSeconds));
+      return callback ? reply.send(callback) : reply.code(204).send();
+    },
+  );
+}
+
+interface MessageParams {
+  messageId: string;
+}
+
+const AwaitedRequest = Type.Object(
+  { messageId: Type.String({ minLength: 1 }), signature: Type.String(), digest: Type.String() },
+  { title: 'AwaitedRequest' },
+);
+type AwaitedRequest = Static<typeof AwaitedRequest>;
+const parseAwaitedRequest = validator(AwaitedRequest);
+
+interface Awaited {
+  request: AwaitedRequest;
+  arrival: Arrival;
+}

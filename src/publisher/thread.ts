@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { createGuardedClient } from '../http/guarded-client.ts';
+import { createLogger, type Logger } from '../logger.ts';
+import { type ErrorCode, ProtocolError } from '../protocol/errors.ts';
+import { parseJson } from '../protocol/json.ts';
+import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import { openConfiguredSchemas, type SchemaStore } from '../schemas/schema-store.ts';
+import { abandonFileLock } from '../storage/file-lock.ts';
+import { createThreadPool } from '../thread-pool.ts';
+import { openPublisher, type Publisher, publish } from './publisher.ts';
+import { refreshDue } from './refresh.ts';
+import { placesIn } from './tree.ts';
+import { parseTriggerRequest } from './trigger-request.ts';
+
+// Reading, comparing, signing and packing a large catalog takes seconds, in which the file server must go on answering: all of it is done in
+// one thread, one piece of work after the other.
+
+export interface PublisherThread {
+  /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. */
+  publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer>;
+  /** Renews what is due. Resolves with the time of the next update that is announced first. */
+  refreshDue(): Promise<Date>;
+  close(): Promise<void>;
+}
+
+/** So much is never needed; without an end, one fault would keep everything waiting for ever. */
+const workMs = 30 * 60_000;
+/** Requests that wait for their turn are in memory. */
+const maxWaitingBytes = 512 * 1024 * 1024;
+/** How long the work under way may finish when the role is stopped. */
+const finishMs = 3_000;
+
+export function startPublisherThread(config: Config, logger: Logger): PublisherThread {
+  const threads = createThreadPool({ size: 1, logger });
+  let last: Promise<unknown> = Promise.resolve();
+  let waitingBytes = 0;
+
+  async function perform<T>(work: (input: never) => Promise<T>, input: object): Promise<T> {
+    try {
+      const task = { module: import.meta.url, name: work.name, input: { config, ...input } };
+      return await threads.run<T>({ ...task, deadlineMs: workMs });
+    } catch (error) {
+      // Where the thread has died over its work, the lock that it held still counts as held: this process lives.
+      await abandonFileLock(placesIn(config.publisherDir).lockDirectory);
+      throw error;
+    }
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  return {
+    async publish(body, indexName) {
+      if (waitingBytes + body.length > maxWaitingBytes) throw tooMuchAtOnce();
+      waitingBytes += body.length;
+      try {
+        const outcome = await inTurn(() => perform(publishBody, { body, indexName }));
+        if ('answer' in outcome) return outcome.answer;
+        throw new ProtocolError(outcome.refused.code, outcome.refused.message, outcome.refused);
+      } finally {
+        waitingBytes -= body.length;
+      }
+    },
+    refreshDue: () => inTurn(() => perform(refreshHere, {})),
+    async close() {
+      await Promise.race([last, delay(finishMs, undefined, { ref: false })]);
+      await threads.close();
+      await last;
+    },
+  };
+}
+
+function tooMuchAtOnce(): ProtocolError {
+  return new ProtocolError('NET_OVERLOADED', 'Too much is waiting to be published. Try again later.', {
+    retryAfterSeconds: 10,
+  });
+}
+
+/** A refusal as plain values: the class of an error does not come through. */
+type Outcome =
+  | { answer: TriggerAnswer }
+  | { refused: { code: ErrorCode; message: string; path?: string; status: number } };
+
+interface Work {
+  config: Config;
+}
+
+/** Runs in the thread. */
+export async function publishBody({
+  config,
+  body,
+  indexName,
+}: Work & { body: Uint8Array; indexName?: string }): Promise<Outcome> {
+  try {
+    const request = parseTriggerRequest(parseJson(body));
+    return { answer: await publish(await openHere(config), request, indexName) };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { code, message, path, status } = error;
+    return { refused: { code, message, path, status } };
+  }
+}
+
+/** Runs in the thread. */
+export async function refreshHere({ config }: Work): Promise<Date> {
+  return refreshDue(await openHere(config));
+}
+
+async function openHere(config: Config): Promise<Publisher> {
+  here ??= furnish(config);
+  return openPublisher(config, await here);
+}
+
+/** What the thread keeps for as long as it lives. */
+let here: Promise<{ schemas: SchemaStore; logger: Logger }> | undefined;
+
+async function furnish(config: Config) {
+  const { LOG_LEVEL: level, LOG_FORMAT: format, ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses } = config;
+  const logger = createLogger({ level, format }).child({ role: 'publisher' });
+  const schemas = await openConfiguredSchemas(config, createGuardedClient({ allowPrivateAddresses }), logger);
+  return { schemas, logger };
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { ClientGone, readBody } from '../http/read-body.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import { defaultIndexName, isIndexName } from './paths.ts';
+
+// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned, answered when the work is done. It
+// listens where only this machine gets to; whatever was sent by a page in a browser, or came through a proxy, is not the operator's.
+
+export interface TriggerOptions {
+  maxBodyBytes: number;
+  /** @param indexName the index for new catalogs, where the request names one */
+  publish(body: Uint8Array, indexName: string | undefined): Promise<TriggerAnswer>;
+}
+
+export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions): void {
+  server.addHook('onRequest', async (request) => refuseStrangers(request));
+  server.register(async (scope) => {
+    // The body is for the thread that does the work: here it is neither read nor parsed.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
+    scope.post<{ Querystring: TriggerQuery }>(
+      '/catalog/publish',
+      { config: { operation: triggerOperation } },
+      async (request, reply) => {
+        const indexName = parseIndexName(request.query);
+        try {
+          const body = await readBody(request.raw, options.maxBodyBytes);
+          return await options.publish(body, indexName);
+        } catch (error) {
+          if (error instanceof ClientGone) return reply.hijack();
+          throw error;
+        }
+      },
+    );
+  });
+}
+
+const TriggerQuery = Type.Object({
+  index: Type.Optional(
+    Type.String({ description: `Name of the index that new catalogs come into (${defaultIndexName}).` }),
+  ),
+});
+type TriggerQuery = Static<typeof TriggerQuery>;
+
+const triggerOperation: PlainOperation = {
+  summary: 'Publish catalogs as signed files; retire, pause and resume published ones.',
+  description: 'Local and unsigned. Answers when the files are written.',
+  query: TriggerQuery,
+  body: TriggerRequest,
+  answer: TriggerAnswer,
+  answers: {
+    400: 'The request is wrong: SCH_… or CTX_…, with details.path. Nothing was published.',
+    403: 'It carries an Origin, Forwarded, Via or X-Forwarded header.',
+    413: 'The body is too large.',
+    415: 'The body is not application/json.',
+    503: 'NET_OVERLOADED: too much is waiting to be published.',
+  },
+};
+
+function refuseStrangers({ headers }: FastifyRequest): void {
+  const telling = Object.keys(headers).find((name) =>
+    /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
+  );
+  if (telling === undefined) return;
+  throw new ProtocolError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `The trigger is for programs of this machine: it takes nothing that carries the header ${telling}.`,
+  );
+}
+
+function parseIndexName({ index }: TriggerQuery): string | undefined {
+  if (index === undefined || isIndexName(index)) return index;
+  throw new ProtocolError(
+    'CTX_INVALID_FIELD',
+    'The name of an index has up to 64 lower-case letters, digits and -.',
+  );
+}
