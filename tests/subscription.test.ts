@@ -203,17 +203,6 @@ describe('POST /catalog/subscription?subscriptionId', () => {
     expect(Date.parse(updated.updatedAt)).toBeGreaterThanOrEqual(Date.parse(first.updatedAt));
   });
 
-  it('is refused with CTX_MESSAGE_ID_DUPLICATE for a captured creation: the query is not signed', async () => {
-    const { subscriptionId } = await create({ networkIds: ['a.org/net'] });
-    const creation = { subscription: { networkIds: ['b.org/net'] } };
-    const context = { messageId: randomUUID(), transactionId: 't', timestamp: new Date().toISOString() };
-    expect((await ds.send(subscribe, creation, { context })).status).toBe(200);
-    const replay = await ds.send(subscribe, creation, { context, query: { subscriptionId } });
-    expect([replay.status, replay.body.message.error.code]).toEqual([400, 'CTX_MESSAGE_ID_DUPLICATE']);
-    const { body } = await ds.send(listSubscriptions, undefined, { query: { subscriptionId } });
-    expect(body.message.subscriptions[0].networkIds).toEqual(['a.org/net']);
-  });
-
   it('reactivates an INACTIVE one', async () => {
     const { subscriptionId } = await create({ networkIds: ['a.org/net'] });
     await ds.send(unsubscribe, undefined, { query: { subscriptionId } });

@@ -12,14 +12,13 @@ export async function answerOnce(
 ): Promise<Answer> {
   const { key, digest } = request;
   if (recall === undefined || key === undefined) return await handle();
-  const asked = { url: key.url, digest };
-  const earlier = sameRequest(await recall(key, request), asked);
+  const earlier = sameRequest(await recall(key, request), digest);
   if (earlier) return earlier;
   try {
     return await handle();
   } catch (error) {
     if (!(error instanceof AlreadyRemembered)) throw error;
-    const concurrent = sameRequest(await recall(key, request), asked);
+    const concurrent = sameRequest(await recall(key, request), digest);
     if (concurrent) return concurrent;
     throw new ProtocolError('NET_OVERLOADED', 'The same request is being worked on. Try again later.', {
       retryAfterSeconds: 1,
@@ -27,10 +26,7 @@ export async function answerOnce(
   }
 }
 
-/**
- * Finds what was answered to an accepted request of this key, whatever its parameters and its body, while it is remembered. A repeat that
- * may itself come again is remembered for as long.
- */
+/** Finds the answer to an accepted request that is still remembered; a repeat that may itself come again is remembered for as long. */
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
 /** One coming of a request. */
@@ -52,28 +48,18 @@ export interface RequestKey {
 }
 
 export interface RememberedAnswer {
-  url: string;
   /** Of the request's body. */
   digest: string;
   status: number;
   body: string;
 }
 
-/**
- * Nothing signs the address. A captured request that is sent on with another parameter, say the creation of a subscription as a change of an
- * existing one, betrays itself by its messageId: whoever means another request gives it another one.
- */
-function sameRequest(
-  remembered: RememberedAnswer | undefined,
-  { url, digest }: { url: string; digest: string },
-): Answer | undefined {
+function sameRequest(remembered: RememberedAnswer | undefined, digest: string): Answer | undefined {
   if (!remembered) return undefined;
-  if (remembered.url === url && remembered.digest === digest)
-    return { status: remembered.status, body: remembered.body };
-  const difference = remembered.digest === digest ? 'other parameters' : 'another body';
+  if (remembered.digest === digest) return { status: remembered.status, body: remembered.body };
   throw new ProtocolError(
     'CTX_MESSAGE_ID_DUPLICATE',
-    `An earlier request of this caller had the same messageId and ${difference}.`,
+    'An earlier request of this caller had the same messageId and another body.',
     { path: '$.context.messageId' },
   );
 }

@@ -59,7 +59,7 @@ beforeAll(async () => {
     signedRoute(server, signed, actions.publish, async ({ context, key, digest }) => {
       if (fail) throw fail;
       const body = JSON.stringify(ack(context.messageId));
-      memory.set(JSON.stringify(key), { url: key?.url ?? '', digest, status: 200, body });
+      memory.set(JSON.stringify(key), { digest, status: 200, body });
       return { status: 200, body };
     });
     signedRoute(server, signed, actions.search, async () => ({ status: 200, body: {} }));

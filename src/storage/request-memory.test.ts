@@ -44,13 +44,7 @@ afterAll(async () => {
 describe('a remembered request', () => {
   it('is found with its answer and the digest of its body', async () => {
     await remember({ open: false });
-    expect(await findRemembered(database, key, same)).toEqual({ ...answer, url: key.url });
-  });
-
-  it('is found under other parameters too, which nobody signs, with its own', async () => {
-    await remember({ open: false }, { ...key, url: '/catalog/subscription' });
-    const other = { ...key, url: '/catalog/subscription?subscriptionId=1' };
-    expect(await findRemembered(database, other, same)).toMatchObject({ url: '/catalog/subscription' });
+    expect(await findRemembered(database, key, same)).toEqual(answer);
   });
 
   it.each(Object.keys(key))('is another one when its %s differs', async (member) => {
@@ -61,7 +55,7 @@ describe('a remembered request', () => {
   it('may have an address longer than an index entry', async () => {
     const long = { ...key, url: `/catalog/subscription?${'x'.repeat(20_000)}` };
     await remember({ open: false }, long);
-    expect(await findRemembered(database, long, same)).toMatchObject(answer);
+    expect(await findRemembered(database, long, same)).toEqual(answer);
   });
 
   it('is gone with the transaction that was to do its work', async () => {

@@ -9,7 +9,7 @@ const purgeBatch = 5_000;
 /** By so much the clocks of a service's processes may differ: what one thinks has expired, another may still accept. */
 const clockMarginMs = 60_000;
 
-/** What makes two requests the same; whether they also ask for the same is told by the parameters in their url, and by the digest. */
+/** What makes two requests the same; their bodies are told apart by the digest. */
 export interface RequestKey {
   role: string;
   identity: string;
@@ -20,7 +20,6 @@ export interface RequestKey {
 }
 
 export interface RememberedRequest {
-  url: string;
   digest: string;
   status: number;
   body: string;
@@ -33,8 +32,8 @@ export async function findRemembered(
   { digest, expires }: { digest: string; expires: Date },
 ): Promise<RememberedRequest | undefined> {
   const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
-    `select url, digest, status, body, url = $2 and digest = $3 and expires < $4 as prolong from work.request where key = $1`,
-    [hashOf(key), key.url, digest, expires],
+    `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
+    [hashOf(key), digest, expires],
   );
   if (rows[0] === undefined) return undefined;
   const { prolong, ...remembered } = rows[0];
@@ -54,7 +53,7 @@ export async function findRemembered(
 export async function rememberRequest(
   tx: Transaction,
   key: RequestKey,
-  request: Omit<RememberedRequest, 'url'> & { expires: Date; open: boolean },
+  request: RememberedRequest & { expires: Date; open: boolean },
 ): Promise<number> {
   const { role, identity, method, url, action, messageId } = key;
   const { digest, status, body, expires, open } = request;
@@ -88,9 +87,7 @@ export async function purgeRequests(database: Database, now: Date): Promise<numb
   }
 }
 
-/** Without the parameters in the url, which nobody signs: under others, a request is found all the same. */
 function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
-  const [path] = url.split('?');
-  const parts = JSON.stringify([role, identity, method, path, action, messageId]);
+  const parts = JSON.stringify([role, identity, method, url, action, messageId]);
   return createHash('sha256').update(parts).digest();
 }
