@@ -14,7 +14,7 @@ import { listCallbacks, queueCallback, replayCallback } from '../storage/callbac
 import { type Database, openDatabase } from '../storage/database.ts';
 import type { WorkLoop } from '../storage/due-work.ts';
 import { startCallbackLoop } from './callback-loop.ts';
-import type { Sender } from './send.ts';
+import { type Sender, sendTimeoutMs } from './send.ts';
 
 const privateKey = privateKeyFromSeed(generateSeed());
 const publicKey = parsePublicKey(publicKeyOf(privateKey));
@@ -189,5 +189,18 @@ describe('a callback', () => {
       await listCallbacks(database, { role: 'test', state: 'open', limit: 1_000, offset: 0 }),
     ).toHaveLength(200);
     expect(silent.attempts.length).toBeLessThanOrEqual(8);
+  });
+
+  it('to any of many receivers that never answer delays nobody else for long', async () => {
+    await database.query('truncate work.callback');
+    const silent = await Promise.all(Array.from({ length: 24 }, () => receiver('silence')));
+    const lively = await receiver(() => ({ status: 200 }));
+    await Promise.all(silent.flatMap(({ url }) => Array.from({ length: 10 }, () => queue(url))));
+    start();
+    const startedAt = Date.now();
+    await settled(await queue(lively.url));
+    expect(Date.now() - startedAt).toBeLessThan(sendTimeoutMs / 2);
+    const inWork = silent.map(({ attempts }) => attempts.length);
+    expect(Math.max(...inWork)).toBeLessThanOrEqual(8);
   });
 });

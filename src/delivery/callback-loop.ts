@@ -10,16 +10,23 @@ import {
   recordRetry,
 } from '../storage/callbacks.ts';
 import type { Database } from '../storage/database.ts';
-import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { type Claim, startWorkLoop, type WorkLoop, type WorkLoopOptions } from '../storage/due-work.ts';
 import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
+import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
 // Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
 // them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again.
+//
+// Slow receivers must not take the places of the others, however many they are:
+//
+//   quick   128 places, 8 of them for one receiver; who has waited for its answer for a moment steps aside
+//   slow    64 places, one for each receiver that did not answer in good time when it was last sent something
 
-/** Only sockets wait here; a slow receiver must not take the places of the others. */
-const callbacksAtOnce = 128;
-const callbacksPerReceiver = 8;
+const quick = { concurrency: 128, perReceiver: 8, aside: 256 };
+const slow = { concurrency: 64, perReceiver: 1 };
+/** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
+const patience = { asideMs: 1_000, slowMs: 5_000 };
 
 export interface CallbackLoopOptions {
   role: string;
@@ -27,21 +34,42 @@ export interface CallbackLoopOptions {
   sender: Sender;
   policy: RetryPolicy;
   metrics: Metrics;
+  patience?: typeof patience;
 }
 
 export function startCallbackLoop(options: CallbackLoopOptions): WorkLoop {
+  const slowOnes = createSlowReceivers(options.patience ?? patience);
+  const loops = [
+    startLoop(options, slowOnes, { ...quick, groups: () => ({ except: slowOnes.list() }) }),
+    startLoop(options, slowOnes, { ...slow, groups: () => ({ only: slowOnes.list() }) }),
+  ];
+  return {
+    async close() {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}
+
+function startLoop(
+  options: CallbackLoopOptions,
+  slowOnes: SlowReceivers,
+  { perReceiver, ...places }: { perReceiver: number } & Places,
+): WorkLoop {
   const { role, database, sender } = options;
   return startWorkLoop<DueCallback>({
+    ...places,
     database,
     table: callbackTable,
     channel: callbacksChannel,
     where: { role },
-    perGroup: { column: 'receiver', limit: callbacksPerReceiver },
-    concurrency: callbacksAtOnce,
+    perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
-    handle: (claim, signal) => deliver(options, claim, signal),
+    handle: (claim, signal, stepAside) =>
+      slowOnes.watch(claim.row.receiver, stepAside, () => deliver(options, claim, signal)),
   });
 }
+
+type Places = Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'groups'>;
 
 async function deliver(
   options: CallbackLoopOptions,

@@ -16,7 +16,11 @@ export interface ClaimOptions {
    * of `where`, `column` and due_at, and one on leased_until.
    */
   perGroup?: { column: string; limit: number };
+  /** Of these groups alone, or of all but these. */
+  groups?: GroupChoice;
 }
+
+export type GroupChoice = { only: readonly string[] } | { except: readonly string[] };
 
 /** Takes due rows, the longest due first, so that nobody else gets them until their leases end. */
 export async function claimDue<Row extends object = Record<string, unknown>>(
@@ -24,10 +28,10 @@ export async function claimDue<Row extends object = Record<string, unknown>>(
   table: string,
   options: ClaimOptions,
 ): Promise<Claim<Row>[]> {
-  const { perGroup, limit, where } = options;
+  const { perGroup, limit } = options;
   if (perGroup === undefined) return claim(database, table, options, longestDue);
   const window = limit * rowsSeenPerPlace;
-  const due = await countDue(database, table, where, window);
+  const due = await countDue(database, table, options, window);
   if (due === 0) return [];
   return database.transaction(async (tx) => {
     // Two claims at the same moment would both find a free place in a group.
@@ -71,9 +75,9 @@ function longestDue(name: string, { limit, where }: ClaimOptions, parameters: Pa
 }
 
 function longestDueWithPlace(name: string, options: ClaimOptions, parameters: Parameters): string {
-  const { limit, where, perGroup } = grouped(options);
+  const { limit, perGroup } = grouped(options);
   const group = pg.escapeIdentifier(perGroup.column);
-  const match = matching(where, parameters);
+  const match = matchingGroups(options, parameters);
   return `with busy as (${busyGroups(name, group, match)}), seen as (
             select id, due_at, ${group} as value from ${name} where ${isDue} ${match}
             order by due_at limit ${parameters.add(limit * rowsSeenPerPlace)}
@@ -88,9 +92,9 @@ function longestDueWithPlace(name: string, options: ClaimOptions, parameters: Pa
 
 /** Walks from group to group by the index, however many rows of each are waiting. */
 function longestDueOfEachGroup(name: string, options: ClaimOptions, parameters: Parameters): string {
-  const { limit, where, perGroup } = grouped(options);
+  const { limit, perGroup } = grouped(options);
   const group = pg.escapeIdentifier(perGroup.column);
-  const match = matching(where, parameters);
+  const match = matchingGroups(options, parameters);
   return `with recursive groups (value) as (
             (select ${group} from ${name} where due_at is not null ${match} order by ${group} limit 1)
             union all
@@ -110,20 +114,30 @@ function busyGroups(name: string, group: string, match: string): string {
   return `select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} group by ${group}`;
 }
 
-function grouped({ limit, where, perGroup }: ClaimOptions) {
+function grouped({ limit, perGroup }: ClaimOptions) {
   if (perGroup === undefined) throw new Error('there is no limit per group');
-  return { limit, where, perGroup };
+  return { limit, perGroup };
+}
+
+function matchingGroups({ where, perGroup, groups }: ClaimOptions, parameters: Parameters): string {
+  const match = matching(where, parameters);
+  if (perGroup === undefined || groups === undefined) return match;
+  const group = pg.escapeIdentifier(perGroup.column);
+  if ('only' in groups) return `${match} and ${group} = any (${parameters.add(groups.only)})`;
+  return groups.except.length === 0
+    ? match
+    : `${match} and ${group} <> all (${parameters.add(groups.except)})`;
 }
 
 async function countDue(
   database: Database,
   table: string,
-  where: Record<string, unknown> | undefined,
+  options: ClaimOptions,
   atMost: number,
 ): Promise<number> {
   const parameters = new Parameters();
   const { rowCount } = await database.query(
-    `select from ${tableName(table)} where ${isDue} ${matching(where, parameters)} limit ${parameters.add(atMost)}`,
+    `select from ${tableName(table)} where ${isDue} ${matchingGroups(options, parameters)} limit ${parameters.add(atMost)}`,
     parameters.values,
   );
   return rowCount;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
+import type { GroupChoice } from './claim-due.ts';
 import { type Database, openDatabase } from './database.ts';
 import {
   type Claim,
@@ -162,7 +163,44 @@ describe('a limit per group', () => {
   });
 });
 
+describe('a choice of groups', () => {
+  it.each([0, 500])('is all that is claimed from, with %i rows of others waiting', async (waiting) => {
+    await database.query(
+      "insert into job (receiver, due_at) select 'slow', now() - interval '10 s' from generate_series(1, $1)",
+      [waiting],
+    );
+    for (const receiver of ['slow', 'quick', 'quick', 'other']) await addJob('-1 s', receiver);
+    const claimed = async (groups: GroupChoice) => {
+      const perGroup = { column: 'receiver', limit: 1 };
+      const claims = await claimDue<Job>(database, table, { limit: 10, perGroup, groups });
+      return claims.map(({ row }) => row.receiver).sort();
+    };
+    expect(await claimed({ except: ['slow', 'nobody'] })).toEqual(['other', 'quick']);
+    expect(await claimed({ only: ['slow'] })).toEqual(['slow']);
+    expect(await claimed({ except: [] })).toEqual([]);
+  });
+});
+
 describe('the loop', () => {
+  it('gives the places of handlers that step aside to others, as many as it may', async () => {
+    for (let count = 0; count < 10; count++) await addJob('-1 s');
+    let begun = 0;
+    work({
+      concurrency: 2,
+      aside: 3,
+      finishMs: 0,
+      pollMs: 60_000,
+      handle: async (_claim, signal, stepAside) => {
+        begun += 1;
+        setTimeout(stepAside, 5);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    });
+    await until(async () => begun === 5);
+    await delay(50);
+    expect(begun).toBe(5);
+  });
+
   it('wakes by a hint', async () => {
     work({ handle: (claim) => finish(claim, 'done'), pollMs: 60_000 });
     await delay(50);

@@ -1,6 +1,6 @@
 import type { Logger } from '../logger.ts';
 import { createAlarm } from './alarm.ts';
-import { type ClaimOptions, claimDue } from './claim-due.ts';
+import { type ClaimOptions, claimDue, type GroupChoice } from './claim-due.ts';
 import type { Database } from './database.ts';
 import {
   type Claim,
@@ -37,11 +37,16 @@ export interface WorkLoopOptions<Row extends object>
   channel: string;
   /** How many rows are in work here at a time. */
   concurrency: number;
+  /** How many rows more may be in work whose handlers stepped aside. */
+  aside?: number;
+  /** Asked before each claim. */
+  groups?: () => GroupChoice;
   /**
    * Does the work of a row and settles it. The signal says that the result is not wanted any more: the lease was lost, or
-   * the process ends. An error is logged, and the row is due again after a pause.
+   * the process ends. An error is logged, and the row is due again after a pause. A handler that merely waits may step aside, and lets
+   * another row have its place.
    */
-  handle(claim: Claim<Row>, signal: AbortSignal): Promise<void>;
+  handle(claim: Claim<Row>, signal: AbortSignal, stepAside: () => void): Promise<void>;
   logger: Logger;
   leaseMs?: number;
   pollMs?: number;
@@ -63,12 +68,15 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     table,
     channel,
     concurrency,
+    aside = 0,
     handle,
     leaseMs = defaultLeaseMs,
     pollMs = defaultPollMs,
   } = options;
   const logger = options.logger.child({ table });
   const held = new Map<string, Held>();
+  /** The tokens of those whose handlers merely wait. */
+  const waiting = new Set<string>();
   const alarm = createAlarm();
   let closing = false;
   /** The last claim filled all places: more is likely due. */
@@ -80,19 +88,26 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 
   async function run(): Promise<void> {
     while (!closing) {
-      const sleepMs = held.size < concurrency ? await claimMore() : pollMs;
+      const sleepMs = freePlaces() > 0 ? await claimMore() : pollMs;
       if (!closing) await alarm.sleep(sleepMs);
     }
+  }
+
+  function freePlaces(): number {
+    return concurrency - held.size + Math.min(waiting.size, aside);
   }
 
   /** Fills the free places; returns how long there will be nothing more to do, unless something rings. */
   async function claimMore(): Promise<number> {
     const { where, columns, perGroup } = options;
+    const groups = options.groups?.();
+    if (groups && 'only' in groups && groups.only.length === 0) return pollMs;
     try {
       // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
-      const limit = concurrency - held.size;
-      const claims = await claimDue<Row>(database, table, { limit, leaseMs, where, columns, perGroup });
+      const limit = freePlaces();
+      const wanted = { limit, leaseMs, where, columns, perGroup, groups };
+      const claims = await claimDue<Row>(database, table, wanted);
       for (const claim of claims) begin(claim);
       full = claims.length === limit;
       return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
@@ -104,18 +119,26 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 
   function begin(claim: Claim<Row>): void {
     const abort = new AbortController();
-    const work = finish(claim, abort.signal).finally(() => {
-      held.delete(claim.token);
-      const manyFree = concurrency - held.size >= concurrency * refillFraction;
+    const refill = () => {
+      const manyFree = freePlaces() >= concurrency * refillFraction;
       if (manyFree) alarm.ring();
       else setTimeout(alarm.ring, gatherMs);
+    };
+    const stepAside = () => {
+      waiting.add(claim.token);
+      refill();
+    };
+    const work = finish(claim, abort.signal, stepAside).finally(() => {
+      held.delete(claim.token);
+      waiting.delete(claim.token);
+      refill();
     });
     held.set(claim.token, { claim, abort, work, leasedUntil: Date.now() + leaseMs });
   }
 
-  async function finish(claim: Claim<Row>, signal: AbortSignal): Promise<void> {
+  async function finish(claim: Claim<Row>, signal: AbortSignal, stepAside: () => void): Promise<void> {
     try {
-      await handle(claim, signal);
+      await handle(claim, signal, stepAside);
       if (!isSettled(claim)) throw new Error('the handler left its row unsettled');
     } catch (error) {
       if (error instanceof LeaseLost) return logger.warn(error.message);

@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createSlowReceivers } from './slow-receivers.ts';
+
+const patience = { asideMs: 20, slowMs: 60 };
+const nobodyWaits = () => undefined;
+
+describe('a receiver', () => {
+  it('that answers soon is not slow, and lets nobody go first', async () => {
+    const slow = createSlowReceivers(patience);
+    await slow.watch(
+      'quick',
+      () => expect.fail('it was quick'),
+      async () => undefined,
+    );
+    await delay(100);
+    expect(slow.list()).toEqual([]);
+  });
+
+  it('that keeps waiting lets others go first, then counts as slow before it has answered, and until it is quick again', async () => {
+    const slow = createSlowReceivers(patience);
+    let steppedAside = 0;
+    const waiting = slow.watch(
+      'silent',
+      () => {
+        steppedAside += 1;
+      },
+      () => delay(150),
+    );
+    await delay(100);
+    expect([steppedAside, slow.list()]).toEqual([1, ['silent']]);
+    await waiting;
+    expect(slow.list()).toEqual(['silent']);
+    await slow.watch('silent', nobodyWaits, async () => undefined);
+    expect(slow.list()).toEqual([]);
+  });
+
+  it('is judged by its time, also when the attempt fails', async () => {
+    const slow = createSlowReceivers(patience);
+    const failing = (ms: number) => async () => {
+      await delay(ms);
+      throw new Error('no answer');
+    };
+    await expect(slow.watch('gone', nobodyWaits, failing(0))).rejects.toThrow('no answer');
+    await expect(slow.watch('silent', nobodyWaits, failing(100))).rejects.toThrow('no answer');
+    expect(slow.list()).toEqual(['silent']);
+  });
+});
