@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { makeTree, readTree, servedFiles } from './support/published-tree.ts';
+import { publishThroughKills } from './support/publisher-crashes.ts';
+import { processKey, startPublisherProcess } from './support/publisher-process.ts';
+
+// Publishers in processes of their own, on one tree.
+
+describe('publishers that are killed, or work at the same time', () => {
+  it(
+    'leave a tree that verifies at every moment, with all that was answered',
+    () => publishThroughKills({ publishes: 24, kills: 6 }),
+    120_000,
+  );
+
+  it('lose nothing of each other', async () => {
+    const tree = await makeTree({ key: processKey });
+    const count = 15;
+    try {
+      const { directory, baseUrl } = tree;
+      const publishers = await Promise.all(
+        ['one', 'two'].map((name) => startPublisherProcess({ directory, baseUrl, name, first: 0, count })),
+      );
+      await Promise.all(publishers.map(({ ended }) => ended));
+      const read = await readTree(tree);
+      const shared = read.get('shared')?.held;
+      expect(shared?.version).toBe(2 * count);
+      for (const name of ['one', 'two']) {
+        for (let n = 0; n < count; n++) expect(shared?.content.resources.has(`${name}-${n}`)).toBe(true);
+        expect(read.get(name)?.held?.version).toBe(count);
+      }
+      const listed = [...read.values()].flatMap(({ entry }) => [
+        entry.baseline?.url,
+        ...entry.changes.map(({ url }) => url),
+      ]);
+      for (const url of listed) {
+        expect([...(await servedFiles(tree)).keys()]).toContain(url?.slice(baseUrl.length + 1));
+      }
+    } finally {
+      await tree.remove();
+    }
+  }, 120_000);
+});

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Held } from './published-tree.ts';
+import { makeTree, readTree } from './published-tree.ts';
+import { processKey, startPublisherProcess } from './publisher-process.ts';
+
+/**
+ * Kills a publisher at random moments until it has published often enough. What is served verifies at every moment, also for a reader from
+ * an earlier state, and every publish that was answered is there.
+ */
+export async function publishThroughKills({
+  publishes,
+  kills,
+}: {
+  publishes: number;
+  kills: number;
+}): Promise<void> {
+  const tree = await makeTree({ key: processKey });
+  let held = new Map<string, Held>();
+  let acknowledged = -1;
+  const perLife = Math.ceil(publishes / kills);
+  try {
+    for (let life = 0; life < kills || acknowledged < publishes - 1; life++) {
+      const { directory, baseUrl } = tree;
+      const first = acknowledged + 1;
+      const publisher = await startPublisherProcess({ directory, baseUrl, name: 'own', first, count: 1000 });
+      while (publisher.acknowledged() < first + perLife - 2) await readTree(tree, { held });
+      await delay(Math.random() * 60);
+      await publisher.kill();
+      acknowledged = publisher.acknowledged();
+      const read = await readTree(tree, { held });
+      const shared = read.get('shared')?.held?.content.resources;
+      for (let n = 0; n <= acknowledged; n++) expect(shared?.has(`own-${n}`)).toBe(true);
+      const latest = Number(read.get('own')?.held?.content.resources.get('latest')?.descriptor?.name ?? -1);
+      expect(latest - acknowledged).toBeOneOf([0, 1]);
+      held = new Map([...read].flatMap(([id, catalog]) => (catalog.held ? [[id, catalog.held]] : [])));
+    }
+  } finally {
+    await tree.remove();
+  }
+}
