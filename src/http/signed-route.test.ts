@@ -1,5 +1,6 @@
 import { randomUUID, sign } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   bodyOf,
@@ -58,6 +59,11 @@ describe('a signed request', () => {
     expect(seen?.message.catalogs[0]?.id).toBe('catalog-1');
     expect(seen?.rawBody.toString()).toBe(body);
     expect(seen?.expires.getTime()).toBeGreaterThan(Date.now() + 290_000);
+  });
+
+  it('waits for no schema to be compiled: that is done before the server listens', async () => {
+    const query = Type.Object({ at: Type.String({ format: 'nobody knows it' }) });
+    await expect(start({ ...actions.search, query })).rejects.toThrow('unknown format');
   });
 
   it('may carry any Content-Type or none: the bytes decide', async () => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logger.ts';
-import { findMessageId } from '../protocol/acknowledgement.ts';
+import { findMessageId, prepareToRead } from '../protocol/acknowledgement.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -45,6 +45,7 @@ export function signedRoute<A extends Action>(
   const { limits } = service;
   const maxBytes = action.bodyLimit === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes;
   const route: Route<A> = { service, action, handler, maxBytes };
+  prepareToRead(action);
   server.route({
     method: action.method,
     url: action.path,

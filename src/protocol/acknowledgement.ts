@@ -13,7 +13,7 @@ import { faultAt } from './fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from './json.ts';
 import { ErrorReport, oneOfTexts } from './shapes.ts';
 import { endOfDuration, parseInstant } from './time.ts';
-import { validator } from './validate.ts';
+import { prepareValidator, validator } from './validate.ts';
 
 export const Acknowledgement = Type.Object(
   {
@@ -71,6 +71,12 @@ export function parseEnvelope<A extends Action>(body: unknown, action: A, now: D
   const message = validator(schema.message)(value.message, ['message']);
   action.check?.(message);
   return { context, message } as EnvelopeOf<A>;
+}
+
+/** So that the first message of an action is read as quickly as all others. */
+export function prepareToRead({ body, query }: Action): void {
+  if (body) for (const schema of [body.properties.context, body.properties.message]) prepareValidator(schema);
+  if (query) prepareValidator(query);
 }
 
 /**

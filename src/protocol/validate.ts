@@ -24,6 +24,11 @@ export function validator<S extends TSchema>(schema: S): (value: unknown, at?: S
   };
 }
 
+/** Compiles a schema, which takes a while, before the first value comes that is to be checked. */
+export function prepareValidator(schema: TSchema): void {
+  compiled(schema, 'firstFault');
+}
+
 /**
  * Every fault of a value, for documents whose author wants them all at once. Not for bodies of strangers: it
  * has no bound.
