@@ -9,6 +9,7 @@ import {
   name,
   networkId,
   optional,
+  port,
   read,
   SettingsError,
   seed,
@@ -28,15 +29,15 @@ export type Role = (typeof roles)[number];
 export const settings = {
   ROLES: list('all', `roles of this process, comma-separated: ${roles.join(', ')}, or all`),
   HOST: text('127.0.0.1', 'address to listen on'),
-  REGISTRY_PORT: integer(4001, 'port of the registry role', { max: 65_535 }),
-  CATALOG_PORT: integer(4002, 'port of the catalog service', { max: 65_535 }),
-  DISCOVERY_PORT: integer(4003, 'port of the discovery service', { max: 65_535 }),
-  PUBLISHER_PORT: integer(4004, 'port of the published files', { max: 65_535 }),
+  REGISTRY_PORT: port(4001, 'port of the registry role'),
+  CATALOG_PORT: port(4002, 'port of the catalog service'),
+  DISCOVERY_PORT: port(4003, 'port of the discovery service'),
+  PUBLISHER_PORT: port(4004, 'port of the published files'),
   PUBLISHER_TRIGGER_HOST: text(
     '127.0.0.1',
     'address of the local trigger, which takes unsigned requests: nobody else may reach it',
   ),
-  PUBLISHER_TRIGGER_PORT: integer(4005, 'port of the local trigger', { max: 65_535 }),
+  PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
   OPERATIONS_PORT: integer(
     0,
     'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
@@ -78,6 +79,7 @@ export const settings = {
   DISCOVER_TIMEOUT_MS: integer(5000, 'how long the evaluation of one discover may take', {
     unit: 'milliseconds',
     min: 10,
+    max: 600_000,
   }),
   ACCEPT_POSTFIX_FILTERS: flag(
     true,
@@ -143,16 +145,19 @@ export const settings = {
   HISTORY_DAYS: integer(30, 'how long the change history is kept (the latest change of a catalog for ever)', {
     unit: 'days',
     min: 1,
+    max: 36_500,
   }),
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
   BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push or an on_pull'),
   CLOCK_SKEW_SECONDS: integer(30, 'how far in the future a signature may have been created', {
     unit: 'seconds',
+    max: 3_600,
   }),
   MAX_SIGNATURE_SECONDS: integer(7200, 'longest time from created to expires of a signature', {
     unit: 'seconds',
     min: 1,
+    max: 604_800,
   }),
   RATE_LIMIT_PER_SECOND: integer(
     200,
@@ -166,6 +171,7 @@ export const settings = {
   OVERLOAD_EVENT_LOOP_MS: integer(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
     unit: 'milliseconds',
     min: 10,
+    max: 600_000,
   }),
   OVERLOAD_BACKLOG: integer(10_000, 'unprocessed submissions above which new ones get NET_OVERLOADED', {
     min: 1,
@@ -186,10 +192,18 @@ export const settings = {
   RETRY_BASE_MS: integer(1000, 'first delay before a delivery is tried again; doubles up to 5 minutes', {
     unit: 'milliseconds',
     min: 1,
+    max: 300_000,
   }),
-  RETRY_HOURS: decimal(24, 'how long a delivery is tried before it is parked', { unit: 'hours' }),
+  RETRY_HOURS: decimal(24, 'how long a delivery is tried before it is parked', {
+    unit: 'hours',
+    max: 8_760,
+  }),
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
-  DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', { unit: 'seconds', min: 1 }),
+  DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
+    unit: 'seconds',
+    min: 1,
+    max: 2_592_000,
+  }),
 } as const satisfies Record<string, Kind<unknown>>;
 
 export type Settings = Values<typeof settings>;

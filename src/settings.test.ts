@@ -27,12 +27,22 @@ describe('settings', () => {
     };
     expect(() => readConfig(env)).toThrow(
       [
-        'Setting CATALOG_PORT="99999" must be a whole number from 0 to 65535.',
+        'Setting CATALOG_PORT="99999" must be a whole number from 1 to 65535.',
         'Setting CATALOG_URL="ftp://x" must be an http or https URL.',
         'Setting NETWORK_MEMBERSHIP="maybe" must be one of off, enforce.',
         'Setting BODY_SIZE_LIMIT="big" must be a size such as 5242880, 512kb or 5mb.',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    ['CATALOG_PORT', '0', 'a whole number from 1 to 65535'],
+    ['RETRY_HOURS', '10000000000', 'a number from 0 to 8760'],
+    ['DOWNLOAD_TTL_SECONDS', '9000000000000000', 'a whole number from 1 to 2592000'],
+    ['HISTORY_DAYS', '9007199254740991', 'a whole number from 1 to 36500'],
+    ['RETRY_BASE_MS', '3000000000', 'a whole number from 1 to 300000'],
+  ])('refuse %s=%s: no address, date or timer can be made of it', (name, value, wanted) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`Setting ${name}="${value}" must be ${wanted}.`);
   });
 
   it('name us as a registry can, and never show a private key', () => {

@@ -73,6 +73,11 @@ export function integer(
   };
 }
 
+/** Where a role is reached: not 0, because its own address, which others are told, is made from it. */
+export function port(fallback: number, about: string): Kind<number> {
+  return integer(fallback, about, { min: 1, max: 65_535 });
+}
+
 export function decimal(
   fallback: number,
   about: string,
