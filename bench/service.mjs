@@ -17,11 +17,28 @@ import { registerParticipant } from '../dist/storage/participants.js';
 const registryName = 'subscribers.beckn.one';
 
 /** `settings` are environment variables of the service. `prepare` fills the database before the service starts. */
-export async function startService({ settings = {}, prepare = async () => {} } = {}) {
+export async function startService(options = {}) {
+  /** What ends each thing that was started, the last one first. */
+  const closers = [];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await start(options, (end) => closers.push(end))), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start({ settings = {}, prepare = async () => {} }, atEnd) {
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-bench-'));
+  atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
   chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
   const postgres = await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
+  atEnd(() => postgres.close());
   const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
+  atEnd(() => database.close());
   await prepare(database);
 
   const [registryPort, catalogPort, discoveryPort] = [await freePort(), await freePort(), await freePort()];
@@ -48,11 +65,15 @@ export async function startService({ settings = {}, prepare = async () => {} } =
       ...settings,
     },
   });
+  const exited = once(child, 'exit');
+  atEnd(async () => {
+    if (child.connected) child.disconnect();
+    await exited;
+  });
   await Promise.race([
     once(child, 'message'),
-    once(child, 'exit').then(() => Promise.reject(new Error('the service did not start'))),
+    exited.then(() => Promise.reject(new Error('the service did not start'))),
   ]);
-  const participants = [];
 
   return {
     database,
@@ -61,7 +82,7 @@ export async function startService({ settings = {}, prepare = async () => {} } =
     /** `to` is whom it sends its requests to; one that `ignoresCallbacks` acknowledges them unread. */
     async participant(name, { to = catalogUrl, ignoresCallbacks = false } = {}) {
       const participant = await startParticipant(`${name}.bench`, database, { to, ignoresCallbacks });
-      participants.push(participant);
+      atEnd(() => participant.close());
       return participant;
     },
     /** By how many bytes the service's memory grew at most during the work. */
@@ -71,15 +92,6 @@ export async function startService({ settings = {}, prepare = async () => {} } =
       child.send('measured');
       const [{ addedBytes }] = await once(child, 'message');
       return addedBytes;
-    },
-    async close() {
-      for (const participant of participants) participant.close();
-      const exited = once(child, 'exit');
-      child.disconnect();
-      await exited;
-      await database.close();
-      await postgres.close();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

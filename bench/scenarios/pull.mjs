@@ -4,6 +4,7 @@
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { seedChargers } from '../support/seed-chargers.mjs';
 
 const catalogs = 100;
 const resourcesPerCatalog = Number(process.env.BENCH_PULL_RESOURCES ?? 1_000_000) / catalogs;
@@ -12,7 +13,9 @@ const allowedBytes = 200e6;
 const networkId = 'bench.org/pull';
 
 export async function run({ repeat }) {
-  const service = await startService({ prepare: seed });
+  const service = await startService({
+    prepare: (database) => seedChargers(database, { networkId, catalogs, resourcesPerCatalog }),
+  });
   try {
     const ds = await service.participant('ds');
     const { answer } = await ds.send(actions.subscribe, { subscription: { networkIds: [networkId] } });
@@ -75,34 +78,4 @@ async function copyToGzip(database) {
   await database.query(
     `copy (select coalesce(assembled, own) from catalog.resource order by catalog_key, id) to program 'gzip > /dev/null'`,
   );
-}
-
-/** Resources like chargers: about 700 bytes, of which most is alike. */
-async function seed(database) {
-  const provider = `json_build_object('id', 'p', 'descriptor', json_build_object('name', 'Provider'))`;
-  await database.query(
-    `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active,
-       resource_count, offer_count, schema_uses, schema_types, published_at, updated_at)
-     select 'catalog-' || n, 'provider.bench', 'REGULAR', array['${networkId}'], 1, 1, head, head, true,
-       ${resourcesPerCatalog}, 0, '{}', '{}', now(), now()
-     from generate_series(1, ${catalogs}) as n,
-       lateral (select json_build_object('id', 'catalog-' || n, 'descriptor', json_build_object('name', 'Catalog ' || n),
-         'provider', ${provider}) as head) as rendered`,
-  );
-  await database.query(
-    `insert into catalog.resource (catalog_key, id, own, changed_version)
-     select key, 'charger-' || n, json_build_object(
-       'id', 'charger-' || n,
-       'descriptor', json_build_object('name', 'Charger ' || n, 'shortDesc', 'Fast charging at bay ' || n % 37,
-         'longDesc', 'Open around the clock. ' || md5(n::text) || ' Parking is free while charging.'),
-       'resourceAttributes', json_build_object(
-         '@context', 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
-         '@type', 'EnergyResourceEVCharger', 'id', 'charger-' || n, 'type', 'EV_CHARGER',
-         'attributes', json_build_object('connectorType', (array['CCS2', 'Type2', 'CHAdeMO'])[1 + n % 3],
-           'controlProtocol', 'OCPP_2.0.1', 'serialNumber', md5((n * 7)::text),
-           'ratedPower', json_build_object('value', 22 + n % 300, 'unit', 'kW'),
-           'maxImport', json_build_object('value', 22 + n % 300, 'unit', 'kW')))), 1
-     from catalog.catalog, generate_series(1, ${resourcesPerCatalog}) as n`,
-  );
-  await database.query('vacuum analyze catalog.resource');
 }

@@ -11,6 +11,7 @@ import { appendChange } from '../../dist/storage/change-log.js';
 import { registerParticipant } from '../../dist/storage/participants.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { seedChargers } from '../support/seed-chargers.mjs';
 
 const subscribers = 20;
 const catalogs = 50;
@@ -23,7 +24,15 @@ const networkId = 'bench.org/push';
 
 export async function run({ repeat }) {
   const receivers = fork(new URL('../servers/receivers.mjs', import.meta.url), [String(subscribers)]);
-  const [ports] = await once(receivers, 'message');
+  try {
+    const [ports] = await once(receivers, 'message');
+    return await measure({ repeat, receivers, ports });
+  } finally {
+    receivers.disconnect();
+  }
+}
+
+async function measure({ repeat, receivers, ports }) {
   const service = await startService({ prepare: (database) => seed(database, ports) });
   try {
     const ours = () => change(service.database, receivers);
@@ -43,7 +52,6 @@ export async function run({ repeat }) {
     ];
   } finally {
     await service.close();
-    receivers.disconnect();
   }
 }
 
@@ -116,7 +124,7 @@ async function post(ports, bodies) {
   }
 }
 
-/** Subscribers of one network, and in it catalogs of resources like chargers, about 700 bytes each. */
+/** Subscribers of one network, and catalogs in it. */
 async function seed(database, ports) {
   for (const [index, port] of ports.entries()) {
     const [namespace, registryName] = [`ds-${index}.bench`, 'subscribers.beckn.one'];
@@ -134,29 +142,5 @@ async function seed(database, ports) {
       [randomUUID(), `${namespace}/${registryName}`, networkId],
     );
   }
-  await database.query(
-    `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active,
-       resource_count, offer_count, schema_uses, schema_types, published_at, updated_at)
-     select 'catalog-' || n, 'provider.bench', 'REGULAR', array['${networkId}'], 1, 1, head, head, true,
-       ${resourcesPerCatalog}, 0, '{}', '{}', now(), now()
-     from generate_series(1, ${catalogs}) as n,
-       lateral (select json_build_object('id', 'catalog-' || n, 'descriptor', json_build_object('name', 'Catalog ' || n),
-         'provider', json_build_object('id', 'p', 'descriptor', json_build_object('name', 'Provider'))) as head) as rendered`,
-  );
-  await database.query(
-    `insert into catalog.resource (catalog_key, id, own, changed_version)
-     select key, 'charger-' || n, json_build_object(
-       'id', 'charger-' || n,
-       'descriptor', json_build_object('name', 'Charger ' || n, 'shortDesc', 'Fast charging at bay ' || n % 37,
-         'longDesc', 'Open around the clock. ' || md5(n::text) || ' Parking is free while charging.'),
-       'resourceAttributes', json_build_object(
-         '@context', 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
-         '@type', 'EnergyResourceEVCharger', 'id', 'charger-' || n, 'type', 'EV_CHARGER',
-         'attributes', json_build_object('connectorType', (array['CCS2', 'Type2', 'CHAdeMO'])[1 + n % 3],
-           'controlProtocol', 'OCPP_2.0.1', 'serialNumber', md5((n * 7)::text),
-           'ratedPower', json_build_object('value', 22 + n % 300, 'unit', 'kW'),
-           'maxImport', json_build_object('value', 22 + n % 300, 'unit', 'kW')))), 1
-     from catalog.catalog, generate_series(1, ${resourcesPerCatalog}) as n`,
-  );
-  await database.query('vacuum analyze');
+  await seedChargers(database, { networkId, catalogs, resourcesPerCatalog });
 }
