@@ -76,6 +76,51 @@ export const settings = {
     'catalog services to stay in step with: [{"catalogUrl", "catalogId"?, "networkIds"?, "schemaTypes"?}]',
     readSubscription,
   ),
+  DISCOVERY_NETWORKS: jsonList(
+    '[]',
+    'networks whose nodes are crawled: ["namespace/registry"]',
+    readNetworkId,
+  ),
+  DISCOVERY_NODES: jsonList(
+    '[]',
+    'nodes that are crawled directly: ["subscriberId" or "base address"]',
+    readNodeName,
+  ),
+  CRAWL_INTERVAL_SECONDS: integer(300, 'longest time between two polls of a catalog index', {
+    unit: 'seconds',
+    min: 1,
+  }),
+  CUTOVER_FRACTION: decimal(
+    0.5,
+    'size of the pending change files, as a fraction of the baseline, above which the baseline is read instead',
+  ),
+  REQUIRE_MANIFEST: flag(
+    true,
+    'refuse nodes without a signed manifest; false lets the record of the registry stand in',
+  ),
+  ALLOW_UNSIGNED_INDEX: flag(
+    false,
+    'accept an index without a signature of its own; its entries must be signed in any case',
+  ),
+  UNCONFIRMED: choice(
+    ['serve', 'hide'],
+    'serve',
+    'what to do with a catalog that is in no index of its node any more, without having been retired',
+  ),
+  CRAWL_FETCH_TIMEOUT_MS: integer(30_000, 'how long fetching one file may take', {
+    unit: 'milliseconds',
+    min: 10,
+  }),
+  CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
+  CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
+  CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
+  CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched of one node in a day'),
+  CRAWL_MAX_INDEXES: integer(100, 'most catalog indexes of one node', { min: 1 }),
+  CRAWL_MAX_ENTRIES: integer(20_000, 'most entries of one catalog index', { min: 1 }),
+  CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
+  CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
+  CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
+  CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', { unit: 'days', min: 1 }),
   DISCOVER_TIMEOUT_MS: integer(5000, 'how long the evaluation of one discover may take', {
     unit: 'milliseconds',
     min: 10,
@@ -233,6 +278,20 @@ function readSubscription(item: unknown): SubscriptionSetting {
   if (!isList(networkIds)) throw new Error('has an entry whose networkIds is no array of texts');
   if (!isList(schemaTypes)) throw new Error('has an entry whose schemaTypes is no array of texts');
   return item as SubscriptionSetting;
+}
+
+function readNetworkId(item: unknown): string {
+  return networkId('', '').parse(textOf(item));
+}
+
+function readNodeName(item: unknown): string {
+  const kind = /^https?:/.test(textOf(item)) ? url('') : subscriberId('', '');
+  return kind.parse(textOf(item));
+}
+
+function textOf(item: unknown): string {
+  if (typeof item !== 'string') throw new Error('must be a JSON array of texts');
+  return item;
 }
 
 export interface RoleIdentity {

@@ -21,6 +21,12 @@ import { createThreadPool } from './thread-pool.ts';
 export interface RunningRole {
   role: Role;
   url: string;
+  /** Where the publisher takes what its operator wants published. */
+  triggerUrl?: string;
+}
+
+interface StartedRole extends Omit<RunningRole, 'role'> {
+  close(): Promise<void>;
 }
 
 export interface Process {
@@ -88,7 +94,7 @@ export async function startProcess(
       return threads;
     };
 
-    const start: Record<Role, () => Promise<{ url: string; close(): Promise<void> }>> = {
+    const start: Record<Role, () => Promise<StartedRole>> = {
       registry: () =>
         startRegistryRole({
           database: needed(database),
@@ -132,6 +138,7 @@ export async function startProcess(
           client,
           registry,
           threads: openThreads(),
+          schemas: await openSchemas(),
           metrics,
           operations,
           logger: logger.child({ role: 'discovery' }),
@@ -143,7 +150,7 @@ export async function startProcess(
       signal?.throwIfAborted();
       const running = await start[role]();
       closers.push(running.close);
-      roles.push({ role, url: running.url });
+      roles.push({ role, url: running.url, triggerUrl: running.triggerUrl });
     }
     const operationsUrl = await operations?.listen({ host: config.HOST, port: config.OPERATIONS_PORT });
     return { roles, operationsUrl, database, close };

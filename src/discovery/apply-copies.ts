@@ -1,6 +1,6 @@
 import { identityOf } from '../protocol/identity.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type HeldCopy, settlePrecedence } from '../storage/discovery-sync.ts';
+import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
 import { type AppliedCatalog, applyCatalogs, type IncomingCatalog } from './ingest.ts';
 import { removeCatalogs } from './remove-catalogs.ts';
 
@@ -28,6 +28,8 @@ export async function applyCopies(
     const copy = held.get(id);
     return copy && copy.owner !== owner ? [copy] : [];
   });
+  const coming = incoming.map(({ owner, catalog: { id } }) => ({ owner, id }));
+  await lockPrecedence(tx, [...replaced, ...coming]);
   await removeCatalogs(tx, replaced, now);
   const applied = await applyCatalogs(tx, incoming, now);
   await settlePrecedence(tx, applied);

@@ -1,4 +1,5 @@
 import type { ServiceContext } from '../delivery/service.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { ThreadPool } from '../thread-pool.ts';
 
 /** What the actions and loops of the discovery service work with. */
@@ -7,4 +8,6 @@ export interface DiscoveryContext extends ServiceContext {
   url: string;
   /** For filters and geometry that take long. */
   threads: ThreadPool;
+  /** The domain schemas that crawled attributes are checked against. */
+  schemas: SchemaStore;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { purgeCallbacks } from '../storage/callbacks.ts';
+import { purgeLog } from '../storage/crawl-log.ts';
 import { purgeRequests } from '../storage/request-memory.ts';
 import { purgeSent } from '../storage/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
@@ -7,7 +8,7 @@ import type { DiscoveryContext } from './context.ts';
 const intervalMs = 60_000;
 const dayMs = 24 * 3_600_000;
 
-/** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came. */
+/** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of the crawl log. */
 export function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
   const stop = new AbortController();
   const running = run(context, stop.signal);
@@ -33,4 +34,5 @@ async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void
   await purgeRequests(database, at);
   await purgeCallbacks(database, new Date(at.getTime() - config.HISTORY_DAYS * dayMs));
   await purgeSent(database, at);
+  await purgeLog(database, new Date(at.getTime() - config.CRAWL_LOG_DAYS * dayMs));
 }

@@ -2,7 +2,7 @@ import type { ReceivedCatalog } from '../protocol/catalog.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type CatalogRef, holdCatalogs } from '../storage/discovery-catalogs.ts';
 import { keyOf } from '../storage/discovery-keys.ts';
-import { dropCatalogs, settlePrecedence } from '../storage/discovery-sync.ts';
+import { dropCatalogs, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { applyCatalogs } from './ingest.ts';
@@ -10,6 +10,7 @@ import { applyCatalogs } from './ingest.ts';
 /** Takes catalogs out of the index with all that belongs to them; another source's copy of one counts from now on. */
 export async function removeCatalogs(tx: Transaction, refs: readonly CatalogRef[], now: Date): Promise<void> {
   if (refs.length === 0) return;
+  await lockPrecedence(tx, refs);
   const held = (await holdCatalogs(tx, refs, now)).filter(({ known }) => known);
   // Whole, and with nothing in it: so its documents go, with what the index has of them.
   const emptied = held.map(({ source, owner, type, networks, head }) => ({

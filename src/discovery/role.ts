@@ -1,5 +1,6 @@
 import { createService } from '../delivery/service.ts';
 import type { DiscoveryContext } from './context.ts';
+import { startCrawler } from './crawl/crawler.ts';
 import { addDiscoverRoute } from './discover.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSync } from './sync.ts';
@@ -18,7 +19,9 @@ export async function startDiscoveryRole(
   await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
   await sync.start();
 
-  const loops = [sync, service.startCallbacks(), startHousekeeping(context)];
+  const crawler = await startCrawler(context);
+
+  const loops = [sync, crawler, service.startCallbacks(), startHousekeeping(context)];
   return {
     url,
     async close() {

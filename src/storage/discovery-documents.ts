@@ -61,6 +61,21 @@ export async function readDocuments(
   return new Map(rows.map(({ key, document }) => [key, document]));
 }
 
+/** How many resources and offers a catalog has. */
+export async function countDocuments(
+  queryable: Queryable,
+  catalogKey: number,
+): Promise<{ resources: number; offers: number }> {
+  const counts = ['resource', 'offer'].map(
+    (kind) => `(select count(*) from discovery.${kind} where key between $1 and $2) as ${kind}s`,
+  );
+  const { rows } = await queryable.query<{ resources: number; offers: number }>(
+    `select ${counts.join(', ')}`,
+    [keyOf(catalogKey, 0), keyOf(catalogKey, lastNumbers.offer)],
+  );
+  return rows[0] ?? { resources: 0, offers: 0 };
+}
+
 export interface ResourceRow {
   key: number;
   id: string;

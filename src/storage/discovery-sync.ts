@@ -168,24 +168,45 @@ async function leaveNetwork(
 }
 
 /**
- * Which copy of a catalog counts when several catalog services hold one: that of the service that is configured first. Call it after one of
- * them came or went.
+ * Which copy of a catalog counts when there are several. While a signed entry of its owner is known, of which something was applied or which is
+ * retired, its state alone counts. Otherwise, between catalog services, that of the one that is configured first. Call it after one of them
+ * came, went, or changed its state.
  */
 export async function settlePrecedence(
   tx: Transaction,
   refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
 ): Promise<void> {
   if (refs.length === 0) return;
+  await lockPrecedence(tx, refs);
   await tx.query(
     `with rank as (
        select 'service:' || service as source, min(position) as position from discovery.feed where configured group by service
-     ), ranked as (
-       select key, row_number() over (partition by owner, id order by position nulls last, key) as place
-       from discovery.catalog left join rank using (source)
-       where provider_id <> '' and source like 'service:%' and (owner, id) in (select * from unnest($1::text[], $2::text[]))
+     ), standing as (
+       select key, source = 'node' as is_crawled,
+         row_number() over (partition by owner, catalog.id, source = 'node' order by position nulls last, key) as place, coalesce(shown, false) as shown,
+         coalesce(named and (version is not null or retired_at is not null), false) as is_known
+       from discovery.catalog as catalog left join rank using (source)
+         left join discovery.crawl_target as target on target.node = catalog.owner and target.catalog_id = catalog.id
+       where provider_id <> '' and (owner, catalog.id) in (select * from unnest($1::text[], $2::text[]))
+     ), counting as (
+       select key, case when is_crawled then shown else place = 1 and not is_known end as counts from standing
      )
-     update discovery.catalog as catalog set served = place = 1
-     from ranked where catalog.key = ranked.key and served <> (place = 1)`,
+     update discovery.catalog as catalog set served = counts
+     from counting where catalog.key = counting.key and served <> counts`,
+    [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
+  );
+}
+
+/** Who changes copies of a catalog settles which one counts before others do; best taken before any row is locked. */
+export async function lockPrecedence(
+  tx: Transaction,
+  refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
+): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hash) from (
+       select distinct hashtextextended('precedence ' || owner || ' ' || id, 0) as hash
+       from unnest($1::text[], $2::text[]) as wanted (owner, id) order by 1
+     ) as wanted`,
     [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
   );
 }

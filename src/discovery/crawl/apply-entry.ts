@@ -1,0 +1,140 @@
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { holdLease } from '../../storage/crawl-hosts.ts';
+import { writeLog } from '../../storage/crawl-log.ts';
+import {
+  countOtherResources,
+  recordTarget,
+  type TargetChanges,
+  type TargetRow,
+  wakeWaiting,
+} from '../../storage/crawl-targets.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { countDocuments } from '../../storage/discovery-documents.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
+import { applyCatalog, type IncomingCatalog } from '../ingest.ts';
+import { type EntryWork, linesOf } from './crawl-entry.ts';
+import type { ContentReading } from './read-content.ts';
+import { CrawlFault } from './reasons.ts';
+import { nextAttempt } from './schedule.ts';
+
+/** Under which the index knows what was crawled. */
+export const nodeSource = 'node';
+
+type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
+
+/** Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice. */
+export async function applyReading(
+  work: EntryWork,
+  trusted: TrustedEntry,
+  reading: Applicable,
+): Promise<void> {
+  const { context, lease, row, bytes } = work;
+  const { database, now, config } = context;
+  const ref = { owner: row.node, id: row.catalog_id };
+  await database.transaction(async (tx) => {
+    await holdLease(tx, lease);
+    await lockPrecedence(tx, [ref]);
+    const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now());
+    const resources = await judgeSize(tx, row, applied.key, config.CRAWL_MAX_RESOURCES);
+    const changes = { ...cursorOf(row, trusted, reading), resources };
+    const dueAt = reading.complete
+      ? null
+      : nextAttempt(row.failures + 1, { now: now(), random: Math.random() });
+    await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now: now() });
+    await settlePrecedence(tx, [ref]);
+    if (trusted.entry.catalogType === 'MASTER') await wakeWaiting(tx, lease, [row.catalog_id], now());
+    await writeLog(tx, linesOf(work, reading.faults), now());
+  });
+  context.metrics
+    .counter('signpost_crawl_applied_total', 'Catalogs that the crawler brought up to date')
+    .inc();
+}
+
+function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: Applicable): IncomingCatalog {
+  const isActive = { isActive: entry.isActive };
+  const common = {
+    ...{ source: nodeSource, owner: row.node, type: entry.catalogType },
+    networks: entry.networkIds ?? [],
+  };
+  switch (reading.kind) {
+    case 'full': {
+      const { members } = reading.content;
+      const catalog = { ...catalogOf(reading.content), ...ownerOf(row, members), ...isActive };
+      return { ...common, catalog, mode: 'FULL' };
+    }
+    case 'patch': {
+      const { members, resources, offers } = reading.patch;
+      const catalog = {
+        ...{ ...members, id: row.catalog_id, ...isActive },
+        ...{ resources: [...resources.upserts.values()], offers: [...offers.upserts.values()] },
+      } as ReceivedCatalog;
+      const removals = { resources: [...resources.removals], offers: [...offers.removals] };
+      return { ...common, catalog, mode: 'MERGE', removals };
+    }
+    case 'nothing':
+      return { ...common, catalog: { id: row.catalog_id, ...isActive } as ReceivedCatalog, mode: 'MERGE' };
+  }
+}
+
+/** Whom to turn to with an order, where the catalog itself does not say. */
+function ownerOf(
+  { subscriber_id: bppId, url: bppUri }: TargetRow,
+  members: CatalogLevel,
+): Partial<CatalogLevel> {
+  return {
+    ...(members.bppId === undefined && bppId !== null && { bppId }),
+    ...(members.bppUri === undefined && bppUri !== null && { bppUri }),
+  };
+}
+
+/** Where the way ends before the announced version, what was read is kept, but the entry is not dealt with. */
+function cursorOf(row: TargetRow, { entry, signedBy }: TrustedEntry, reading: Applicable): TargetChanges {
+  const reached: TargetChanges =
+    reading.kind === 'full'
+      ? { version: reading.content.version, content_keys: reading.keys, unverified_since: null }
+      : reading.kind === 'patch'
+        ? {
+            version: reading.patch.toVersion,
+            content_keys: [...new Set([...row.content_keys, ...reading.keys])],
+          }
+        : {};
+  const [fault] = reading.faults;
+  const settled: TargetChanges = reading.complete
+    ? { settled_digest: row.digest, applied_entry_version: entry.entryVersion, failures: 0, last_code: null }
+    : {
+        applied_entry_version: row.applied_entry_version ?? 0,
+        failures: row.failures + 1,
+        last_code: fault?.code ?? null,
+      };
+  return {
+    ...reached,
+    ...settled,
+    ...{
+      entry_key: signedBy,
+      relevant: true,
+      waiting_for: null,
+      applied_master: entry.catalogType === 'MASTER',
+    },
+  };
+}
+
+/** Throws when the catalog would be empty, or the node have too much: then nothing of it is applied. */
+async function judgeSize(
+  tx: Transaction,
+  row: TargetRow,
+  key: number,
+  maxResources: number,
+): Promise<number> {
+  const { resources, offers } = await countDocuments(tx, key);
+  if (resources + offers === 0) {
+    throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${row.catalog_id}.`);
+  }
+  const all = resources + (await countOtherResources(tx, row));
+  if (all > maxResources) {
+    throw new CrawlFault('too-many-resources', `${row.node} has ${all} resources; ${maxResources} are kept.`);
+  }
+  return resources;
+}

@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../protocol/json.ts';
+import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
+import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-index.ts';
+import type { HostLease } from '../../storage/crawl-hosts.ts';
+import { writeLog } from '../../storage/crawl-log.ts';
+import { recheckNode } from '../../storage/crawl-nodes.ts';
+import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import { applyReading } from './apply-entry.ts';
+import type { CrawlContext } from './context.ts';
+import { meteredFetcher } from './fetch.ts';
+import { readContent } from './read-content.ts';
+import { findKeys } from './reader.ts';
+import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
+import { minPollMs, nextAttempt } from './schedule.ts';
+import { lineOf } from './tell.ts';
+
+// The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions): one catalog is brought to what its entry says, or
+// it is told why not. State moves only when every check has passed, the cursor together with the content.
+
+export async function crawlEntry(
+  context: CrawlContext,
+  lease: HostLease,
+  row: TargetRow,
+  signal: AbortSignal,
+): Promise<ReadingFault | undefined> {
+  const { config, reader } = context;
+  const allowedBytes = config.CRAWL_DAILY_LIMIT - row.fetched_today;
+  const meter = meteredFetcher(reader.fetcher, { node: row.node, allowedBytes });
+  const work: EntryWork = {
+    context: { ...context, reader: { ...reader, fetcher: meter.fetcher } },
+    lease,
+    row,
+    signal,
+    bytes: meter.bytes,
+  };
+  try {
+    await followEntry(work, await trustedEntry(work));
+    return undefined;
+  } catch (error) {
+    if (!isReadingFault(error)) throw error;
+    await postpone(work, [error]);
+    return error;
+  }
+}
+
+export interface EntryWork {
+  context: CrawlContext;
+  lease: HostLease;
+  row: TargetRow;
+  signal: AbortSignal;
+  /** What was fetched so far. */
+  bytes(): number;
+}
+
+/** The entry was verified when its index was read; since then its key may have been revoked. */
+async function trustedEntry({ context: { reader }, row }: EntryWork): Promise<TrustedEntry> {
+  const document = JSON.parse(row.document) as JsonObject;
+  const node = nodeOf(row, reader.registryName);
+  const keys = await findKeys(reader, node, [claimedRecordId(document)]);
+  return trustEntry(document, { url: row.index_url, node, keys, limits: reader.limits });
+}
+
+export function nodeOf(row: Pick<TargetRow, 'node' | 'subscriber_id'>, registryName: string): HostingNode {
+  const { node: identity, subscriber_id: recordSubscriberId } = row;
+  return { identity, registryName, ...(recordSubscriberId !== null && { recordSubscriberId }) };
+}
+
+async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void> {
+  const { context, row, signal } = work;
+  const { reader, policy } = context;
+  const { entry } = trusted;
+  if (row.retired_at !== null || entry.retiredAt !== undefined) return retire(work, trusted);
+
+  const publisher = { identity: row.node, networkMemberships: row.network_memberships };
+  const acceptance = judgeEntry(entry, publisher, policy);
+  if (acceptance.kind !== 'accepted') {
+    return settle(work, { relevant: false }, [new CrawlFault(acceptance.kind, acceptance.reason)]);
+  }
+  const isApplied = row.version !== null && row.applied_entry_version !== null;
+  if (isApplied && row.applied_master !== (entry.catalogType === 'MASTER')) {
+    const fault = new CrawlFault(
+      'type-changed',
+      `${entry.catalogId} has become a ${entry.catalogType} catalog.`,
+    );
+    return settle(work, {}, [fault]);
+  }
+  const cursor =
+    row.version === null || row.applied_entry_version === null
+      ? undefined
+      : {
+          entryVersion: row.applied_entry_version,
+          version: row.version,
+          mustReread: row.unverified_since !== null,
+        };
+  const reading = await readContent(reader, nodeOf(row, reader.registryName), trusted, cursor, signal);
+  if (reading.kind === 'rollback') {
+    const { of, stored, offered } = reading.plan;
+    const message = `${entry.catalogId} is offered with ${of} ${offered}, but ${stored} was seen before: a rollback, or tampering.`;
+    return settle(work, {}, [new CrawlFault('rollback', message)]);
+  }
+  if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
+  await applyReading(work, trusted, reading);
+}
+
+/** Retired is for ever: what comes after it under the same id is told, and not taken. */
+async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
+  const { row, context } = work;
+  const returned =
+    entry.retiredAt === undefined
+      ? [new CrawlFault('retired-returned', `${entry.catalogId} was retired, and is offered again.`)]
+      : [];
+  await settle(work, { retired_at: row.retired_at ?? context.now() }, returned);
+}
+
+/** The entry is dealt with: nothing more is to do until there is another one. */
+async function settle(
+  work: EntryWork,
+  changes: TargetChanges,
+  faults: readonly ReadingFault[],
+): Promise<void> {
+  const { context, lease, row, bytes } = work;
+  const now = context.now();
+  const [fault] = faults;
+  await context.database.transaction(async (tx) => {
+    const settled = {
+      settled_digest: row.digest,
+      failures: 0,
+      last_code: fault?.code ?? null,
+      waiting_for: null,
+    };
+    await recordTarget(tx, lease, row, { ...settled, ...changes }, { dueAt: null, bytes: bytes(), now });
+    await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
+    await writeLog(tx, linesOf(work, faults), now);
+  });
+}
+
+/** It is tried again, whatever its index answers meanwhile. */
+export async function postpone(work: EntryWork, faults: readonly ReadingFault[]): Promise<void> {
+  const { context, lease, row, bytes } = work;
+  const now = context.now();
+  const failures = row.failures + 1;
+  const retryAfterMs = Math.max(
+    0,
+    ...faults.map((fault) => (fault instanceof CrawlFault && fault.retryAfterMs) || 0),
+  );
+  const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
+  await context.database.transaction(async (tx) => {
+    const changes = { failures, last_code: faults[0]?.code ?? null };
+    await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
+    if (faults.some((fault) => !(fault instanceof CrawlFault)))
+      await recheckNode(tx, row.node_id, now, minPollMs);
+    await writeLog(tx, linesOf(work, faults), now);
+  });
+}
+
+export function linesOf({ context, row }: EntryWork, faults: readonly ReadingFault[]) {
+  const about = { node: row.node, indexUrl: row.index_url, catalogId: row.catalog_id };
+  return faults.map((fault) => lineOf(context, about, fault));
+}

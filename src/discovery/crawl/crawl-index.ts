@@ -1,0 +1,189 @@
+import { sha256Digest } from '../../protocol/digest.ts';
+import { parseInstant } from '../../protocol/time.ts';
+import type { HostLease } from '../../storage/crawl-hosts.ts';
+import {
+  type IndexEffects,
+  type IndexRow,
+  postponeIndex,
+  type ReadEntry,
+  type ReadIndex,
+  recordIndex,
+} from '../../storage/crawl-indexes.ts';
+import { type LogLine, writeLog } from '../../storage/crawl-log.ts';
+import { recheckNode } from '../../storage/crawl-nodes.ts';
+import { judgeKeys } from '../../storage/crawl-targets.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import type { CrawlContext } from './context.ts';
+import { meteredFetcher } from './fetch.ts';
+import { type IndexReading, readIndex } from './read-index.ts';
+import { askRegistry } from './reader.ts';
+import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
+import { minPollMs, nextAttempt, nextPoll } from './schedule.ts';
+import { lineOf } from './tell.ts';
+
+// The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
+// is the work of the entry stage, which has due times of its own: an index that has not changed hides nothing.
+
+export type IndexOutcome =
+  | { kind: 'unchanged'; dueAt: Date }
+  | { kind: 'read' }
+  | { kind: 'failed'; fault: ReadingFault };
+
+export async function crawlIndex(
+  context: CrawlContext,
+  lease: HostLease,
+  row: IndexRow,
+  signal: AbortSignal,
+): Promise<IndexOutcome> {
+  const { config, reader, now } = context;
+  const allowedBytes = config.CRAWL_DAILY_LIMIT - row.fetched_today;
+  const meter = meteredFetcher(reader.fetcher, { node: row.node, allowedBytes });
+  try {
+    await checkKeys(context, lease, row);
+    const isStale = row.next_update !== null && row.next_update <= now();
+    const node = {
+      ...{ identity: row.node, registryName: reader.registryName },
+      ...(row.subscriber_id !== null && { recordSubscriberId: row.subscriber_id }),
+    };
+    const read = await readIndex({ ...reader, fetcher: meter.fetcher }, node, row.url, {
+      condition: isStale ? undefined : row,
+      signal,
+    });
+    if (read.kind === 'unchanged') {
+      return { kind: 'unchanged', dueAt: pollAfter(context, row.next_update ?? now()) };
+    }
+    await record(context, lease, row, read, meter.bytes());
+    return { kind: 'read' };
+  } catch (error) {
+    if (!isReadingFault(error)) throw error;
+    await postpone(context, lease, row, error, meter.bytes());
+    return { kind: 'failed', fault: error };
+  }
+}
+
+/**
+ * Keys that signed what is applied are looked up again: what a revoked one signed is not served until it is signed anew. An expired or
+ * rotated key hides nothing that was verified before.
+ */
+async function checkKeys(context: CrawlContext, lease: HostLease, row: IndexRow): Promise<void> {
+  const { database, registry, now } = context;
+  const states = await Promise.all(
+    row.keys.map(async (key) => (await askRegistry(() => registry.lookup(row.node, key)))?.state),
+  );
+  const revoked = row.keys.filter((_, place) => states[place] === 'revoked');
+  if (revoked.length === 0 && !row.has_unverified) return;
+  await database.transaction(async (tx) => {
+    const changed = await judgeKeys(tx, lease, row.node_id, revoked, now());
+    await settle(
+      tx,
+      row.node,
+      changed.map(({ catalogId }) => catalogId),
+    );
+    const lines = changed
+      .filter(({ unverified }) => unverified)
+      .map(({ catalogId }) => {
+        const fault = new CrawlFault(
+          'key-revoked',
+          `A key that signed ${catalogId} was revoked: ${revoked.join(', ')}.`,
+        );
+        return lineOf(context, { node: row.node, indexUrl: row.url, catalogId }, fault);
+      });
+    await writeLog(tx, lines, now());
+  });
+}
+
+async function record(
+  context: CrawlContext,
+  lease: HostLease,
+  row: IndexRow,
+  read: IndexReading,
+  bytes: number,
+): Promise<void> {
+  const { database, config, now } = context;
+  const at = now();
+  const nextUpdate = parseInstant(read.index.nextUpdate) ?? at;
+  const dueAt = pollAfter(context, nextUpdate);
+  const hideUnconfirmed = config.UNCONFIRMED === 'hide';
+  await database.transaction(async (tx) => {
+    const effects = await recordIndex(tx, lease, row, readIndexOf(read, nextUpdate), {
+      now: at,
+      dueAt,
+      bytes,
+      hideUnconfirmed,
+    });
+    await settle(tx, row.node, [...effects.absent, ...effects.returned]);
+    await writeLog(tx, linesOf(context, row, read, effects, nextUpdate <= at), at);
+    if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
+  });
+}
+
+function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, nextUpdate: Date): ReadIndex {
+  const received = new Map(index.entries.map((entry) => [catalogIdOf(entry), entry]));
+  return {
+    ...{ etag, modified, nextUpdate, signedBy: index.signedBy },
+    entries: entries.map(({ entry }): ReadEntry => {
+      const document = JSON.stringify(received.get(entry.catalogId));
+      return {
+        catalogId: entry.catalogId,
+        entryVersion: entry.entryVersion,
+        isMaster: entry.catalogType === 'MASTER',
+        digest: sha256Digest(Buffer.from(document)),
+        document,
+      };
+    }),
+    discarded: faults.map(({ catalogId }) => catalogId).filter((id) => id !== undefined),
+  };
+}
+
+function catalogIdOf(entry: unknown): unknown {
+  return (entry as { catalogId?: unknown } | null)?.catalogId;
+}
+
+function linesOf(
+  context: CrawlContext,
+  { node, url: indexUrl }: IndexRow,
+  { faults }: IndexReading,
+  { absent, repeated }: IndexEffects,
+  isStale: boolean,
+): LogLine[] {
+  const line = (fault: ReadingFault, catalogId?: string) =>
+    lineOf(context, { node, indexUrl, ...(catalogId !== undefined && { catalogId }) }, fault);
+  return [
+    ...faults.map(({ catalogId, fault }) => line(fault, catalogId)),
+    ...absent.map((id) => line(new CrawlFault('absent', `${id} is in no index of ${node} any more.`), id)),
+    ...repeated.map((id) =>
+      line(new CrawlFault('in-two-indexes', `${id} is in several indexes of ${node}.`), id),
+    ),
+    ...(isStale ? [line(new CrawlFault('stale', `The index at ${indexUrl} is past its next_update.`))] : []),
+  ];
+}
+
+async function settle(tx: Transaction, owner: string, ids: readonly string[]): Promise<void> {
+  await settlePrecedence(
+    tx,
+    ids.map((id) => ({ owner, id })),
+  );
+}
+
+function pollAfter({ config, now }: CrawlContext, nextUpdate: Date): Date {
+  return nextPoll(nextUpdate, config.CRAWL_INTERVAL_SECONDS * 1000, { now: now(), random: Math.random() });
+}
+
+async function postpone(
+  context: CrawlContext,
+  lease: HostLease,
+  row: IndexRow,
+  fault: ReadingFault,
+  bytes: number,
+): Promise<void> {
+  const { database, now } = context;
+  const at = now();
+  const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
+  const dueAt = nextAttempt(row.failures + 1, { now: at, random: Math.random() }, retryAfterMs);
+  await database.transaction(async (tx) => {
+    await postponeIndex(tx, lease, row, { dueAt, bytes, now: at });
+    if (!(fault instanceof CrawlFault)) await recheckNode(tx, row.node_id, at, minPollMs);
+    await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
+  });
+}

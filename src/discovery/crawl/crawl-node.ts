@@ -1,0 +1,99 @@
+import type { HostLease } from '../../storage/crawl-hosts.ts';
+import { chooseEntries } from '../../storage/crawl-indexes.ts';
+import { writeLog } from '../../storage/crawl-log.ts';
+import { moveNode, type NodeRow, postponeNode, recordNode } from '../../storage/crawl-nodes.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import type { CrawlContext } from './context.ts';
+import { hostOf } from './fetch.ts';
+import { findNodeRecord, type NodeQuestion, readNode } from './read-node.ts';
+import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
+import { nextNodeAttempt, nextNodeCheck } from './schedule.ts';
+import { lineOf } from './tell.ts';
+
+/** Finds the indexes of a node: manifest and record, read again at their own next_update, or when something did not verify. */
+export async function crawlNode(
+  context: CrawlContext,
+  lease: HostLease,
+  row: NodeRow,
+  signal: AbortSignal,
+): Promise<ReadingFault | undefined> {
+  const { database, reader, now } = context;
+  try {
+    const question = questionOf(row, now(), signal);
+    const found = await findNodeRecord(reader, question);
+    const host = hostOf(found.base);
+    if (host !== row.host) {
+      await database.transaction((tx) => moveNode(tx, lease, row, host, now()));
+      return undefined;
+    }
+    const read = await readNode(reader, question, found);
+    await record(
+      context,
+      lease,
+      row,
+      read.nextUpdate ? read : { ...read, nextUpdate: row.next_update ?? undefined },
+    );
+    return undefined;
+  } catch (error) {
+    if (!isReadingFault(error)) throw error;
+    const at = now();
+    const moment = { now: at, random: Math.random() };
+    const dueAt = nextNodeAttempt(row.failures + 1, passes(error), moment);
+    await database.transaction(async (tx) => {
+      await postponeNode(tx, lease, row, { now: at, dueAt });
+      await writeLog(tx, [lineOf(context, { node: row.node }, error)], at);
+    });
+    return error;
+  }
+}
+
+/** Past its next_update, a manifest is fetched without conditions: its host may be confused about what is new. */
+function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion {
+  const isStale = row.next_update !== null && row.next_update <= now;
+  const { manifest_url: url, manifest_etag: etag, manifest_modified: modified } = row;
+  return {
+    identity: row.node,
+    ...(row.configured_url !== null && { configuredUrl: row.configured_url }),
+    ...(url !== null && !isStale && { manifest: { url, etag, modified } }),
+    signal,
+  };
+}
+
+async function record(
+  context: CrawlContext,
+  lease: HostLease,
+  row: NodeRow,
+  read: Parameters<typeof recordNode>[3],
+): Promise<void> {
+  const { database, config, now } = context;
+  const at = now();
+  const intervalMs = config.CRAWL_INTERVAL_SECONDS * 1000;
+  const dueAt = nextNodeCheck(read.nextUpdate, intervalMs, { now: at, random: Math.random() });
+  await database.transaction(async (tx) => {
+    const unlisted = await recordNode(tx, lease, row, read, { now: at, dueAt });
+    const faults = unlisted.map((url) => {
+      return new CrawlFault('index-unlisted', `The record of ${row.node} does not list ${url} any more.`, {
+        url,
+      });
+    });
+    if (read.nextUpdate && read.nextUpdate <= at) {
+      const since = read.nextUpdate.toISOString();
+      faults.push(
+        new CrawlFault('stale', `The manifest or the record of ${row.node} is stale since ${since}.`),
+      );
+    }
+    if (unlisted.length > 0) {
+      const hideUnconfirmed = config.UNCONFIRMED === 'hide';
+      const { absent } = await chooseEntries(tx, row.id, { now: at, hideUnconfirmed });
+      await settlePrecedence(
+        tx,
+        absent.map((id) => ({ owner: row.node, id })),
+      );
+    }
+    await writeLog(
+      tx,
+      faults.map((fault) => lineOf(context, { node: row.node }, fault)),
+      at,
+    );
+  });
+}

@@ -1,0 +1,33 @@
+import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl-hosts.ts';
+import { startWorkLoop } from '../../storage/due-work.ts';
+import type { DiscoveryContext } from '../context.ts';
+import { createCrawlContext } from './context.ts';
+import { crawlHost } from './crawl-host.ts';
+import { configureCrawl, startEnumeration } from './enumerate.ts';
+
+// The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
+// (rules/self-hosted) and driving (crawl-*.ts) are three things.
+
+const hostsAtOnce = 16;
+
+export async function startCrawler(discovery: DiscoveryContext): Promise<{ close(): Promise<void> }> {
+  const context = createCrawlContext(discovery);
+  await configureCrawl(context);
+  const loops = [
+    startEnumeration(context),
+    startWorkLoop<HostRow>({
+      database: context.database,
+      table: hostTable,
+      channel: crawlChannel,
+      columns: ['host', 'failures'],
+      concurrency: hostsAtOnce,
+      logger: context.logger,
+      handle: (claim, signal) => crawlHost(context, claim, signal),
+    }),
+  ];
+  return {
+    async close() {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}

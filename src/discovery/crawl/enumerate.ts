@@ -1,0 +1,122 @@
+import type { Config } from '../../config.ts';
+import { identityOf, splitIdentity } from '../../protocol/identity.ts';
+import type { ParticipantRecord } from '../../protocol/registry-record.ts';
+import { writeLog } from '../../storage/crawl-log.ts';
+import {
+  configureSources,
+  type NamedNode,
+  nameNodes,
+  type SourceRow,
+  sourceTable,
+} from '../../storage/crawl-nodes.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
+import type { CrawlContext } from './context.ts';
+import { hostOf } from './fetch.ts';
+import { readDomain } from './read-domain.ts';
+import { askRegistry } from './reader.ts';
+import { CrawlFault, isReadingFault } from './reasons.ts';
+import { nextAttempt, nextPoll } from './schedule.ts';
+import { lineOf } from './tell.ts';
+
+// Whom to crawl (self-hosted spec: Discovery crawl order, 1): the members of the configured networks, by registry query, and the nodes that
+// the operator names. A query only names nodes: what they publish is verified with their own keys.
+
+const sourcesAtOnce = 4;
+
+/** Brings the sources, and what is shown of what is known, in line with the settings. */
+export async function configureCrawl({ config, database, policy, now }: CrawlContext): Promise<void> {
+  const { UNCONFIRMED } = config;
+  const settings = {
+    sources: sourcesOf(config),
+    policy: JSON.stringify({ ...policy, UNCONFIRMED }),
+    hideUnconfirmed: UNCONFIRMED === 'hide',
+  };
+  await database.transaction(async (tx) => settlePrecedence(tx, await configureSources(tx, settings, now())));
+}
+
+function sourcesOf({ DISCOVERY_NETWORKS, DISCOVERY_NODES, REGISTRY_NAME }: Config) {
+  const nodes = DISCOVERY_NODES.map((name) =>
+    /^https?:/.test(name)
+      ? ({ kind: 'address', name: new URL(name).origin } as const)
+      : ({ kind: 'subscriber', name: identityOf(name, REGISTRY_NAME) } as const),
+  );
+  return [...DISCOVERY_NETWORKS.map((name) => ({ kind: 'network', name }) as const), ...nodes];
+}
+
+export function startEnumeration(context: CrawlContext): WorkLoop {
+  return startWorkLoop<SourceRow>({
+    database: context.database,
+    table: sourceTable,
+    channel: sourceTable,
+    concurrency: sourcesAtOnce,
+    logger: context.logger,
+    handle: (claim, signal) => enumerate(context, claim, signal),
+  });
+}
+
+async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal: AbortSignal): Promise<void> {
+  const { database, config, now } = context;
+  const { kind, name, failures } = claim.row;
+  const moment = () => ({ now: now(), random: Math.random() });
+  try {
+    const nodes = await findNodes(context, claim.row, signal);
+    await database.transaction(async (tx) => {
+      const vanished = await nameNodes(tx, claim.id, nodes, now());
+      const lines = vanished.map((node) =>
+        lineOf(context, { node }, new CrawlFault('node-vanished', `${name} does not name ${node} any more.`)),
+      );
+      await writeLog(tx, lines, now());
+      const dueAt = nextPoll(never, config.CRAWL_INTERVAL_SECONDS * 1000, moment());
+      await settle(tx, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
+    });
+  } catch (error) {
+    if (!isReadingFault(error)) throw error;
+    context.logger.warn({ kind, name, reason: error.message }, 'cannot find out whom to crawl');
+    const about = { node: kind === 'subscriber' ? name : '' };
+    await database.transaction(async (tx) => {
+      await writeLog(tx, [lineOf(context, about, error)], now());
+      const dueAt = nextAttempt(failures + 1, moment());
+      await settle(tx, sourceTable, claim, { dueAt, set: { failures: failures + 1, attempts: 0 } });
+    });
+  }
+}
+
+const never = new Date(8.64e15);
+
+async function findNodes(
+  { registry, config, reader }: CrawlContext,
+  { kind, name }: SourceRow,
+  signal: AbortSignal,
+): Promise<NamedNode[]> {
+  switch (kind) {
+    case 'network': {
+      const records = await askRegistry(() => registry.queryNetwork(name));
+      return namedBy(records, config.REGISTRY_NAME);
+    }
+    case 'subscriber': {
+      const records = await askRegistry(() => registry.findSubscriber(name));
+      return [{ node: name, host: hostOf(baseOf(name, records)) }];
+    }
+    case 'address': {
+      const domain = await readDomain(reader, name, signal);
+      return [{ node: identityOf(domain, config.REGISTRY_NAME), host: hostOf(name), configuredUrl: name }];
+    }
+  }
+}
+
+/** Nodes, each once however many keys it has. Consumers publish nothing. */
+function namedBy(records: readonly ParticipantRecord[], registryName: string): NamedNode[] {
+  const nodes = new Map<string, ParticipantRecord[]>();
+  for (const record of records) {
+    if (record.type?.toUpperCase() === 'BAP') continue;
+    const node = identityOf(record.subscriberId, registryName);
+    nodes.set(node, [...(nodes.get(node) ?? []), record]);
+  }
+  return [...nodes].map(([node, own]) => ({ node, host: hostOf(baseOf(node, own)) }));
+}
+
+function baseOf(node: string, records: readonly ParticipantRecord[]): string {
+  const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
+  return url ?? `https://${splitIdentity(node).namespace}`;
+}

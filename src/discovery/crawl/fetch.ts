@@ -1,0 +1,130 @@
+import { createPlaces } from '../../delivery/places.ts';
+import { parseRetryAfter } from '../../delivery/retry-policy.ts';
+import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import type { Metrics } from '../../metrics.ts';
+import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
+import { type CrawlCode, CrawlFault } from './reasons.ts';
+
+// Fetches bytes within limits, and nothing else: what they are worth is not judged here. A host is asked for at most so many files at a
+// time; "unchanged" and "not there" are values.
+
+export interface Fetcher {
+  fetch(url: string, options: FetchOptions): Promise<Fetched>;
+}
+
+export interface FetchOptions {
+  /** Of the answer as it comes over the wire. */
+  maxBytes: number;
+  /** What the answer to the last fetch carried: asks whether there is something new. */
+  condition?: { etag?: string | null; modified?: string | null };
+  operatorConfigured?: boolean;
+  signal: AbortSignal;
+}
+
+export type Fetched =
+  | { kind: 'unchanged' }
+  | { kind: 'missing'; status: number }
+  | { kind: 'file'; file: ServedFile; etag?: string; modified?: string };
+
+export interface FetchLimits {
+  timeoutMs: number;
+  maxInflatedBytes: number;
+}
+
+const requestsPerHost = 2;
+const requestsAtOnce = 64;
+
+export function createFetcher(
+  { client, metrics, now }: { client: GuardedClient; metrics: Metrics; now(): Date },
+  { timeoutMs, maxInflatedBytes }: FetchLimits,
+): Fetcher {
+  const places = createPlaces({ total: requestsAtOnce, perParty: requestsPerHost });
+  const fetches = metrics.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
+    'outcome',
+  ]);
+  const fetchedBytes = metrics.counter(
+    'signpost_crawl_fetched_bytes_total',
+    'Bytes that the crawler fetched',
+  );
+
+  return {
+    async fetch(url, { maxBytes, condition, operatorConfigured, signal }) {
+      const leave = await places.enter(hostOf(url), signal);
+      try {
+        const headers = conditionalHeaders(condition);
+        const answer = await client.request(url, {
+          ...{ headers, timeoutMs, maxBytes, maxInflatedBytes, signal },
+          ...(operatorConfigured && { operatorConfigured }),
+        });
+        const { status, body, wire } = answer;
+        fetchedBytes.inc(wire.length);
+        if (status === 304) return count('unchanged', { kind: 'unchanged' });
+        if (status === 404 || status === 410) return count('missing', { kind: 'missing', status });
+        if (status !== 200) throw statusFault(url, status, answer.headers, now());
+        const { etag, 'last-modified': modified } = answer.headers;
+        return count('fetched', { kind: 'file', file: { url, body, wire }, etag, modified });
+      } catch (error) {
+        fetches.inc({ outcome: 'failed' });
+        throw error instanceof FetchFailure ? faultOf(error, url) : error;
+      } finally {
+        leave();
+      }
+    },
+  };
+
+  function count(outcome: string, fetched: Fetched): Fetched {
+    fetches.inc({ outcome });
+    return fetched;
+  }
+}
+
+/** The host with its port, which everything there has in common. */
+export function hostOf(url: string): string {
+  if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
+  const { protocol, hostname, port } = new URL(url);
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
+}
+
+function conditionalHeaders(condition: FetchOptions['condition']): Record<string, string> {
+  return {
+    accept: 'application/json, */*;q=0.1',
+    'accept-encoding': 'gzip',
+    ...(condition?.etag && { 'if-none-match': condition.etag }),
+    ...(condition?.modified && { 'if-modified-since': condition.modified }),
+  };
+}
+
+function statusFault(url: string, status: number, headers: Record<string, string>, now: Date): CrawlFault {
+  const isBusy = status === 429 || status >= 500;
+  return new CrawlFault('http-status', `${url} answers ${status}.`, {
+    ...{ url, hostFailed: isBusy },
+    ...(isBusy && { retryAfterMs: parseRetryAfter(headers['retry-after'], now) }),
+  });
+}
+
+function faultOf({ kind, message, cause }: FetchFailure, url: string): Error {
+  if (kind === 'aborted') return cause instanceof Error ? cause : new Error(message);
+  const hostFailed = kind === 'unreachable' || kind === 'timeout';
+  return new CrawlFault(kind satisfies CrawlCode, message, { url, hostFailed, cause });
+}
+
+/** A fetcher that counts what comes, and stops when a node has had enough for the day. */
+export function meteredFetcher(
+  fetcher: Fetcher,
+  { node, allowedBytes }: { node: string; allowedBytes: number },
+): { fetcher: Fetcher; bytes(): number } {
+  let bytes = 0;
+  return {
+    bytes: () => bytes,
+    fetcher: {
+      async fetch(url, options) {
+        if (bytes >= allowedBytes) {
+          throw new CrawlFault('daily-quota', `Enough was fetched of ${node} for today.`, { url });
+        }
+        const fetched = await fetcher.fetch(url, options);
+        if (fetched.kind === 'file') bytes += fetched.file.wire.length;
+        return fetched;
+      },
+    },
+  };
+}

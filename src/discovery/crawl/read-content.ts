@@ -1,0 +1,130 @@
+import type { BaselineReference, ChangeReference } from '../../protocol/signed-files.ts';
+import {
+  applyChangeFiles,
+  type CatalogContent,
+  type ContentPatch,
+  contentOfBaseline,
+  foldChanges,
+} from '../../rules/self-hosted/content.ts';
+import {
+  type Cursor,
+  planReading,
+  type Reading,
+  type ReadingPlan,
+} from '../../rules/self-hosted/reading-plan.ts';
+import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import {
+  type FileReader,
+  type TrustedBaseline,
+  type TrustedChange,
+  trustBaseline,
+  trustChange,
+} from '../../rules/self-hosted/trust-files.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { fetchNamed, findKeys, type Reader } from './reader.ts';
+import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
+
+// The files that lead from the cursor to what an entry announces (self-hosted spec: Endpoints, Cutover rule). After each file it is decided
+// anew how to go on: a change without a declared size may turn out to be large, and one that is no good is a gap, which the baseline heals.
+
+export type ContentReading = { faults: ReadingFault[] } & (
+  | { kind: 'rollback'; plan: Extract<ReadingPlan, { kind: 'rollback' }> }
+  | { kind: 'nothing'; complete: boolean }
+  | { kind: 'full'; complete: boolean; content: CatalogContent; keys: string[] }
+  | { kind: 'patch'; complete: boolean; patch: ContentPatch; keys: string[] }
+);
+
+export async function readContent(
+  reader: Reader,
+  node: HostingNode,
+  entry: TrustedEntry,
+  cursor: Cursor | undefined,
+  signal: AbortSignal,
+): Promise<ContentReading> {
+  const { cutoverFraction } = reader;
+  const fetchedSizes = new Map<string, number>();
+  const unreadable = new Set<string>();
+  const baselines = new Map<BaselineReference, TrustedBaseline>();
+  const changes = new Map<ChangeReference, TrustedChange>();
+  const faults: ReadingFault[] = [];
+  for (;;) {
+    const plan = planReading(entry.entry, cursor, { cutoverFraction, fetchedSizes, unreadable });
+    if (plan.kind === 'rollback') return { kind: 'rollback', plan, faults };
+    const reading = plan.kind === 'gap' ? plan.readable : plan;
+    const next = missingFile(reading, baselines, changes);
+    if (next === undefined) {
+      const complete = plan.kind !== 'gap';
+      if (!complete) faults.push(gapOf(entry, plan));
+      return { ...combine(reading, baselines, changes), complete, faults };
+    }
+    try {
+      await fetchFile(reader, node, entry, next, signal, { fetchedSizes, baselines, changes });
+    } catch (error) {
+      // To take another file instead because a host is down would be rash.
+      if (!isReadingFault(error) || passes(error)) throw error;
+      faults.push(error);
+      unreadable.add(next.reference.url);
+    }
+  }
+}
+
+type NextFile =
+  | { kind: 'baseline'; reference: BaselineReference }
+  | { kind: 'change'; reference: ChangeReference };
+
+interface ReadFiles {
+  fetchedSizes: Map<string, number>;
+  baselines: Map<BaselineReference, TrustedBaseline>;
+  changes: Map<ChangeReference, TrustedChange>;
+}
+
+function missingFile(
+  reading: Reading,
+  baselines: ReadFiles['baselines'],
+  changes: ReadFiles['changes'],
+): NextFile | undefined {
+  if (reading.kind === 'nothing') return undefined;
+  if (reading.kind === 'baseline' && !baselines.has(reading.baseline)) {
+    return { kind: 'baseline', reference: reading.baseline };
+  }
+  const reference = reading.changes.find((change) => !changes.has(change));
+  return reference && { kind: 'change', reference };
+}
+
+async function fetchFile(
+  reader: Reader,
+  node: HostingNode,
+  entry: TrustedEntry,
+  { kind, reference }: NextFile,
+  signal: AbortSignal,
+  { fetchedSizes, baselines, changes }: ReadFiles,
+): Promise<void> {
+  const { url, digest } = reference;
+  const { opened, bytes } = await fetchNamed(reader, kind, url, {
+    ...{ maxBytes: reader.limits.maxFileBytes, digest, signal },
+  });
+  fetchedSizes.set(url, bytes);
+  const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+  const fileReader: FileReader = { node, entry, keys, checker: reader.checker() };
+  if (kind === 'baseline') baselines.set(reference, trustBaseline(opened, fileReader));
+  else changes.set(reference, trustChange(opened, reference, fileReader));
+}
+
+function combine(reading: Reading, baselines: ReadFiles['baselines'], changes: ReadFiles['changes']) {
+  if (reading.kind === 'nothing') return { kind: 'nothing' as const };
+  const read = reading.changes.map((change) => changes.get(change)).filter((change) => change !== undefined);
+  const files = read.map(({ file }) => file);
+  const signers = read.map(({ signedBy }) => signedBy);
+  const baseline = reading.kind === 'baseline' ? baselines.get(reading.baseline) : undefined;
+  if (baseline === undefined) {
+    return { kind: 'patch' as const, patch: foldChanges(files), keys: [...new Set(signers)] };
+  }
+  const content = applyChangeFiles(contentOfBaseline(baseline.file), files);
+  return { kind: 'full' as const, content, keys: [...new Set([baseline.signedBy, ...signers])] };
+}
+
+function gapOf({ entry }: TrustedEntry, plan: Extract<ReadingPlan, { kind: 'gap' }>): CrawlFault {
+  const reached =
+    plan.reached === undefined ? 'nothing of it can be read' : `the way ends at ${plan.reached}`;
+  return new CrawlFault('gap', `${entry.catalogId} announces version ${plan.announced}, but ${reached}.`);
+}

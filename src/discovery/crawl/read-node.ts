@@ -1,0 +1,172 @@
+import { splitIdentity } from '../../protocol/identity.ts';
+import type { ParticipantRecord } from '../../protocol/registry-record.ts';
+import { parseInstant } from '../../protocol/time.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import {
+  type TrustedManifest,
+  type TrustedRecord,
+  trustManifest,
+  trustSubscriberRecord,
+} from '../../rules/self-hosted/trust-node.ts';
+import type { ReadNode } from '../../storage/crawl-nodes.ts';
+import type { FetchOptions } from './fetch.ts';
+import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
+import { CrawlFault } from './reasons.ts';
+
+// The first links of the chain (self-hosted spec: Discovery crawl order): the registry's record of a node says where its manifest is; the
+// manifest, signed with a key that the registry knows, names the Subscriber record by digest; the record lists the indexes.
+
+export interface NodeQuestion {
+  identity: string;
+  /** The address that the operator wrote, where there is one. */
+  configuredUrl?: string;
+  /** What is known of the manifest, so that an unchanged one costs little. */
+  manifest?: { url: string; etag?: string | null; modified?: string | null };
+  signal: AbortSignal;
+}
+
+/** Where the manifest of a node is asked for, and what the registry says about the node. */
+export interface NodeRecord {
+  records: ParticipantRecord[];
+  /** An origin. */
+  base: string;
+  url?: string;
+}
+
+const wellKnownPaths = ['/.well-known/dedi.index.json', '/.well-known/dedi.json'];
+const maxManifestBytes = 1024 * 1024;
+/** A manifest may list files of several registries. */
+const maxRecordFiles = 5;
+
+export async function findNodeRecord(
+  reader: Reader,
+  { identity, configuredUrl }: NodeQuestion,
+): Promise<NodeRecord> {
+  const records = await askRegistry(() => reader.registry.findSubscriber(identity));
+  if (records.length === 0) {
+    throw new TrustFault('manifest', 'node-unknown', `The registry has no usable record of ${identity}.`);
+  }
+  const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
+  const base = configuredUrl ?? url ?? `https://${splitIdentity(identity).namespace}`;
+  return { records, base: new URL(base).origin, ...(url !== undefined && { url }) };
+}
+
+export async function readNode(reader: Reader, question: NodeQuestion, found: NodeRecord): Promise<ReadNode> {
+  const { identity, signal } = question;
+  const { records, base, url } = found;
+  const node = hostingNode(reader, identity, records);
+  const known = {
+    subscriberId: node.recordSubscriberId ?? splitIdentity(identity).namespace,
+    networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
+    ...(url !== undefined && { url }),
+  };
+  const answer = await fetchManifestAt(reader, base, question);
+  if (answer === 'unchanged') return { ...known, manifest: keptManifest(question) };
+  if (answer === 'missing')
+    return { ...known, indexUrls: limited(reader, identity, urlsOfRegistry(reader, base, records)) };
+
+  const { opened, etag, modified } = answer;
+  const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+  const manifest = trustManifest(opened, { node, host: new URL(base).host, keys });
+  const record = await readRecord(reader, node, manifest, signal);
+  return {
+    ...known,
+    manifest: { url: opened.url, etag, modified },
+    nextUpdate: earlier(manifest.manifest.next_update, record.nextUpdate),
+    indexUrls: limited(reader, identity, record.catalogIndexUrls),
+  };
+}
+
+export function hostingNode(
+  { registryName }: Pick<Reader, 'registryName'>,
+  identity: string,
+  records: readonly Pick<ParticipantRecord, 'subscriberId'>[],
+): HostingNode {
+  return { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
+}
+
+export async function fetchManifestAt(
+  reader: Reader,
+  base: string,
+  { manifest, configuredUrl, signal }: Omit<NodeQuestion, 'identity'>,
+): Promise<OpenedFile | 'unchanged' | 'missing'> {
+  const options: FetchOptions = {
+    ...{ maxBytes: maxManifestBytes, signal },
+    ...(configuredUrl !== undefined && { operatorConfigured: true }),
+  };
+  for (const path of wellKnownPaths) {
+    const url = base + path;
+    const condition = manifest?.url === url ? manifest : undefined;
+    const answer = await fetchDocument(reader, 'manifest', url, { ...options, condition });
+    if (answer.kind === 'opened') return answer;
+    if (answer.kind === 'unchanged') return 'unchanged';
+  }
+  return 'missing';
+}
+
+function keptManifest({ manifest }: NodeQuestion): ReadNode['manifest'] {
+  const { url = '', etag, modified } = manifest ?? {};
+  return { url, ...(etag && { etag }), ...(modified && { modified }) };
+}
+
+/** Without a manifest nothing that the node signed leads to its indexes: the registry's own record must do. */
+function urlsOfRegistry(
+  { requireManifest }: Reader,
+  base: string,
+  records: readonly ParticipantRecord[],
+): string[] {
+  if (requireManifest) {
+    throw new CrawlFault('manifest-missing', `There is no manifest at ${base}.`, {
+      url: base + wellKnownPaths[0],
+    });
+  }
+  return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
+}
+
+/** The first of the files that holds the node's record. */
+async function readRecord(
+  reader: Reader,
+  node: HostingNode,
+  manifest: TrustedManifest,
+  signal: AbortSignal,
+): Promise<TrustedRecord> {
+  let fault: unknown = new TrustFault(
+    'record',
+    'record-missing',
+    `The manifest of ${node.identity} lists no files.`,
+  );
+  for (const { url, digest } of manifest.recordFiles.slice(0, maxRecordFiles)) {
+    try {
+      const { opened } = await fetchNamed(reader, 'record', url, {
+        maxBytes: maxManifestBytes,
+        digest,
+        signal,
+      });
+      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+      return trustSubscriberRecord(opened, { node, manifest, keys });
+    } catch (error) {
+      if (!(error instanceof TrustFault) || error.code !== 'record-missing') throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+/** The only pointer that a crawler has: without it, a node silently never appears. */
+function limited({ limits }: Reader, identity: string, urls: readonly string[]): readonly string[] {
+  if (urls.length === 0)
+    throw new CrawlFault('no-index-urls', `The record of ${identity} lists no catalog index.`);
+  if (urls.length > limits.maxIndexes) {
+    throw new CrawlFault(
+      'too-many-indexes',
+      `The record of ${identity} lists ${urls.length} indexes; ${limits.maxIndexes} are read.`,
+    );
+  }
+  return urls;
+}
+
+function earlier(...texts: (string | undefined)[]): Date | undefined {
+  const times = texts.flatMap((text) => (text === undefined ? [] : (parseInstant(text) ?? [])));
+  return times.sort((one, other) => one.getTime() - other.getTime())[0];
+}

@@ -1,0 +1,78 @@
+import { TrustFault, type TrustFaultCode, trustHints } from '../../rules/self-hosted/faults.ts';
+
+// Every reason why the crawler does not take something, or tells of it: those of trust (rules/self-hosted/faults.ts), and those of
+// fetching, of versions and of states. Each has one code, in the crawl log and in the metrics, and a hint that tells what to do about it.
+
+/** Something did not work. The message is a sentence for a person. */
+export class CrawlFault extends Error {
+  override readonly name = 'CrawlFault';
+  readonly code: CrawlCode;
+  /** What was asked for. */
+  readonly url?: string;
+  /** The host itself is in trouble: everything there had better wait. */
+  readonly hostFailed: boolean;
+  readonly retryAfterMs?: number;
+
+  constructor(
+    code: CrawlCode,
+    message: string,
+    options: { url?: string; hostFailed?: boolean; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.url = options.url;
+    this.hostFailed = options.hostFailed ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+const driverHints = {
+  unreachable: 'Make sure that the host is up, its name resolves and its certificate is valid.',
+  timeout: 'Serve the file faster: it must arrive completely within the time limit.',
+  'too-large': 'Split the index, or publish smaller files.',
+  'address-refused': 'Use an address that is reachable from the public internet.',
+  redirects: 'Name the final address: only a few redirects are followed.',
+  'bad-url': 'Use an https address without user name and password.',
+  'bad-encoding': 'Serve the file plain or with Content-Encoding: gzip.',
+  'http-status': 'Make the host answer 200 for this address.',
+  'file-missing': 'Upload content before the index that names it, and keep it for as long as it is named.',
+  'daily-quota': 'Publish change files instead of new baselines; reading goes on tomorrow.',
+  'registry-unavailable': 'Nothing: the registry could not be asked, and the check will be repeated.',
+  'manifest-missing': 'Serve a signed manifest at /.well-known/dedi.index.json.',
+  'no-index-urls': 'Set meta.catalog_index_urls in the Subscriber record.',
+  'too-many-indexes': 'List fewer indexes, each with more catalogs.',
+  'node-vanished': 'Register the node in the network again, if it is to be found there.',
+  'index-unlisted': 'List the index in meta.catalog_index_urls, if its catalogs are to be kept up to date.',
+  stale: 'Renew the document before its next_update.',
+  rollback: 'Publish with versions higher than those that were published before; never restore an old index.',
+  gap: 'Publish a new baseline, so that there is a way to the announced version again.',
+  'type-changed': 'Publish under another catalogId: a catalog never changes its type.',
+  absent: 'List the catalog in the index again; to withdraw it, set retiredAt.',
+  'in-two-indexes': 'List every catalog in one index only.',
+  'retired-returned': 'Publish under a new catalogId: a retired catalog never returns.',
+  'not-relevant': 'Add a network of this discovery service to networkIds, if it is meant to be found here.',
+  'not-a-member': 'Join the networks that networkIds names, or remove them.',
+  'master-not-allowed': 'Ask the operator of this discovery service to accept your MASTER catalogs.',
+  'key-revoked': 'Sign everything again with a live key, and publish.',
+  'waiting-for-master': 'Publish the MASTER catalog, or name the index that has it in dependencies.masters.',
+  'master-hint-failed': 'Correct the indexUrl in dependencies.masters; meanwhile the registry is used.',
+  'master-overridden': 'Remove the value from the resource: that of the template stands.',
+  'too-many-resources': 'Publish fewer resources from this node, or ask the operator for more room.',
+} as const satisfies Record<string, string>;
+
+export type CrawlCode = TrustFaultCode | keyof typeof driverHints;
+
+export function hintOf(code: CrawlCode): string {
+  return { ...trustHints, ...driverHints }[code];
+}
+
+export type ReadingFault = TrustFault | CrawlFault;
+
+export function isReadingFault(error: unknown): error is ReadingFault {
+  return error instanceof TrustFault || error instanceof CrawlFault;
+}
+
+/** Says nothing about what was asked for: the host or the registry could not be asked. */
+export function passes(fault: ReadingFault): boolean {
+  return fault instanceof CrawlFault && (fault.hostFailed || fault.code === 'registry-unavailable');
+}

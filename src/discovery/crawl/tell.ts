@@ -1,0 +1,25 @@
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import type { LogLine } from '../../storage/crawl-log.ts';
+import type { CrawlContext } from './context.ts';
+import { CrawlFault, hintOf, type ReadingFault } from './reasons.ts';
+
+/** What a line of the crawl log is about. */
+export type About = Pick<LogLine, 'node' | 'indexUrl' | 'catalogId'>;
+
+/** A fault as a line of the crawl log; it is counted, too. */
+export function lineOf({ metrics, logger }: CrawlContext, about: About, fault: ReadingFault): LogLine {
+  const document = fault instanceof TrustFault ? fault.document : undefined;
+  const url = fault instanceof CrawlFault ? fault.url : undefined;
+  metrics
+    .counter('signpost_crawl_faults_total', 'What the crawler did not take, by reason', ['code', 'document'])
+    .inc({ code: fault.code, document: document ?? '' });
+  logger.debug({ ...about, code: fault.code, document, url, reason: fault.message }, 'crawl');
+  return {
+    ...about,
+    ...(url !== undefined && { url }),
+    ...(document !== undefined && { document }),
+    code: fault.code,
+    message: fault.message,
+    hint: hintOf(fault.code),
+  };
+}

@@ -1,0 +1,206 @@
+import { type HostLease, holdLease } from './crawl-hosts.ts';
+import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
+import type { Queryable, Transaction } from './database.ts';
+
+// The indexes of the crawled nodes and their entries. An index that was read, its entries and its ETag are written together, so that a later
+// "unchanged" never hides work: what is still to do stands in the targets (crawl-targets.ts).
+
+export interface IndexRow {
+  id: number;
+  url: string;
+  node_id: number;
+  node: string;
+  subscriber_id: string | null;
+  etag: string | null;
+  modified: string | null;
+  next_update: Date | null;
+  failures: number;
+  stir: number;
+  fetched_today: number;
+  /** The keys that signed what is applied of it. */
+  keys: string[];
+  /** Whether something of its node is not served because of a key. */
+  has_unverified: boolean;
+}
+
+export async function takeDueIndexes(
+  queryable: Queryable,
+  host: number,
+  limit: number,
+  now: Date,
+): Promise<IndexRow[]> {
+  const { rows } = await queryable.query<IndexRow>(
+    `select item.id, item.url, node_id, node, subscriber_id, etag, modified, item.next_update, item.failures, item.stir,
+       ${fetchedToday('node', '$3')},
+       array(
+         select distinct key from discovery.crawl_target, unnest(content_keys || entry_key) as key
+         where index_id = item.id and version is not null and key is not null
+       ) as keys,
+       exists (select from discovery.crawl_target where node_id = item.node_id and unverified_since is not null) as has_unverified
+     from (
+       select * from discovery.crawl_index where host_id = $1 and due_at <= now() order by due_at limit $2
+     ) as item join discovery.crawl_node as node on node.id = item.node_id
+     order by item.due_at`,
+    [host, limit, dayOf(now)],
+  );
+  return rows;
+}
+
+/** Indexes that have not changed: a whole batch costs one statement. */
+export async function recordUnchanged(
+  tx: Transaction,
+  lease: HostLease,
+  indexes: readonly { row: IndexRow; dueAt: Date }[],
+): Promise<void> {
+  if (indexes.length === 0) return;
+  await holdLease(tx, lease);
+  await tx.query(
+    `update discovery.crawl_index as item
+     set failures = 0, due_at = case when stir = seen_stir then next_due else now() end
+     from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as polled (index_id, seen_stir, next_due)
+     where item.id = polled.index_id`,
+    [indexes.map(({ row }) => row.id), indexes.map(({ row }) => row.stir), indexes.map(({ dueAt }) => dueAt)],
+  );
+}
+
+export async function postponeIndex(
+  tx: Transaction,
+  lease: HostLease,
+  row: IndexRow,
+  { dueAt, bytes, now }: { dueAt: Date; bytes: number; now: Date },
+): Promise<void> {
+  await holdLease(tx, lease);
+  await countFetched(tx, row.node_id, bytes, now);
+  await tx.query(
+    `update discovery.crawl_index set failures = failures + 1, due_at = case when stir = $2 then $3::timestamptz else now() end
+     where id = $1`,
+    [row.id, row.stir, dueAt],
+  );
+}
+
+export interface ReadIndex {
+  etag?: string;
+  modified?: string;
+  nextUpdate: Date;
+  signedBy?: string;
+  entries: readonly ReadEntry[];
+  /** Catalogs whose entry is there but was discarded: they are not absent. */
+  discarded: readonly string[];
+}
+
+export interface ReadEntry {
+  catalogId: string;
+  entryVersion: number;
+  isMaster: boolean;
+  digest: string;
+  /** JSON text, as received. */
+  document: string;
+}
+
+/** What an index changed in the targets of its node. */
+export interface IndexEffects {
+  /** In no index of the node any more; in one again. */
+  absent: string[];
+  returned: string[];
+  /** In more than one. */
+  repeated: string[];
+}
+
+export async function recordIndex(
+  tx: Transaction,
+  lease: HostLease,
+  row: IndexRow,
+  read: ReadIndex,
+  { now, dueAt, bytes, hideUnconfirmed }: { now: Date; dueAt: Date; bytes: number; hideUnconfirmed: boolean },
+): Promise<IndexEffects> {
+  await holdLease(tx, lease);
+  await countFetched(tx, row.node_id, bytes, now);
+  await tx.query(
+    `update discovery.crawl_index set etag = $3, modified = $4, next_update = $5, signed_by = $6, read_at = $7, failures = 0,
+       due_at = case when stir = $2 then $8::timestamptz else now() end
+     where id = $1`,
+    [
+      ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate],
+      ...[read.signedBy ?? null, now, dueAt],
+    ],
+  );
+  await writeEntries(tx, row, read);
+  return chooseEntries(tx, row.node_id, { now, hideUnconfirmed });
+}
+
+async function writeEntries(
+  tx: Transaction,
+  row: IndexRow,
+  { entries, discarded }: ReadIndex,
+): Promise<void> {
+  await tx.query('delete from discovery.crawl_entry where index_id = $1 and catalog_id <> all ($2)', [
+    row.id,
+    [...entries.map(({ catalogId }) => catalogId), ...discarded],
+  ]);
+  await tx.query(
+    `insert into discovery.crawl_entry as known (index_id, node_id, catalog_id, entry_version, is_master, digest, document)
+     select $1, $2, "catalogId", "entryVersion", "isMaster", digest, document::json
+     from json_to_recordset($3::json) as listed ("catalogId" text, "entryVersion" bigint, "isMaster" boolean, digest text, document text)
+     on conflict (index_id, catalog_id) do update set entry_version = excluded.entry_version, is_master = excluded.is_master,
+       digest = excluded.digest, document = excluded.document
+     where known.digest <> excluded.digest`,
+    [row.id, row.node_id, JSON.stringify(entries)],
+  );
+}
+
+/**
+ * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index is absent, but that
+ * is judged only when every listed index has been read.
+ */
+export async function chooseEntries(
+  tx: Transaction,
+  nodeId: number,
+  { now, hideUnconfirmed }: { now: Date; hideUnconfirmed: boolean },
+): Promise<IndexEffects> {
+  const { rows: chosen } = await tx.query<{ catalog_id: string; returned: boolean }>(
+    `with best as (
+       select distinct on (catalog_id) catalog_id, index_id, entry_version, digest, is_master
+       from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = index_id and listed
+       where entry.node_id = $1 order by catalog_id, entry_version desc, index_id
+     ), before as (
+       select catalog_id, unconfirmed_since is not null as was_absent from discovery.crawl_target where node_id = $1
+     ), written as (
+       insert into discovery.crawl_target as target
+         (node_id, node, host_id, catalog_id, is_master, index_id, entry_version, digest, due_at)
+       select node.id, node.node, node.host_id, catalog_id, is_master, index_id, entry_version, digest, $2
+       from best cross join discovery.crawl_node as node where node.id = $1
+       on conflict (node_id, catalog_id) do update
+       set index_id = excluded.index_id, entry_version = excluded.entry_version, digest = excluded.digest, is_master = excluded.is_master,
+         unconfirmed_since = null, hidden = false, failures = 0, stir = target.stir + 1,
+         due_at = case when excluded.digest is distinct from target.settled_digest then excluded.due_at end
+       where target.index_id is distinct from excluded.index_id or target.digest is distinct from excluded.digest
+         or target.unconfirmed_since is not null
+       returning catalog_id
+     )
+     select catalog_id, coalesce(was_absent, false) as returned from written left join before using (catalog_id)`,
+    [nodeId, now],
+  );
+  const { rows: absent } = await tx.query<{ catalog_id: string }>(
+    `update discovery.crawl_target as target
+     set index_id = null, unconfirmed_since = $2, hidden = $3, stir = stir + 1, due_at = null
+     where node_id = $1 and unconfirmed_since is null and retired_at is null
+       and not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null)
+       and not exists (
+         select from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed
+         where entry.node_id = $1 and entry.catalog_id = target.catalog_id
+       )
+     returning catalog_id`,
+    [nodeId, now, hideUnconfirmed],
+  );
+  const { rows: repeated } = await tx.query<{ catalog_id: string }>(
+    `select catalog_id from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = index_id and listed
+     where entry.node_id = $1 group by catalog_id having count(*) > 1`,
+    [nodeId],
+  );
+  const ids = (rows: readonly { catalog_id: string }[]) => rows.map(({ catalog_id: id }) => id);
+  return {
+    absent: ids(absent),
+    returned: ids(chosen.filter(({ returned }) => returned)),
+    repeated: ids(repeated),
+  };
+}

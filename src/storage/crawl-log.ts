@@ -1,0 +1,58 @@
+import type { Queryable, Transaction } from './database.ts';
+
+// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end.
+
+export interface LogLine {
+  node: string;
+  indexUrl?: string;
+  catalogId?: string;
+  url?: string;
+  /** Which document it is about. */
+  document?: string;
+  code: string;
+  message: string;
+  hint: string;
+}
+
+export interface LoggedLine extends LogLine {
+  firstAt: Date;
+  at: Date;
+  times: number;
+}
+
+export async function writeLog(queryable: Queryable, lines: readonly LogLine[], now: Date): Promise<void> {
+  if (lines.length === 0) return;
+  await queryable.query(
+    `insert into discovery.crawl_log as known (key, node, index_url, catalog_id, url, document, code, message, hint, first_at, at, times)
+     select sha256(convert_to(concat_ws(E'\\n', node, "indexUrl", "catalogId", url, document, code, message), 'UTF8')),
+       node, "indexUrl", "catalogId", url, document, code, message, max(hint), $2, $2, count(*)
+     from json_to_recordset($1::json) as line (
+       node text, "indexUrl" text, "catalogId" text, url text, document text, code text, message text, hint text)
+     group by node, "indexUrl", "catalogId", url, document, code, message
+     on conflict (key) do update set at = excluded.at, times = known.times + excluded.times`,
+    [JSON.stringify(lines), now],
+  );
+}
+
+/** The latest lines first. */
+export async function readLog(
+  queryable: Queryable,
+  { node, limit, offset }: { node?: string; limit: number; offset: number },
+): Promise<{ lines: LoggedLine[]; total: number }> {
+  const where = node === undefined ? '' : 'where node = $3';
+  const values = node === undefined ? [] : [node];
+  const { rows } = await queryable.query<LoggedLine>(
+    `select node, index_url as "indexUrl", catalog_id as "catalogId", url, document, code, message, hint, first_at as "firstAt", at, times
+     from discovery.crawl_log ${where} order by at desc, id desc limit $1 offset $2`,
+    [limit, offset, ...values],
+  );
+  const counted = await queryable.query<{ total: number }>(
+    `select count(*) as total from discovery.crawl_log ${where.replace('$3', '$1')}`,
+    values,
+  );
+  return { lines: rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+export async function purgeLog(tx: Transaction | Queryable, before: Date): Promise<void> {
+  await tx.query('delete from discovery.crawl_log where at < $1', [before]);
+}

@@ -1,0 +1,140 @@
+import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
+import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
+import type { Queryable, Transaction } from './database.ts';
+import { Parameters } from './leases.ts';
+
+// The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
+
+export interface TargetRow {
+  id: number;
+  node_id: number;
+  node: string;
+  /** From the node's registry record, as it was read last. */
+  subscriber_id: string | null;
+  url: string | null;
+  network_memberships: string[];
+  catalog_id: string;
+  is_master: boolean;
+  index_id: number;
+  index_url: string;
+  /** The entry that counts, as received: JSON text. */
+  document: string;
+  digest: string;
+  applied_entry_version: number | null;
+  version: number | null;
+  applied_master: boolean | null;
+  entry_key: string | null;
+  content_keys: string[];
+  retired_at: Date | null;
+  unverified_since: Date | null;
+  failures: number;
+  stir: number;
+  fetched_today: number;
+}
+
+/** What is due of a host, MASTER catalogs first: others may wait for them. */
+export async function takeDueTargets(
+  queryable: Queryable,
+  host: number,
+  limit: number,
+  now: Date,
+): Promise<TargetRow[]> {
+  const { rows } = await queryable.query<TargetRow>(
+    `select target.id, target.node_id, target.node, subscriber_id, node.url, network_memberships, target.catalog_id, target.is_master,
+       target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version, applied_master, entry_key,
+       content_keys,
+       retired_at, unverified_since, target.failures, target.stir, ${fetchedToday('node', '$3')}
+     from (
+       select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
+       order by is_master desc, due_at limit $2
+     ) as target
+     join discovery.crawl_node as node on node.id = target.node_id
+     join discovery.crawl_index as item on item.id = target.index_id
+     join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id
+     order by target.is_master desc, target.due_at`,
+    [host, limit, dayOf(now)],
+  );
+  return rows;
+}
+
+export interface TargetChanges {
+  settled_digest?: string;
+  applied_entry_version?: number;
+  version?: number;
+  applied_master?: boolean;
+  resources?: number;
+  entry_key?: string;
+  content_keys?: readonly string[];
+  retired_at?: Date;
+  unverified_since?: Date | null;
+  relevant?: boolean;
+  waiting_for?: readonly string[] | null;
+  failures?: number;
+  last_code?: string | null;
+}
+
+/** Writes what came of a target, under the lease; it stays due when something stirred it meanwhile. */
+export async function recordTarget(
+  tx: Transaction,
+  lease: HostLease,
+  row: TargetRow,
+  changes: TargetChanges,
+  { dueAt, bytes, now }: { dueAt: Date | null; bytes: number; now: Date },
+): Promise<void> {
+  await holdLease(tx, lease);
+  await countFetched(tx, row.node_id, bytes, now);
+  const parameters = new Parameters();
+  const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
+  await tx.query(
+    `update discovery.crawl_target
+     set ${members.join('')} due_at = case when stir = ${parameters.add(row.stir)} then ${parameters.add(dueAt)}::timestamptz else now() end
+     where id = ${parameters.add(row.id)}`,
+    parameters.values,
+  );
+}
+
+/** How many resources a node has in all its catalogs but one. */
+export async function countOtherResources(queryable: Queryable, row: TargetRow): Promise<number> {
+  const { rows } = await queryable.query<{ sum: number }>(
+    'select coalesce(sum(resources), 0)::bigint as sum from discovery.crawl_target where node_id = $1 and id <> $2',
+    [row.node_id, row.id],
+  );
+  return rows[0]?.sum ?? 0;
+}
+
+/** Which catalogs of a node are verified, now that these keys of it are known to be revoked; returns those that changed. */
+export async function judgeKeys(
+  tx: Transaction,
+  lease: HostLease,
+  nodeId: number,
+  revoked: readonly string[],
+  now: Date,
+): Promise<{ catalogId: string; unverified: boolean }[]> {
+  await holdLease(tx, lease);
+  const { rows } = await tx.query<{ catalogId: string; unverified: boolean }>(
+    `update discovery.crawl_target
+     set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end
+     where node_id = $1 and version is not null and retired_at is null
+       and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
+     returning catalog_id as "catalogId", unverified_since is not null as unverified`,
+    [nodeId, revoked, now],
+  );
+  return rows;
+}
+
+/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
+export async function wakeWaiting(
+  tx: Transaction,
+  lease: HostLease,
+  names: readonly string[],
+  now: Date,
+): Promise<void> {
+  const { rows } = await tx.query<{ host_id: number }>(
+    `update discovery.crawl_target set due_at = $2, stir = stir + 1
+     where waiting_for is not null and waiting_for && $1 and index_id is not null returning host_id`,
+    [names, now],
+  );
+  // Whoever holds a host looks for what is due there before it lets go.
+  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
+  await wakeHosts(tx, [...others], now);
+}

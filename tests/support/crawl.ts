@@ -1,0 +1,47 @@
+import { crawlChannel } from '../../src/storage/crawl-hosts.ts';
+import { readLog } from '../../src/storage/crawl-log.ts';
+import { sourceTable } from '../../src/storage/crawl-nodes.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { until } from './receiver.ts';
+
+// The crawler of the network's own discovery service, in fast motion: its schedule is not waited for.
+
+/** Has everything looked at again, due or not, and waits until nothing is due. */
+export async function crawl(database: Database, options: { timeoutMs?: number } = {}): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query('update discovery.crawl_source set due_at = now()');
+    await tx.query('update discovery.crawl_node set due_at = now(), stir = stir + 1 where named');
+    await tx.query('update discovery.crawl_index set due_at = now(), stir = stir + 1 where listed');
+    await tx.query(
+      'update discovery.crawl_target set due_at = now(), stir = stir + 1 where due_at is not null',
+    );
+    await tx.query('update discovery.crawl_host set due_at = now(), rest_until = null');
+    tx.hint(sourceTable);
+    tx.hint(crawlChannel);
+  });
+  await settled(database, options);
+}
+
+/** Nothing that is due soon: what failed is tried again later. */
+export async function settled(database: Database, { timeoutMs = 20_000 } = {}): Promise<void> {
+  await until(
+    async () => {
+      const { rows } = await database.query<{ busy: boolean }>(
+        `select exists (select from discovery.crawl_source where due_at <= now() or leased_until > now())
+           or exists (select from discovery.crawl_host where due_at <= now() or leased_until > now())
+           or exists (select from discovery.crawl_node where due_at <= now())
+           or exists (select from discovery.crawl_index where due_at <= now())
+           or exists (select from discovery.crawl_target where due_at <= now()) as busy`,
+      );
+      return rows[0]?.busy === false;
+    },
+    'everything to be crawled',
+    timeoutMs,
+  );
+}
+
+/** The reason codes in the crawl log of a node, the latest first. */
+export async function logged(database: Database, node: string): Promise<string[]> {
+  const { lines } = await readLog(database, { node, limit: 100, offset: 0 });
+  return lines.map(({ code }) => code);
+}
