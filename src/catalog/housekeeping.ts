@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { repeat } from '../delivery/repeat.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeChanges } from '../storage/change-log.ts';
 import { purgeDownloads } from '../storage/downloads.ts';
@@ -11,23 +11,8 @@ const dayMs = 24 * 3_600_000;
 
 /** Forgets what has been kept long enough: expired requests and downloads, the traces of finished work, old changes. */
 export function startHousekeeping(context: CatalogContext): { close(): Promise<void> } {
-  const stop = new AbortController();
-  const running = run(context, stop.signal);
-  return {
-    async close() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-async function run(context: CatalogContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await tidyUp(context).catch((error) =>
-      context.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
-    );
-    await delay(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const { logger } = context;
+  return repeat({ what: 'housekeeping', everyMs: intervalMs, logger }, () => tidyUp(context));
 }
 
 async function tidyUp({ database, config, logger, now }: CatalogContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { repeat } from '../delivery/repeat.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeLog } from '../storage/crawl-log.ts';
 import { purgeRequests } from '../storage/request-memory.ts';
@@ -10,23 +10,8 @@ const dayMs = 24 * 3_600_000;
 
 /** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of the crawl log. */
 export function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
-  const stop = new AbortController();
-  const running = run(context, stop.signal);
-  return {
-    async close() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-async function run(context: DiscoveryContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await tidyUp(context).catch((error) =>
-      context.logger.warn({ err: error }, 'housekeeping failed; it will be tried again'),
-    );
-    await delay(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const { logger } = context;
+  return repeat({ what: 'housekeeping', everyMs: intervalMs, logger }, () => tidyUp(context));
 }
 
 async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void> {

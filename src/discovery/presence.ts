@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { repeat } from '../delivery/repeat.ts';
 import { notePresence, requestPull } from '../storage/discovery-feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
@@ -8,23 +8,8 @@ const absenceMs = 60_000;
 
 /** Notes at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */
 export function startPresence(context: DiscoveryContext): { close(): Promise<void> } {
-  const stop = new AbortController();
-  const running = run(context, stop.signal);
-  return {
-    async close() {
-      stop.abort();
-      await running;
-    },
-  };
-}
-
-async function run(context: DiscoveryContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await note(context).catch((error) =>
-      context.logger.warn({ reason: error instanceof Error ? error.message : error }, 'cannot note presence'),
-    );
-    await delay(noteEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const { logger } = context;
+  return repeat({ what: 'noting the presence', everyMs: noteEveryMs, logger }, () => note(context));
 }
 
 async function note({ database, logger, now }: DiscoveryContext): Promise<void> {

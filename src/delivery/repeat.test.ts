@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { silentLogger } from '../logger.ts';
+import { repeat } from './repeat.ts';
+
+const options = { what: 'counting', everyMs: 10, logger: silentLogger() };
+
+it('does its work at once and at intervals, also after it failed, never twice at a time, and not after it was closed', async () => {
+  let [begun, atOnce, most] = [0, 0, 0];
+  const repeating = repeat(options, async () => {
+    begun += 1;
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    await delay(15);
+    atOnce -= 1;
+    if (begun === 2) throw new Error('this once');
+  });
+  expect(begun).toBe(1);
+  for (const end = Date.now() + 10_000; begun < 4 && Date.now() < end; ) await delay(5);
+  await repeating.close();
+  expect([atOnce, most]).toEqual([0, 1]);
+  const done = begun;
+  expect(done).toBeGreaterThanOrEqual(4);
+  await delay(50);
+  expect(begun).toBe(done);
+});

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../logger.ts';
+
+export interface Repetition {
+  /** Its name in the log. */
+  what: string;
+  everyMs: number;
+  logger: Logger;
+}
+
+/** Does something at once, and again when the time has passed, until it is closed. What fails is logged, and tried again the next time. */
+export function repeat(
+  { what, everyMs, logger }: Repetition,
+  work: () => Promise<void>,
+): { close(): Promise<void> } {
+  const stop = new AbortController();
+
+  async function run(): Promise<void> {
+    const { signal } = stop;
+    while (!signal.aborted) {
+      await work().catch((error) =>
+        logger.warn({ err: error }, `${what} failed; it will be tried again in ${everyMs / 1_000} s`),
+      );
+      await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
