@@ -37,3 +37,8 @@ export function renderTable(header: readonly string[], rows: readonly (readonly 
     )
     .join('\n');
 }
+
+/** `1 charger`, `12,845 chargers`. */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+}

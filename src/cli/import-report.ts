@@ -1,5 +1,6 @@
 import type { Collected } from '../rules/import/collect.ts';
 import type { Problem } from '../rules/import/station.ts';
+import { counted } from './command.ts';
 
 // What an import tells: the same finding in many rows is one line, so that a person reads it; a report file has each of them.
 
@@ -23,10 +24,6 @@ export function renderSummary(
   const count = (kind: Problem['kind']) => problems.filter((problem) => problem.kind === kind).length;
   const made = `${counted(stationCount, 'station')} with ${counted(chargerCount, 'charger')} in ${counted(catalogs.length, 'catalog')}`;
   return `${source}: ${made}; ${number(count('left-out'))} left out, ${counted(count('value'), 'value')} not taken over.`;
-}
-
-export function counted(count: number, what: string): string {
-  return `${number(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function number(count: number): string {

@@ -8,11 +8,13 @@ import { type PerUnit, perUnits } from '../rules/import/mapping-file.ts';
 import { stationsOfOcpi } from '../rules/import/ocpi.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { collectNetworks } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, counted } from './command.ts';
+import { readCsv } from './import-csv.ts';
 import { bundledNames, compareColumns, readMapping } from './import-mapping.ts';
 import { publishBody, writeLines } from './import-output.ts';
-import { counted, renderReport, renderSummary } from './import-report.ts';
-import { type RowSource, readCsv, readGeoJson } from './import-rows.ts';
+import { renderReport, renderSummary } from './import-report.ts';
+import { type RowSource, readGeoJson } from './import-rows.ts';
+import { withProgress } from './progress.ts';
 import { readInput } from './read-input.ts';
 import { readSchemaSources } from './schema-sources.ts';
 
@@ -87,12 +89,14 @@ async function importRows(
   for (const problem of compareColumns(mapping, source.columns)) collector.report(problem);
   const mapRow = createRowMapper(mapping);
   let count = 0;
-  for await (const row of source.rows(collector.report)) {
-    count += 1;
-    const { station, problems } = row ? mapRow(row) : { problems: [] };
-    problems.forEach(collector.report);
-    if (station) collector.add(station);
-  }
+  await withProgress(context, 'Importing', async () => {
+    for await (const row of source.rows(collector.report)) {
+      count += 1;
+      const { station, problems } = row ? mapRow(row) : { problems: [] };
+      problems.forEach(collector.report);
+      if (station) collector.add(station);
+    }
+  });
   await finish(counted(count, unit), collector, options, context);
 }
 
