@@ -67,6 +67,9 @@ describe('signpost up', () => {
     return (await stat(join(dataDirectory, 'postmaster.pid')).catch(() => undefined)) !== undefined;
   }
 
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+  const read = async (url: string): Promise<any> => (await fetch(url)).json();
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'prints the address of every role, stays up, and is gone with everything it started after %s',
     async (signal) => {
@@ -83,6 +86,28 @@ describe('signpost up', () => {
       signpost.signal(signal);
       expect(await signpost.ended).toMatchObject({ code: 0, notes: expect.stringContaining('stopped') });
       expect(await hasServer()).toBe(false);
+    },
+    timeoutMs,
+  );
+
+  it(
+    'publishes the catalog of the demo as signed files, and the registry leads to them',
+    async () => {
+      const signpost = start();
+      const printed = await signpost.up();
+      expect(printed).toContain(`trigger    http://127.0.0.1:${settings.PUBLISHER_TRIGGER_PORT}\n`);
+      const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/publisher.signpost.test/subscribers.beckn.one/key-1`;
+      const { data: record } = await read(lookup);
+      const manifest = await read(`${record.details.url}/.well-known/dedi.index.json`);
+      expect(manifest.domain).toBe('publisher.signpost.test');
+      const index = await read(record.meta.catalog_index_urls[0].url);
+      expect(index).toMatchObject({
+        nodeId: 'publisher.signpost.test',
+        catalogs: [{ catalogId: 'kaveri-mysuru' }],
+      });
+      expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
+      signpost.signal('SIGINT');
+      expect(await signpost.ended).toMatchObject({ code: 0 });
     },
     timeoutMs,
   );

@@ -5,6 +5,7 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.
 import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
+import { registerRotateCommand } from './keys-rotate.ts';
 
 interface NewKeyOptions {
   id?: string;
@@ -15,7 +16,7 @@ interface NewKeyOptions {
 }
 
 export function registerKeysCommand(program: Command, context: CommandContext): void {
-  const keys = program.command('keys').description('make signing keys');
+  const keys = program.command('keys').description('make signing keys, and change to a new one');
   keys
     .command('new')
     .description('make an Ed25519 key pair and say how to register it')
@@ -33,6 +34,7 @@ Examples:
   $ signpost keys new --id bpp.example.com --save && signpost send publish.json --as bpp.example.com --to …`,
     )
     .action((options: NewKeyOptions) => newKey(options, context));
+  registerRotateCommand(keys, context);
 }
 
 function newKey(options: NewKeyOptions, context: CommandContext): void {

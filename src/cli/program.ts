@@ -8,6 +8,7 @@ import { registerDiscoverCommand } from './discover.ts';
 import { registerImportCommand } from './import.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerPublishCommand } from './publish.ts';
+import { registerRefreshCommand } from './refresh.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
 import { registerSendCommand } from './send.ts';
@@ -39,6 +40,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerSendCommand(program, context);
   registerPublishCommand(program, context);
   registerStateCommands(program, context);
+  registerRefreshCommand(program, context);
   registerDiscoverCommand(program, context);
   registerCatalogCommand(program, context);
   registerDeliveriesCommand(program, context);

@@ -24,7 +24,7 @@ export function readPublishFile(file: string, bytes: Buffer, options: DirectiveO
  */
 export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[] {
   const { catalogs, publishDirectives, ...others } = isJsonObject(request.message) ? request.message : {};
-  if (!Array.isArray(catalogs)) return [request];
+  if (!Array.isArray(catalogs) || catalogs.length === 0) return [request];
   const directiveOf = directivesById(publishDirectives);
   const groups: Json[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

@@ -13,8 +13,7 @@ import {
   parseSubscriber,
   parseUrl,
 } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
-import { counted } from './import-report.ts';
+import { type CommandContext, CommandError, counted } from './command.ts';
 import { withProgress } from './progress.ts';
 import { countCatalogs, type DirectiveOptions, readPublishFile, splitRequest } from './publish-input.ts';
 import { renderResults } from './publish-report.ts';

@@ -13,15 +13,19 @@ import { type CommandContext, CommandError } from './command.ts';
 export async function runProcess(
   context: CommandContext,
   config: Config,
-  hooks: { prepare?: (database: Database) => Promise<void>; started?: () => void } = {},
+  hooks: { prepare?: (database: Database) => Promise<void>; started?: () => Promise<void> } = {},
 ): Promise<void> {
   const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const stop = listenForStop(context, () => killOurselves(config, logger));
   const running = await startUntil(stop.signal, config, { logger, prepare: hooks.prepare });
   if (running) {
-    for (const { role, url } of running.roles) context.print(`${role.padEnd(10)} ${url}`);
-    if (running.operationsUrl) context.print(`operations ${running.operationsUrl}`);
-    hooks.started?.();
+    const print = (name: string, url: string) => context.print(`${name.padEnd(10)} ${url}`);
+    for (const { role, url, triggerUrl } of running.roles) {
+      print(role, url);
+      if (triggerUrl) print('trigger', triggerUrl);
+    }
+    if (running.operationsUrl) print('operations', running.operationsUrl);
+    await hooks.started?.();
     if (!stop.signal.aborted) await once(stop.signal, 'abort');
     await running.close();
   }

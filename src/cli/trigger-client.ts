@@ -30,7 +30,7 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
 export async function askTrigger(
   config: Config,
   request: object,
-  indexName: string | undefined,
+  indexName?: string,
 ): Promise<TriggerAnswer | undefined> {
   const client = createGuardedClient({ allowPrivateAddresses: true });
   try {

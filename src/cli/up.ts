@@ -2,11 +2,16 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
+import { findIndexNames, indexUrl } from '../publisher/indexes.ts';
+import { defaultIndexName } from '../publisher/paths.ts';
+import { placesIn } from '../publisher/tree.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { Database } from '../storage/database.ts';
-import { registerParticipant } from '../storage/participants.ts';
+import { registerParticipant, setCatalogIndexUrls } from '../storage/participants.ts';
 import type { CommandContext } from './command.ts';
+import { demoCatalog } from './demo-catalog.ts';
 import { runProcess } from './run-process.ts';
+import { askTrigger } from './trigger-client.ts';
 
 export function registerUpCommand(program: Command, context: CommandContext): void {
   program
@@ -22,7 +27,10 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
       const config = demoConfig(context);
       return runProcess(context, config, {
         prepare: (database) => registerDemoNetwork(database, config),
-        started: () => context.print(firstSteps(config)),
+        async started() {
+          await publishDemoCatalog(config);
+          context.print(firstSteps(config));
+        },
       });
     });
 }
@@ -46,10 +54,11 @@ const demoProvider = { id: 'provider.signpost.test', keyId: 'key-1', url: undefi
 
 /** The roles of this process and the actors of the demo become participants of the own registry, keys included. */
 async function registerDemoNetwork(database: Database, config: Config): Promise<void> {
-  const { catalog, discovery, consumer } = config.identities;
+  const { catalog, discovery, publisher, consumer } = config.identities;
   const participants = [
     { ...catalog, type: 'BPP' },
     { ...discovery, type: 'BAP' },
+    { ...publisher, type: 'BPP' },
     { ...demoProvider, type: 'BPP' },
     { ...consumer, type: 'BAP' },
   ];
@@ -61,10 +70,28 @@ async function registerDemoNetwork(database: Database, config: Config): Promise<
       type: participant.type,
       url: participant.url,
       networkIds: [config.DEFAULT_NETWORK_ID],
-      key: { recordId: participant.keyId, publicKey: publicKeyOf(key.privateKey) },
+      key: { recordId: key.recordId, publicKey: publicKeyOf(key.privateKey) },
       replaceKey: true,
     });
   }
+  const published = await findIndexNames(placesIn(config.publisherDir));
+  const indexUrls = [...new Set([defaultIndexName, ...published])].map((name) =>
+    indexUrl({ baseUrl: config.catalogBaseUrl }, name),
+  );
+  await setCatalogIndexUrls(
+    database,
+    splitIdentity(identityOf(publisher.id, config.REGISTRY_NAME)),
+    indexUrls,
+  );
+}
+
+/** Through its trigger, as any operator would; what somebody has published here since is left alone. */
+async function publishDemoCatalog(config: Config): Promise<void> {
+  const published = await findIndexNames(placesIn(config.publisherDir));
+  if (!config.roles.includes('publisher') || published.length > 0) return;
+  const { id: catalogId } = demoCatalog;
+  const directive = { catalogId, catalogType: 'REGULAR', visibleTo: [config.DEFAULT_NETWORK_ID] };
+  await askTrigger(config, { message: { catalogs: [demoCatalog], publishDirectives: [directive] } });
 }
 
 function firstSteps(config: Config): string {
@@ -73,5 +100,6 @@ function firstSteps(config: Config): string {
 Signpost is up. In another terminal:
   npx signpost send examples/publish-chargers.json --as provider.signpost.test --to ${config.identities.catalog.url} --wait
   npx signpost discover fast charger --near 12.97,77.64 --within 5km
+A provider with signed files of its own: ${indexUrl({ baseUrl: config.catalogBaseUrl }, defaultIndexName)}
 API: ${config.identities.catalog.url}/${page}    Ctrl-C stops everything.`;
 }

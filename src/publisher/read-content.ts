@@ -26,7 +26,8 @@ export async function readContent(
   return applyChangeFiles(content, files);
 }
 
-async function readDeclared<T>(
+/** A file that an entry names; throws where it is not what the entry declares. */
+export async function readDeclared<T>(
   tree: Pick<PublisherTree, 'root'>,
   kind: FileKind,
   { url, digest }: { url: string; digest: string },

@@ -1,15 +1,26 @@
 import { readIndexes } from './indexes.ts';
 import { isDue, renewManifest } from './keep-manifest.ts';
+import { findKeysInUse } from './keys-in-use.ts';
 import type { Publisher } from './publisher.ts';
 import { refreshIndexes } from './renew-indexes.ts';
+import type { PublisherTree } from './tree.ts';
 
 // Index, manifest and Subscriber record each announce when their next update is expected (self-hosted spec: Catalog index, next_update). Also
 // where nothing changes they are written anew before that, so that readers can tell a quiet publisher from a dead one.
 
-/** Writes everything anew that announces its next update. Returns when that is. */
-export async function refresh({ tree, url }: Publisher): Promise<Date> {
+export interface Refreshed {
+  nextUpdate: Date;
+  /** The earlier keys that the manifest listed, with the catalogs that need them still; it goes on listing those that one needs. */
+  formerKeys: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Writes everything anew that announces its next update. */
+export async function refresh({ tree, url }: Publisher): Promise<Refreshed> {
   await refreshIndexes(tree);
-  return renewManifest(tree, { url, always: true });
+  const formerKeys = await findFormerKeys(tree);
+  const needed = [...formerKeys].filter(([, catalogs]) => catalogs.size > 0).map(([key]) => key);
+  const nextUpdate = await renewManifest(tree, { url, always: true, stillNeeded: new Set(needed) });
+  return { nextUpdate, formerKeys };
 }
 
 /** The same where half of the announced time is over. What the manifest says is brought up to date in any case. */
@@ -21,5 +32,12 @@ export async function refreshDue(publisher: Publisher): Promise<Date> {
     ...indexes.map(({ nextUpdate }) => new Date(nextUpdate)),
   ];
   const first = new Date(Math.min(...announced.map((time) => time.getTime())));
-  return isDue(first, tree) ? refresh(publisher) : first;
+  return isDue(first, tree) ? (await refresh(publisher)).nextUpdate : first;
+}
+
+/** Every published file has to be read for it, so only where there is such a key. */
+async function findFormerKeys(tree: PublisherTree): Promise<Map<string, ReadonlySet<string>>> {
+  const former = [...tree.oldKeys.keys()];
+  const inUse = former.length > 0 ? await findKeysInUse(tree) : new Map<string, Set<string>>();
+  return new Map(former.map((key) => [key, inUse.get(key) ?? new Set()]));
 }

@@ -32,7 +32,7 @@ export interface PublisherContext {
 /** The publisher: its files for everybody at one address, the trigger for its operator at another. */
 export async function startPublisherRole(
   context: PublisherContext,
-): Promise<{ url: string; close(): Promise<void> }> {
+): Promise<{ url: string; triggerUrl: string; close(): Promise<void> }> {
   const { config, metrics, operations, registry, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
@@ -81,7 +81,7 @@ export async function startPublisherRole(
     await close();
     throw error;
   }
-  return { url: config.identities.publisher.url, close };
+  return { url: config.identities.publisher.url, triggerUrl: config.triggerUrl, close };
 }
 
 /** For a body of 256 MiB, which comes from this machine. */

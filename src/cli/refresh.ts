@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { type Refreshed, refresh } from '../publisher/refresh.ts';
+import { resignEverything } from '../publisher/renew-indexes.ts';
+import { type CommandContext, counted } from './command.ts';
+import { withProgress } from './progress.ts';
+import { renderResults } from './publish-report.ts';
+import { withPublisher } from './publish-self.ts';
+
+export function registerRefreshCommand(program: Command, context: CommandContext): void {
+  program
+    .command('refresh')
+    .description('renew index, manifest and Subscriber record, before the update that they announce')
+    .option('--resign', 'sign everything published anew, after an older key was compromised')
+    .addHelpText('after', help)
+    .action((options: RefreshOptions) => refreshHere(context.config(), options, context));
+}
+
+const help = `
+A running publisher does it by itself. Where only commands publish, let a timer run this more often than every
+NEXT_UPDATE_SECONDS, and copy the files to where they are served.
+
+Examples:
+  $ signpost refresh
+  $ signpost refresh --resign`;
+
+interface RefreshOptions {
+  resign?: boolean;
+}
+
+/** Signs with the key in use what announces its next update, and with --resign the rest too. */
+export async function refreshHere(
+  config: Config,
+  { resign }: RefreshOptions,
+  context: CommandContext,
+): Promise<void> {
+  await withPublisher(config, async (publisher) => {
+    const { tree } = publisher;
+    if (resign) {
+      const { results } = await withProgress(context, 'signing everything anew', () =>
+        resignEverything(tree),
+      );
+      if (results.length > 0) context.print(renderResults(results));
+      if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
+    }
+    const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
+    context.print(
+      `Signed with ${tree.key.recordId}; the next update is announced for ${refreshed.nextUpdate.toISOString()}.`,
+    );
+    for (const line of reportFormerKeys(refreshed, config)) context.print(line);
+  });
+}
+
+/** When an earlier key can go: once nothing that is listed is signed with it, and whoever read the index before that has come to an end. */
+function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, { identities }: Config): string[] {
+  return [...formerKeys].map(([key, catalogs]) => {
+    if (catalogs.size === 0) {
+      return (
+        `Nothing that is listed is signed with ${key} any more. It can go on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
+        `signpost registry revoke ${identities.publisher.id} --key-id ${key}`
+      );
+    }
+    const some = [...catalogs].slice(0, shownCatalogs).join(', ');
+    const more = catalogs.size > shownCatalogs ? ', …' : '';
+    return (
+      `${key} must stay registered: it signs what is listed of ${counted(catalogs.size, 'catalog')} (${some}${more}). That ages out ` +
+      'as new baselines are published; "signpost refresh --resign" signs it all anew at once.'
+    );
+  });
+}
+
+const shownCatalogs = 5;

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../logger.ts';
+import { createMetrics } from '../metrics.ts';
+import { type Renewal, startRenewal } from './renewal.ts';
+
+let renewal: Renewal | undefined;
+afterEach(() => renewal?.close());
+
+function start(refresh: () => Promise<Date>): Renewal {
+  renewal = startRenewal({
+    refresh,
+    nextUpdateSeconds: 0.08,
+    metrics: createMetrics({ process: false }),
+    logger: silentLogger(),
+    now: () => new Date(),
+  });
+  return renewal;
+}
+
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+describe('the renewal', () => {
+  it('looks at once, and again and again', async () => {
+    let looks = 0;
+    const { first } = start(async () => {
+      looks += 1;
+      return inAnHour();
+    });
+    await first;
+    expect(looks).toBe(1);
+    while (looks < 3) await delay(5);
+  });
+
+  it('tells until when everything is good', async () => {
+    const nextUpdate = inAnHour();
+    const { first, check } = start(async () => nextUpdate);
+    await first;
+    expect(check()).toEqual({ nextUpdate: nextUpdate.toISOString() });
+  });
+
+  it('goes on after a failure, and tells of it once what was announced is overdue', async () => {
+    let isBroken = false;
+    const { first, check } = start(async () => {
+      if (isBroken) throw new Error('the disk is full');
+      return new Date(Date.now() + 60);
+    });
+    await first;
+    isBroken = true;
+    await delay(120);
+    expect(check).toThrow(/overdue: the disk is full$/);
+    isBroken = false;
+    await delay(50);
+    expect(check()).toHaveProperty('nextUpdate');
+  });
+
+  it('tells what is wrong when nothing could ever be renewed', async () => {
+    const { first, check } = start(() => Promise.reject(new Error('the disk is full')));
+    await first;
+    expect(check).toThrow('the disk is full');
+  });
+});

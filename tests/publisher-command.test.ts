@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerStateCommands } from '../src/cli/catalog-state.ts';
+import { registerPublishCommand } from '../src/cli/publish.ts';
+import { registerSendCommand } from '../src/cli/send.ts';
+import { readConfig } from '../src/config.ts';
+import { silentLogger } from '../src/logger.ts';
+import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
+import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../src/protocol/keys.ts';
+import { readIndexes } from '../src/publisher/indexes.ts';
+import { openPublisher } from '../src/publisher/publisher.ts';
+import { openSchemaStore } from '../src/schemas/schema-store.ts';
+import { registerParticipant } from '../src/storage/participants.ts';
+import { type CommandRun, runCommand } from './support/command.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+import { served } from './support/publish.ts';
+import {
+  fetchFile,
+  publisherSettings,
+  smallCatalog,
+  startPublisher,
+  type TestPublisher,
+} from './support/publisher.ts';
+
+// What a provider types: publish, retire, pause, resume.
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'signpost-publish-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(name: string, content: unknown): string {
+  const file = join(directory, name);
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+type Settings = Record<string, string>;
+const publish = (args: string[], settings: Settings, stdin = ''): Promise<CommandRun> =>
+  runCommand(registerPublishCommand, ['publish', ...args], settings, stdin);
+const change = (args: string[], settings: Settings): Promise<CommandRun> =>
+  runCommand(registerStateCommands, args, settings);
+
+/** The entries of the default index, read from the tree. */
+async function entries(settings: Settings) {
+  const schemas = await openSchemaStore({ logger: silentLogger() });
+  const { tree } = await openPublisher(readConfig(settings), { schemas, logger: silentLogger() });
+  return (await readIndexes(tree)).get('catalogs')?.entries ?? new Map();
+}
+
+describe('publish, where no publisher runs', () => {
+  let settings: Settings;
+  beforeAll(async () => {
+    settings = await publisherSettings(join(directory, 'data'));
+  });
+
+  it('writes the files itself, and warns that nobody can find them', async () => {
+    const file = write('coffee.json', smallCatalog('coffee'));
+    const run = await publish([file], settings);
+    expect(run).toMatchObject({ exitCode: 0 });
+    expect(run.out).toMatch(/^coffee +ACCEPTED +version 1$/m);
+    expect(run.notes).toContain(`Done by this command, in ${settings.DATA_DIR}/publisher/public.`);
+    expect(run.notes).toContain('Warning: The registry could not be asked');
+    expect((await readdir(join(settings.DATA_DIR ?? '', 'publisher/public'))).sort()).toEqual([
+      '.well-known',
+      'catalogs',
+      'index',
+      expect.stringMatching(/^subscriber\.[0-9a-f]{12}\.json$/),
+    ]);
+  });
+
+  it('takes a request, a catalog, an array of catalogs, and standard input', async () => {
+    const request = {
+      context: { action: 'catalog/publish' },
+      message: {
+        catalogs: [smallCatalog('a')],
+        publishDirectives: [{ catalogId: 'a', catalogType: 'MASTER' }],
+      },
+    };
+    const files = [
+      write('request.json', request),
+      write('bare.json', smallCatalog('b')),
+      write('array.json', [smallCatalog('c'), smallCatalog('d')]),
+      '-',
+    ];
+    const run = await publish(
+      [...files, '--json', '--network', 'example.org/retail'],
+      settings,
+      JSON.stringify(smallCatalog('e')),
+    );
+    expect(run.exitCode).toBe(0);
+    const { results } = JSON.parse(run.out);
+    expect(results.map(({ catalogId }: { catalogId: string }) => catalogId)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
+    const published = await entries(settings);
+    expect(published.get('a')).toMatchObject({ catalogType: 'MASTER' });
+    expect(published.get('a')).not.toHaveProperty('networkIds');
+    for (const id of ['b', 'c', 'd', 'e'])
+      expect(published.get(id)).toMatchObject({ catalogType: 'REGULAR', networkIds: ['example.org/retail'] });
+  });
+
+  it('takes a catalog as the whole of it, unless told to merge', async () => {
+    await publish([write('tea.json', smallCatalog('tea', ['green', 'black']))], settings);
+    const white = write('tea.json', smallCatalog('tea', ['white']));
+    await publish([white, '--mode', 'merge'], settings);
+    const merged = await publish([white, '--mode', 'merge', '--force-baseline', '--json'], settings);
+    expect(JSON.parse(merged.out).results).toEqual([{ catalogId: 'tea', status: 'ACCEPTED', version: 2 }]);
+    const whole = await publish([white], settings);
+    expect(whole.out).toMatch(/^tea +ACCEPTED +version 3$/m);
+  });
+
+  it('fails when a catalog is rejected, and says what is wrong where', async () => {
+    const { provider: _, ...incomplete } = smallCatalog('coffee');
+    const bad = await publish([write('bad.json', incomplete)], settings);
+    expect(bad.exitCode).toBe(1);
+    expect(bad.notes).toContain('SCH_REQUIRED_FIELD_MISSING');
+    expect(bad.notes).toContain('$.message.catalogs[0]');
+    const wrongType = await publish(
+      [write('coffee.json', smallCatalog('coffee')), '--type', 'MASTER'],
+      settings,
+    );
+    expect(wrongType.exitCode).toBe(1);
+    expect(wrongType.out).toMatch(/^coffee +REJECTED$/m);
+    expect(wrongType.out).toContain('BIZ_GENERIC_ERROR, $.message.publishDirectives[0].catalogType');
+  });
+
+  it.each([
+    ['not JSON', '{', 'is not JSON'],
+    ['nothing to publish', { name: 'x' }, 'holds neither a publish request'],
+  ])('says so when a file holds %s', async (_what, content, told) => {
+    const run = await publish([write('wrong.json', content)], settings);
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining(told) });
+  });
+
+  it('wants one of --to and --self', async () => {
+    const run = await publish(
+      [write('a.json', smallCatalog('a')), '--self', '--to', 'http://127.0.0.1:1'],
+      settings,
+    );
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('either --to or --self') });
+  });
+
+  it('pauses, resumes and retires, which is for ever', async () => {
+    expect((await change(['pause', 'coffee'], settings)).exitCode).toBe(0);
+    expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: false });
+    expect((await change(['resume', 'coffee'], settings)).exitCode).toBe(0);
+    expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: true });
+    const retired = await change(['retire', 'coffee', 'tea'], settings);
+    expect(retired.out).toMatch(/^coffee +ACCEPTED/m);
+    const again = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
+    expect(again).toMatchObject({ exitCode: 1, out: expect.stringContaining('never comes back') });
+    const unknown = await change(['retire', 'cofee', '--json'], settings);
+    expect(unknown.exitCode).toBe(1);
+    expect(JSON.parse(unknown.out)).toMatchObject({ status: 'FAILED', results: [{ status: 'REJECTED' }] });
+  });
+});
+
+describe('publish, where a publisher runs', () => {
+  let publisher: TestPublisher;
+  beforeAll(async () => {
+    publisher = await startPublisher();
+  });
+  afterAll(() => publisher.close());
+
+  it('goes through its trigger, and the files are served when the command is done', async () => {
+    const { config, settings } = publisher;
+    const run = await publish(
+      [write('coffee.json', smallCatalog('coffee')), '--index', 'bangalore'],
+      settings,
+    );
+    expect(run).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +ACCEPTED +version 1$/m) });
+    expect(run.notes).toContain(`Done by the publisher at ${config.triggerUrl}.`);
+    const { body } = await fetchFile(config, 'index/bangalore.index.json');
+    expect(body.catalogs).toMatchObject([{ catalogId: 'coffee' }]);
+  });
+
+  it('says what the trigger refused', async () => {
+    const run = await publish([write('bad.json', { message: { catalogs: [] } })], publisher.settings);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('400 SCH_SCHEMA_VALIDATION_FAILED'),
+    });
+    expect(run.notes).toContain('$.message.catalogs');
+  });
+});
+
+describe('publish --to a catalog service', () => {
+  let network: TestNetwork;
+  let settings: Settings;
+
+  beforeAll(async () => {
+    network = await startNetwork({
+      settings: { ROLES: 'registry,catalog,publisher', LOG_LEVEL: 'silent', BODY_SIZE_LIMIT: '40kb' },
+    });
+    const { config } = network;
+    settings = {
+      DATA_DIR: config.DATA_DIR,
+      REGISTRY_URL: config.registryUrl,
+      PUBLISHER_PORT: String(config.PUBLISHER_PORT),
+      PUBLISHER_TRIGGER_PORT: String(config.PUBLISHER_TRIGGER_PORT),
+      BODY_SIZE_LIMIT: '40kb',
+    };
+  });
+  afterAll(() => network.close());
+
+  it('signs as the publisher, and gets on_publish through the publisher that runs at its address', async () => {
+    const file = write('coffee.json', smallCatalog('coffee', ['espresso', 'lungo']));
+    const run = await publish([file, '--to', network.catalogUrl], settings);
+    expect(run).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/^coffee +ACCEPTED +2 resources$/m),
+    });
+    expect(await served(network.database, 'coffee')).toMatchObject({
+      bppId: network.config.identities.publisher.id,
+      bppUri: network.config.identities.publisher.url,
+    });
+  });
+
+  it('says which catalog was not taken as it is, and why', async () => {
+    const attributes = {
+      '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
+      '@type': 'EnergyResourceEVCharger',
+      id: 'c',
+      type: 'TOASTER',
+    };
+    const catalog = smallCatalog('toast', ['bread']);
+    catalog.resources?.push({ id: 'c', descriptor: { name: 'c' }, resourceAttributes: attributes });
+    const run = await publish([write('toast.json', catalog), '--to', network.catalogUrl], settings);
+    expect(run.exitCode).toBe(1);
+    expect(run.out).toMatch(/^toast +PARTIAL +1 resource$/m);
+    expect(run.out).toContain('SCH_SCHEMA_VALIDATION_FAILED');
+  });
+
+  it('sends many catalogs in as many requests as it takes', async () => {
+    const catalogs = Array.from({ length: 12 }, (_, place) => ({
+      ...smallCatalog(`many-${place}`),
+      descriptor: { name: 'x'.repeat(8_000) },
+    }));
+    const run = await publish([write('many.json', catalogs), '--to', network.catalogUrl, '--json'], settings);
+    expect(run.exitCode).toBe(0);
+    expect(JSON.parse(run.out).results).toHaveLength(12);
+  });
+
+  it('says what the service refused', async () => {
+    const run = await publish([write('none.json', []), '--to', network.catalogUrl], settings);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('The catalog service refused this, 400'),
+    });
+  });
+
+  it('is what send does too, as the publisher', async () => {
+    const file = write('request.json', { message: { catalogs: [smallCatalog('sent')] } });
+    const args = [
+      'send',
+      file,
+      '--to',
+      network.catalogUrl,
+      '--as',
+      'publisher',
+      '--action',
+      'catalog/publish',
+      '--wait',
+    ];
+    const run = await runCommand(registerSendCommand, args, settings);
+    expect(run).toMatchObject({ exitCode: 0, out: expect.stringContaining('and names the request') });
+  });
+
+  it('waits at an address of its own as somebody else than the publisher', async () => {
+    const seed = generateSeed();
+    const id = 'other-provider.signpost.test';
+    await registerParticipant(network.database, {
+      ...splitIdentity(identityOf(id, network.config.REGISTRY_NAME)),
+      subscriberId: id,
+      key: { recordId: 'key-1', publicKey: publicKeyOf(privateKeyFromSeed(seed)) },
+    });
+    const file = write('coffee.json', smallCatalog('other-coffee'));
+    const run = await publish([file, '--to', network.catalogUrl, '--as', id, '--key', seed], settings);
+    expect(run).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^other-coffee +ACCEPTED/m) });
+  });
+});

@@ -1,0 +1,121 @@
+import { createPublicKey } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerRefreshCommand } from '../src/cli/refresh.ts';
+import { sha256Matches } from '../src/protocol/digest.ts';
+import { verifyDocument } from '../src/protocol/signed-document.ts';
+import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
+import { runCommand } from './support/command.ts';
+import {
+  defaultIndex,
+  fetchFile,
+  smallCatalog,
+  startPublisher,
+  type TestPublisher,
+  trigger,
+} from './support/publisher.ts';
+
+// Index, manifest and Subscriber record announce when they are updated next, and are.
+
+const manifestPath = '.well-known/dedi.index.json';
+
+/** The three of them as a crawler reads them one after the other, each verified. */
+async function readChain({ config }: TestPublisher) {
+  const { privateKey } = loadOrCreateSigningKey(config.DATA_DIR, config.identities.publisher);
+  const publicKey = createPublicKey(privateKey);
+  const { body: manifest } = await fetchFile(config, manifestPath);
+  const [file] = manifest.files;
+  const recordBytes = Buffer.from(await (await fetch(file.url)).arrayBuffer());
+  expect(sha256Matches(file.digest, recordBytes)).toBe(true);
+  const record = JSON.parse(String(recordBytes));
+  const { body: index } = await fetchFile(config, record.records[0].meta.catalog_index_urls[0].url);
+  for (const document of [manifest, record, index]) verifyDocument(document, publicKey);
+  const nextUpdates = [manifest, record, index].map(({ next_update }) => Date.parse(next_update));
+  return { manifest, record, index, nextUpdates };
+}
+
+describe('a running publisher', () => {
+  let publisher: TestPublisher;
+  beforeAll(async () => {
+    publisher = await startPublisher({ NEXT_UPDATE_SECONDS: '6' });
+    await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
+  });
+  afterAll(() => publisher.close());
+
+  it('serves the same manifest at both of its paths', async () => {
+    const [one, other] = await Promise.all([
+      fetchFile(publisher.config, manifestPath),
+      fetchFile(publisher.config, '.well-known/dedi.json'),
+    ]);
+    expect(one.status).toBe(200);
+    expect(one.body).toEqual(other.body);
+  });
+
+  it('renews everything before the update that it announced, for as long as it runs', async () => {
+    const first = await readChain(publisher);
+    const announced = new Set<number>();
+    while (announced.size < 3) {
+      const { nextUpdates } = await readChain(publisher);
+      expect(Math.min(...nextUpdates)).toBeGreaterThan(Date.now());
+      announced.add(Math.min(...nextUpdates));
+      await delay(100);
+    }
+    const last = await readChain(publisher);
+    expect(Math.min(...last.nextUpdates)).toBeGreaterThan(Math.max(...first.nextUpdates));
+    expect(last.index.catalogs).toEqual(first.index.catalogs);
+  });
+
+  it('keeps the Subscriber record that an older manifest names, for whoever has read that one', async () => {
+    const { manifest } = await readChain(publisher);
+    const isRenewed = async () =>
+      (await readChain(publisher)).manifest.files[0].url !== manifest.files[0].url;
+    while (!(await isRenewed())) await delay(100);
+    expect((await fetchFile(publisher.config, manifest.files[0].url)).status).toBe(200);
+  });
+
+  it('says at /ready until when it is good', async () => {
+    const { body } = await fetchFile(publisher.config, 'ready');
+    expect(body).toMatchObject({ ready: true, roles: { publisher: { nextUpdate: expect.any(String) } } });
+  });
+});
+
+describe('a publisher with time', () => {
+  let publisher: TestPublisher;
+  beforeAll(async () => {
+    publisher = await startPublisher();
+    await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
+  });
+  afterAll(() => publisher.close());
+
+  it('changes no byte when it publishes again what is published, and none when it is started again', async () => {
+    const before = await readChain(publisher);
+    const etags = async () =>
+      Promise.all(
+        [manifestPath, defaultIndex, '.well-known/dedi.json'].map(async (path) =>
+          (await fetch(`${publisher.config.catalogBaseUrl}/${path}`)).headers.get('etag'),
+        ),
+      );
+    const known = await etags();
+    await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
+    const { DATA_DIR, PUBLISHER_PORT: port } = publisher.settings;
+    const again = await startPublisher({
+      DATA_DIR: DATA_DIR ?? '',
+      PUBLISHER_URL: `http://127.0.0.1:${port}`,
+    });
+    await again.close();
+    expect(await etags()).toEqual(known);
+    expect(await readChain(publisher)).toEqual(before);
+  });
+
+  it('is renewed by "signpost refresh" at once', async () => {
+    const before = await readChain(publisher);
+    const run = await runCommand(registerRefreshCommand, ['refresh'], publisher.settings);
+    expect(run).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining('Signed with key-1; the next update is announced for'),
+    });
+    const after = await readChain(publisher);
+    expect(Math.min(...after.nextUpdates)).toBeGreaterThan(Math.max(...before.nextUpdates));
+    expect(after.index.catalogs).toEqual(before.index.catalogs);
+  });
+});
