@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { until } from '../../tests/support/receiver.ts';
 import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { LeaseLost } from '../storage/due-work.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 
@@ -15,19 +15,13 @@ interface Item {
   dueAt: number;
 }
 
-let testDatabase: TestDatabase;
 let database: Database;
 let items: Item[];
 let begun: Item[];
 let loops: { close(): Promise<void> }[];
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, logger: silentLogger() });
-});
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
+useDatabase((opened) => {
+  database = opened;
 });
 beforeEach(async () => {
   [items, begun, loops] = [[], [], []];

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import {
   callbackTable,
   type DueCallback,
@@ -13,29 +12,21 @@ import {
   recordRetry,
   replayCallback,
 } from './callbacks.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { type Claim, claimDue, LeaseLost } from './due-work.ts';
 import { rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const tomorrow = new Date('2026-01-02T12:00:00Z');
 const body = Buffer.from('{"context":{},"message":{"results":[]}}');
-let home: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  home = await createTestDatabase();
-  database = await openDatabase({ url: home.url, logger: silentLogger() });
-});
-
-beforeEach(async () => {
-  await database.query('truncate work.request, work.callback');
-});
-
-afterAll(async () => {
-  await database.close();
-  await home.drop();
-});
+useDatabase(
+  (opened) => {
+    database = opened;
+  },
+  { emptied: 'work.request, work.callback' },
+);
 
 describe('a queued callback', () => {
   it('is due at once, byte for byte, and its listeners are told', async () => {

@@ -1,21 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
-import { silentLogger } from '../logger.ts';
 import { readCatalog, readCatalogs, readDocuments } from './catalog-reader.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, logger: silentLogger(), maxConnections: 4 });
-});
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
+useDatabase((opened) => {
+  database = opened;
 });
 
 async function join(pieces: AsyncIterable<string>): Promise<string> {

@@ -1,26 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { appendChange, type NewChange, numberChanges, purgeChanges, readChanges } from './change-log.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 
-let home: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  home = await createTestDatabase();
-  database = await openDatabase({ url: home.url, logger: silentLogger() });
-});
-
-beforeEach(async () => {
-  await database.query('truncate catalog.change_log');
-});
-
-afterAll(async () => {
-  await database.close();
-  await home.drop();
-});
+useDatabase(
+  (opened) => {
+    database = opened;
+  },
+  { emptied: 'catalog.change_log' },
+);
 
 describe('the change log', () => {
   it('returns a change as it was logged', async () => {

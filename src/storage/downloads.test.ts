@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from './database.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
+import type { Database } from './database.ts';
 import { findDownload, pieceBytes, purgeDownloads, readDownload, writeDownload } from './downloads.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, logger: silentLogger(), maxConnections: 4 });
-});
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
+useDatabase((opened) => {
+  database = opened;
 });
 
 const hour = 3_600_000;

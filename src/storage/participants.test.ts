@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from './database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
+import type { Database } from './database.ts';
 import { findKeyRecord, listKeyRecords, listParticipants } from './participant-records.ts';
 import {
   addKey,
@@ -17,15 +16,9 @@ const bpp = { namespace: 'bpp.example.com', registryName: 'subscribers.beckn.one
 const firstPage = { limit: 100, offset: 0 };
 
 describe('the participants of the registry', () => {
-  let home: TestDatabase;
   let database: Database;
-  beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
-  });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
+  useDatabase((opened) => {
+    database = opened;
   });
   beforeEach(async () => {
     await database.query('delete from registry.participant');

@@ -1,28 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { type SeedCatalog, seedCatalog } from '../../tests/support/seed-catalogs.ts';
-import { silentLogger } from '../logger.ts';
 import { matchesInterest } from '../rules/match.ts';
 import type { PushRecord } from '../rules/push-outcome.ts';
 import { appendChange } from './change-log.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { planPushes } from './push-planning.ts';
 import { type DuePush, takePushes, writePushResults } from './pushes.ts';
 
 const token = randomUUID();
 
-let testDatabase: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, logger: silentLogger() });
-});
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
+useDatabase((opened) => {
+  database = opened;
 });
 beforeEach(reset);
 

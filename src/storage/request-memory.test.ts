@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { AlreadyRemembered } from '../protocol/errors.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import {
   closeRequest,
   findRemembered,
@@ -24,22 +23,14 @@ const key: RequestKey = {
 const same = { digest: 'BLAKE-512=abc', expires: inFiveMinutes };
 const answer = { digest: 'BLAKE-512=abc', status: 200, body: '{"message":{"status":"ACK"}}' };
 
-let home: TestDatabase;
 let database: Database;
 
-beforeAll(async () => {
-  home = await createTestDatabase();
-  database = await openDatabase({ url: home.url, logger: silentLogger() });
-});
-
-beforeEach(async () => {
-  await database.query('truncate work.request cascade');
-});
-
-afterAll(async () => {
-  await database.close();
-  await home.drop();
-});
+useDatabase(
+  (opened) => {
+    database = opened;
+  },
+  { emptied: 'work.request cascade' },
+);
 
 describe('a remembered request', () => {
   it('is found with its answer and the digest of its body', async () => {

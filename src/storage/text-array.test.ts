@@ -1,21 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from './database.ts';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
+import type { Database } from './database.ts';
 import { textArray } from './text-array.ts';
 
 describe('a binary array of texts', () => {
-  let home: TestDatabase;
   let database: Database;
 
-  beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
-  });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
+  useDatabase((opened) => {
+    database = opened;
   });
 
   it('arrives as it was, whatever the texts', async () => {

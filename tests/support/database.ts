@@ -1,10 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import { silentLogger } from '../../src/logger.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
 
 const copyAttempts = 100;
 const copyPauseMs = 50;
+
+/** An open database of its own for the tests that follow, handed over before the first of them; `emptied` tables are so before each. */
+export function useDatabase(take: (database: Database) => void, options: { emptied?: string } = {}): void {
+  let home: TestDatabase;
+  let database: Database;
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    database = await openDatabase({ url: home.url, logger: silentLogger() });
+    take(database);
+  });
+  beforeEach(async () => {
+    if (options.emptied) await database.query(`truncate ${options.emptied}`);
+  });
+  afterAll(async () => {
+    await database.close();
+    await home.drop();
+  });
+}
 
 export interface TestDatabase {
   url: string;
