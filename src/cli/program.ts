@@ -14,6 +14,7 @@ import { registerSchemaCommand } from './schema.ts';
 import { registerSendCommand } from './send.ts';
 import { registerServeCommand } from './serve.ts';
 import { registerUpCommand } from './up.ts';
+import { registerVerifyCommand } from './verify.ts';
 
 /** All commands, each of which lives in a file of its own. */
 export function buildProgram(context: CommandContext): Command {
@@ -46,6 +47,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerDeliveriesCommand(program, context);
   registerSchemaCommand(program, context);
   registerImportCommand(program, context);
+  registerVerifyCommand(program, context);
   return program;
 }
 

@@ -1,0 +1,149 @@
+import {
+  fetchDocument,
+  fetchNamed,
+  findKeys,
+  type OpenedFile,
+  type Reader,
+} from '../discovery/crawl/reader.ts';
+import { CrawlFault } from '../discovery/crawl/reasons.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json.ts';
+import type { ManifestFile } from '../protocol/signed-files.ts';
+import { TrustFault } from '../rules/self-hosted/faults.ts';
+import { claimedRecordId, type HostingNode } from '../rules/self-hosted/signer.ts';
+import {
+  type TrustedManifest,
+  type TrustedRecord,
+  trustManifest,
+  trustSubscriberRecord,
+} from '../rules/self-hosted/trust-node.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './verify-findings.ts';
+import type { TreeSource } from './verify-source.ts';
+
+// The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
+// digest.
+
+export interface NodeCheck {
+  source: TreeSource;
+  reader: Reader;
+  node: HostingNode;
+  now: Date;
+  signal: AbortSignal;
+}
+
+const maxNodeFileBytes = 1024 * 1024;
+
+/** Returns the addresses of the indexes; undefined where a link on the way to them is broken. */
+export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, readonly string[] | undefined> {
+  const manifest = yield* verifyManifest(check);
+  const record = manifest && (yield* verifyRecord(check, manifest));
+  return record?.catalogIndexUrls;
+}
+
+async function* verifyManifest(check: NodeCheck): AsyncGenerator<Finding, TrustedManifest | undefined> {
+  const { source, reader, node, now } = check;
+  const about: About = { document: 'manifest', url: source.manifestUrls[0] };
+  try {
+    const [first, ...copies] = await openManifests(check);
+    if (!first) throw new CrawlFault('manifest-missing', `There is no manifest at ${about.url}.`);
+    about.url = first.opened.url;
+    const { document } = first.opened;
+    const keys = await findKeys(reader, node, [claimedRecordId(document)]);
+    const host = source.host ?? hostOfFiles(document);
+    const trusted = trustManifest(first.opened, { node, host, keys });
+    const { next_update: nextUpdate } = trusted.manifest;
+    yield holds(about, `signed with ${trusted.signedBy}, next update ${nextUpdate}`);
+    yield* staleness(about, nextUpdate, now);
+    for (const { opened } of copies) {
+      if (JSON.stringify(opened.document) !== JSON.stringify(document))
+        yield warning(about, 'copies-differ', `The manifest at ${opened.url} is another one.`);
+    }
+    return trusted;
+  } catch (error) {
+    yield fault(about, error);
+    return undefined;
+  }
+}
+
+async function* verifyRecord(
+  check: NodeCheck,
+  manifest: TrustedManifest,
+): AsyncGenerator<Finding, TrustedRecord | undefined> {
+  const { node, now } = check;
+  const about: About = { document: 'record' };
+  try {
+    const { file, record } = await readRecord(check, manifest);
+    about.url = file.url;
+    const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
+    yield holds(about, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
+    yield* staleness(about, record.nextUpdate, now);
+    if (record.catalogIndexUrls.length > 0) return record;
+    throw new CrawlFault('no-index-urls', `The record of ${node.identity} lists no catalog index.`);
+  } catch (error) {
+    yield fault({ ...about, url: about.url ?? manifest.recordFiles[0]?.url }, error);
+    return undefined;
+  }
+}
+
+/** A manifest may list files of several registries: the first that holds a record of the node counts. */
+async function readRecord(
+  { reader, node, signal }: NodeCheck,
+  manifest: TrustedManifest,
+): Promise<{ file: ManifestFile; record: TrustedRecord }> {
+  let fault: unknown = new TrustFault('record', 'record-missing', 'The manifest lists no files.');
+  for (const file of manifest.recordFiles) {
+    try {
+      const options = { maxBytes: maxNodeFileBytes, digest: file.digest, signal };
+      const { opened } = await fetchNamed(reader, 'record', file.url, options);
+      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+      return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
+    } catch (error) {
+      if (!(error instanceof TrustFault) || error.code !== 'record-missing') throw error;
+      fault = error;
+    }
+  }
+  throw fault;
+}
+
+/** Who the tree says it is of, before anything of it is believed: its keys will have to say the same. */
+export async function findClaimedNode(check: Omit<NodeCheck, 'node' | 'now'>): Promise<string | undefined> {
+  const { source, reader, signal } = check;
+  const [manifest] = await openManifests(check).catch(() => []);
+  const files = manifest?.opened.document.files;
+  const urls = Array.isArray(files) ? files.filter(isJsonObject).map(({ url }) => String(url)) : [];
+  for (const url of [...urls, ...source.indexUrls]) {
+    const maxBytes = reader.limits.maxIndexBytes;
+    const answer = await fetchDocument(reader, 'record', url, { maxBytes, signal }).catch(() => undefined);
+    const name = answer?.kind === 'opened' ? nameIn(answer.opened.document) : undefined;
+    if (name !== undefined) return name;
+  }
+  const domain = manifest?.opened.document.domain;
+  return typeof domain === 'string' ? domain : undefined;
+}
+
+/** The name in a Subscriber record file, a bare record, or an index. */
+function nameIn(document: JsonObject): string | undefined {
+  const [record = document] = Array.isArray(document.records) ? document.records : [];
+  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
+  const name = details.subscriber_id ?? document.nodeId;
+  return typeof name === 'string' ? name : undefined;
+}
+
+async function openManifests({
+  source,
+  reader,
+  signal,
+}: Omit<NodeCheck, 'node' | 'now'>): Promise<OpenedFile[]> {
+  const found: OpenedFile[] = [];
+  for (const url of source.manifestUrls) {
+    const answer = await fetchDocument(reader, 'manifest', url, { maxBytes: maxNodeFileBytes, signal });
+    if (answer.kind === 'opened') found.push(answer);
+  }
+  return found;
+}
+
+/** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */
+function hostOfFiles({ files }: JsonObject): string {
+  const [file] = Array.isArray(files) ? files : [];
+  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
+  return URL.canParse(url) ? new URL(url).host : '';
+}
