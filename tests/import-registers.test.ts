@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { registerImportCommand } from '../src/cli/import.ts';
+import { registerVerifyCommand } from '../src/cli/verify.ts';
+import { sha256Digest } from '../src/protocol/digest.ts';
+import { parseJson } from '../src/protocol/json.ts';
+import { publicKeyOf } from '../src/protocol/keys.ts';
+import type { PublishMessage } from '../src/protocol/publish-messages.ts';
+import type { TriggerRequest } from '../src/protocol/trigger-messages.ts';
+import { renewManifest } from '../src/publisher/keep-manifest.ts';
+import { publishCatalogs } from '../src/publisher/publish.ts';
+import { runCommand } from './support/command.ts';
+import { makeTree, servedFiles, type TestTree } from './support/published-tree.ts';
+
+// From a list of charging stations to signed files that verify, and again without a change. The registers may lie beside the project, in
+// `../shared/data`; they are no part of it.
+
+let directory: string;
+let tree: TestTree;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signpost-register-'));
+  tree = await makeTree();
+});
+afterEach(async () => {
+  await tree.remove();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('a list of charging stations', () => {
+  it('is imported, published and verified; imported again, it publishes nothing', async () => {
+    await takeThrough(['csv', 'stations', 'examples/stations.csv'], {
+      stations: 3,
+      chargers: 6,
+      catalogs: 3,
+    });
+  });
+
+  it('of OCPI locations is too', async () => {
+    await takeThrough(['ocpi', 'examples/ocpi-locations.json'], { stations: 1, chargers: 2, catalogs: 1 });
+  });
+});
+
+const geo = new URL('../../shared/data/geo/', import.meta.url).pathname;
+const hasRegisters = existsSync(join(geo, 'ncr-gb-2022.csv'));
+const reason = hasRegisters ? '' : ' (skipped: ../shared/data/geo is not there)';
+
+describe.skipIf(!hasRegisters)(`registers of charging stations${reason}`, () => {
+  const cases: [name: string, args: string[], made: Made][] = [
+    [
+      'United Kingdom, per station',
+      ['csv', 'stations', `${geo}ncr-gb-2022.csv`],
+      { stations: 3_964, chargers: 7_698, catalogs: 3_964 },
+    ],
+    [
+      'Germany, per operator',
+      ['csv', 'stations', `${geo}bnetza-de-2019-07.csv`, '--per', 'operator'],
+      { stations: 9_690, chargers: 23_289, catalogs: 1_219 },
+    ],
+    [
+      'United States, per operator',
+      ['csv', 'stations', `${geo}afdc-us-detailed.csv`, '--per', 'operator'],
+      { stations: 12_845, chargers: 14_058, catalogs: 48 },
+    ],
+    [
+      'Delhi, points and areas',
+      ['geojson', 'osm', `${geo}osm-delhi-ncr-2026-01.geojson`],
+      { stations: 112, chargers: 112, catalogs: 112 },
+    ],
+  ];
+
+  it.each(cases)('%s', (_, args, made) => takeThrough(args, made), 240_000);
+});
+
+interface Made {
+  stations: number;
+  chargers: number;
+  catalogs: number;
+}
+
+async function takeThrough(args: string[], { stations, chargers, catalogs }: Made): Promise<void> {
+  const { message, notes } = await importList(args);
+  const [made = ''] = /\d[\d,]* stations?.*catalogs?/.exec(notes) ?? [];
+  expect(made.replaceAll(',', '').match(/\d+/g)?.map(Number)).toEqual([stations, chargers, catalogs]);
+  expect(notes).toContain('; 0 left out');
+
+  await publish({ message });
+  await renewManifest(tree, { url: 'https://files.example.org' });
+  const published = await fingerprint();
+  const vouched = ['--key', `key-1=${publicKeyOf(tree.key.privateKey)}`];
+  const verifying = ['verify', tree.root, ...vouched, '--json'];
+  const { exitCode, out } = await runCommand(registerVerifyCommand, verifying, { DATA_DIR: directory });
+  expect(exitCode, out).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    holding: { manifest: 1, record: 1, index: 1, entry: catalogs, baseline: catalogs, catalog: catalogs },
+    warnings: [],
+  });
+
+  await publish({ message: (await importList(args)).message });
+  expect(await fingerprint()).toBe(published);
+}
+
+/** Every file that is served, with the digest of its bytes. */
+async function fingerprint(): Promise<string> {
+  const files = await servedFiles(tree);
+  return [...files].map(([path, bytes]) => `${path} ${sha256Digest(bytes)}`).join('\n');
+}
+
+async function importList(args: string[]): Promise<{ message: PublishMessage; notes: string }> {
+  const file = join(directory, 'chargers.json');
+  const importing = ['import', ...args, '--out', file];
+  const { exitCode, notes } = await runCommand(registerImportCommand, importing, { DATA_DIR: directory });
+  expect(exitCode, notes).toBe(0);
+  const { message } = parseJson(await readFile(file)) as unknown as { message: PublishMessage };
+  return { message, notes };
+}
+
+async function publish(request: TriggerRequest): Promise<void> {
+  const { status, results, warnings } = await publishCatalogs(tree, request);
+  expect(results.filter((result) => result.status !== 'ACCEPTED' || result.version !== 1)).toEqual([]);
+  expect({ status, warnings }).toEqual({ status: 'COMPLETED', warnings: undefined });
+}
