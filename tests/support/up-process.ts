@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { settings as allSettings } from '../../src/config.ts';
+import { builtFiles } from './embedded-process.ts';
+import { freePort } from './network.ts';
+
+// `signpost up` as a person starts it, from the built files: everything in one process, with a database of its own.
+
+export const commandLine = join(builtFiles, 'cli', 'main.js');
+
+export interface UpProcess {
+  /** Everything that it printed so far. */
+  said(): string;
+  /** Waits until it prints this; returns everything that it printed. */
+  saying(text: string): Promise<string>;
+  signal(signal: NodeJS.Signals): void;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** A directory for its data, which is removed at the end. */
+export async function makeDataDir(): Promise<{ dataDir: string; remove(): Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'signpost-up-'));
+  // Started by root, PostgreSQL runs as another user, who must be able to get there.
+  await chmod(dataDir, 0o755);
+  return { dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
+/** A free port for each setting that names one. */
+export async function freePorts(): Promise<Record<string, string>> {
+  const names = Object.keys(allSettings).filter((name) => name.endsWith('_PORT'));
+  const ports = await Promise.all(names.map(freePort));
+  return Object.fromEntries(names.map((name, index) => [name, `${ports[index]}`]));
+}
+
+export function startUp(dataDir: string, settings: Record<string, string>): UpProcess {
+  const child = spawn(process.execPath, [commandLine, 'up'], {
+    cwd: dataDir, // away from any .env file
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const ended = once(child, 'close').then(([code, signal]) => {
+    process.off('exit', killWithUs);
+    return { code, signal };
+  });
+  return {
+    said: () => text,
+    async saying(wanted) {
+      for (const end = Date.now() + 60_000; !text.includes(wanted); await delay(10)) {
+        if (child.exitCode !== null || Date.now() > end) throw new Error(`not "${wanted}", but:\n${text}`);
+      }
+      return text;
+    },
+    signal: (signal) => child.kill(signal),
+    ended,
+  };
+}
