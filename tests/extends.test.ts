@@ -10,9 +10,10 @@ import {
   publishMaster,
   retail,
   servedResource,
+  startMasterNetwork,
   storedOwn,
 } from './support/masters.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
+import type { TestNetwork } from './support/network.ts';
 import { type Directive, publish } from './support/publish.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
 
@@ -23,9 +24,7 @@ let facilitator: Actor;
 let provider: Actor;
 
 beforeAll(async () => {
-  network = await startNetwork();
-  facilitator = await network.actor('facilitator');
-  provider = await network.actor('provider');
+  ({ network, facilitator, provider } = await startMasterNetwork());
 });
 afterAll(() => network.close());
 

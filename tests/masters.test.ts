@@ -10,6 +10,7 @@ import {
   publishMaster,
   retail,
   servedResource,
+  startMasterNetwork,
 } from './support/masters.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type Directive, served } from './support/publish.ts';
@@ -23,10 +24,7 @@ let provider: Actor;
 let rival: Actor;
 
 beforeAll(async () => {
-  network = await startNetwork();
-  facilitator = await network.actor('facilitator');
-  provider = await network.actor('provider');
-  rival = await network.actor('rival');
+  ({ network, facilitator, provider, rival } = await startMasterNetwork());
 });
 afterAll(() => network.close());
 

@@ -18,9 +18,10 @@ import {
   rebuilt,
   retail,
   servedResource,
+  startMasterNetwork,
   storedOwn,
 } from './support/masters.ts';
-import { freePort, startNetwork, type TestNetwork } from './support/network.ts';
+import { freePort, type TestNetwork } from './support/network.ts';
 import { type Directive, publish, served } from './support/publish.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
 
@@ -32,10 +33,7 @@ let provider: Actor;
 let rival: Actor;
 
 beforeAll(async () => {
-  network = await startNetwork();
-  facilitator = await network.actor('facilitator');
-  provider = await network.actor('provider');
-  rival = await network.actor('rival');
+  ({ network, facilitator, provider, rival } = await startMasterNetwork());
 });
 afterAll(() => network.close());
 

@@ -2,6 +2,7 @@ import type { Catalog, Resource } from '../../src/protocol/catalog.ts';
 import type { ResourceDirective } from '../../src/protocol/publish-messages.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Actor, Body } from './actor.ts';
+import { startNetwork, type TestNetwork } from './network.ts';
 import { type Directive, publish, served } from './publish.ts';
 import { until } from './receiver.ts';
 
@@ -10,6 +11,24 @@ import { until } from './receiver.ts';
 export const retail = 'a.example/retail';
 export const energy = 'b.example/energy';
 export const coffeeContext = 'https://example.org/Coffee/v1/context.jsonld';
+
+export interface MasterNetwork {
+  network: TestNetwork;
+  /** Publishes masters. */
+  facilitator: Actor;
+  provider: Actor;
+  rival: Actor;
+}
+
+export async function startMasterNetwork(): Promise<MasterNetwork> {
+  const network = await startNetwork();
+  return {
+    network,
+    facilitator: await network.actor('facilitator'),
+    provider: await network.actor('provider'),
+    rival: await network.actor('rival'),
+  };
+}
 
 export function coffee(
   id: string,
