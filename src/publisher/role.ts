@@ -9,6 +9,7 @@ import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
+import { specialRangeOf } from '../rules/addresses.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
@@ -36,6 +37,7 @@ export async function startPublisherRole(
   const { config, metrics, operations, registry, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
+  warnIfReachable(config, logger);
 
   const thread = startPublisherThread(config, logger);
   const { NEXT_UPDATE_SECONDS: nextUpdateSeconds } = config;
@@ -88,6 +90,15 @@ export async function startPublisherRole(
 const uploadMs = 10 * 60_000;
 /** Files are served also while another process holds the tree; but usually the role comes up with everything in order. */
 const firstRenewalMs = 5_000;
+
+/** In a container the trigger may have to listen on another address, where something else keeps strangers away. */
+function warnIfReachable({ PUBLISHER_TRIGGER_HOST: host }: Config, logger: Logger): void {
+  if (host === 'localhost' || specialRangeOf(host) === 'loopback') return;
+  logger.warn(
+    { host },
+    'the trigger takes unsigned requests from whoever reaches it: see to it that nobody else does',
+  );
+}
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);

@@ -29,9 +29,13 @@ const workMs = 30 * 60_000;
 /** Requests that wait for their turn are in memory. */
 const maxWaitingBytes = 512 * 1024 * 1024;
 /** How long the work under way may finish when the role is stopped. */
-const finishMs = 3_000;
+const usualFinishMs = 3_000;
 
-export function startPublisherThread(config: Config, logger: Logger): PublisherThread {
+export function startPublisherThread(
+  config: Config,
+  logger: Logger,
+  { finishMs = usualFinishMs }: { finishMs?: number } = {},
+): PublisherThread {
   const threads = createThreadPool({ size: 1, logger });
   let last: Promise<unknown> = Promise.resolve();
   let waitingBytes = 0;

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { smallCatalog } from '../../tests/support/publisher.ts';
+import { type Config, readConfig } from '../config.ts';
+import { silentLogger } from '../logger.ts';
+import { acquireFileLock } from '../storage/file-lock.ts';
+import { type PublisherThread, startPublisherThread } from './thread.ts';
+import { placesIn } from './tree.ts';
+
+let config: Config;
+let thread: PublisherThread;
+
+beforeEach(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'signpost-thread-'));
+  config = readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
+  thread = startPublisherThread(config, silentLogger(), { finishMs: 0 });
+});
+afterEach(async () => {
+  await thread.close();
+  await rm(config.DATA_DIR, { recursive: true });
+});
+
+function requestOf(resourceCount: number): Buffer {
+  const names = Array.from({ length: resourceCount }, (_, place) => `r-${place}`);
+  return Buffer.from(JSON.stringify({ message: { catalogs: [smallCatalog('coffee', names)] } }));
+}
+
+/** Whether somebody, this process too, is writing into the tree. */
+async function isLocked(): Promise<boolean> {
+  try {
+    const release = await acquireFileLock(placesIn(config.publisherDir).lockDirectory, 0);
+    await release();
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+describe('the thread of a publisher', () => {
+  it('publishes, and tells what is refused as the error that it is', async () => {
+    expect(await thread.publish(requestOf(1))).toMatchObject({ status: 'COMPLETED' });
+    await expect(thread.publish(Buffer.from('{"message":{}}'))).rejects.toMatchObject({
+      name: 'ProtocolError',
+      code: 'SCH_REQUIRED_FIELD_MISSING',
+      path: '$.message.catalogs',
+      status: 400,
+    });
+  });
+
+  it('ended in the midst of its work leaves the tree to the next one', async () => {
+    await thread.publish(requestOf(1));
+    const interrupted = expect(thread.publish(requestOf(100_000))).rejects.toThrow();
+    while (!(await isLocked())) await delay(1);
+    await thread.close();
+    await interrupted;
+    thread = startPublisherThread(config, silentLogger());
+    expect(await thread.publish(requestOf(2))).toMatchObject({ results: [{ version: 2 }] });
+  });
+});
