@@ -204,3 +204,14 @@ export async function chooseEntries(
     repeated: ids(repeated),
   };
 }
+
+/** How many entries the listed indexes of a node have together. */
+export async function countEntries(queryable: Queryable, nodeId: number): Promise<number> {
+  const { rows } = await queryable.query<{ entries: number }>(
+    `select count(*) as entries from discovery.crawl_entry as entry
+       join discovery.crawl_index as item on item.id = index_id and listed
+     where entry.node_id = $1`,
+    [nodeId],
+  );
+  return rows[0]?.entries ?? 0;
+}

@@ -12,7 +12,7 @@ import type { CrawlContext } from './context.ts';
 import { meteredFetcher } from './fetch.ts';
 import { readContent } from './read-content.ts';
 import { findKeys } from './reader.ts';
-import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
+import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
@@ -39,9 +39,9 @@ export async function crawlEntry(
     await followEntry(work, await trustedEntry(work));
     return undefined;
   } catch (error) {
-    if (!isReadingFault(error)) throw error;
-    await postpone(work, [error]);
-    return error;
+    const fault = asReadingFault(error, signal);
+    await postpone(work, [fault]);
+    return fault;
   }
 }
 

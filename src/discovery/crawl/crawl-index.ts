@@ -1,7 +1,9 @@
 import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import {
+  countEntries,
   type IndexEffects,
   type IndexRow,
   postponeIndex,
@@ -18,7 +20,7 @@ import type { CrawlContext } from './context.ts';
 import { meteredFetcher } from './fetch.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { askRegistry } from './reader.ts';
-import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
+import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt, nextPoll } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
@@ -56,9 +58,9 @@ export async function crawlIndex(
     await record(context, lease, row, read, meter.bytes());
     return { kind: 'read' };
   } catch (error) {
-    if (!isReadingFault(error)) throw error;
-    await postpone(context, lease, row, error, meter.bytes());
-    return { kind: 'failed', fault: error };
+    const fault = asReadingFault(error, signal);
+    await postpone(context, lease, row, fault, meter.bytes());
+    return { kind: 'failed', fault };
   }
 }
 
@@ -112,10 +114,24 @@ async function record(
       bytes,
       hideUnconfirmed,
     });
+    await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned]);
     await writeLog(tx, linesOf(context, row, read, effects, nextUpdate <= at), at);
     if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
   });
+}
+
+/** A node has only so many entries in all its indexes; throws, and so leaves what was read before. */
+async function judgeNumber(
+  tx: Transaction,
+  { reader }: CrawlContext,
+  { node, node_id: id }: IndexRow,
+): Promise<void> {
+  const { maxEntries } = reader.limits;
+  const entries = await countEntries(tx, id);
+  if (entries <= maxEntries) return;
+  const message = `The indexes of ${node} have ${entries} entries together; ${maxEntries} are read.`;
+  throw new TrustFault('index', 'too-many-entries', message);
 }
 
 function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, nextUpdate: Date): ReadIndex {

@@ -6,7 +6,7 @@ import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
 import { findNodeRecord, type NodeQuestion, readNode } from './read-node.ts';
-import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
+import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
 import { nextNodeAttempt, nextNodeCheck } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
@@ -35,15 +35,15 @@ export async function crawlNode(
     );
     return undefined;
   } catch (error) {
-    if (!isReadingFault(error)) throw error;
+    const fault = asReadingFault(error, signal);
     const at = now();
     const moment = { now: at, random: Math.random() };
-    const dueAt = nextNodeAttempt(row.failures + 1, passes(error), moment);
+    const dueAt = nextNodeAttempt(row.failures + 1, passes(fault), moment);
     await database.transaction(async (tx) => {
       await postponeNode(tx, lease, row, { now: at, dueAt });
-      await writeLog(tx, [lineOf(context, { node: row.node }, error)], at);
+      await writeLog(tx, [lineOf(context, { node: row.node }, fault)], at);
     });
-    return error;
+    return fault;
   }
 }
 

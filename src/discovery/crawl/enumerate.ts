@@ -8,7 +8,7 @@ import {
   nameNodes,
   type SourceRow,
   sourceTable,
-} from '../../storage/crawl-nodes.ts';
+} from '../../storage/crawl-sources.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
 import type { CrawlContext } from './context.ts';

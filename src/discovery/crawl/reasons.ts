@@ -1,4 +1,6 @@
 import { TrustFault, type TrustFaultCode, trustHints } from '../../rules/self-hosted/faults.ts';
+import { DatabaseUnavailable } from '../../storage/connection.ts';
+import { LeaseLost } from '../../storage/due-work.ts';
 
 // Every reason why the crawler does not take something, or tells of it: those of trust (rules/self-hosted/faults.ts), and those of
 // fetching, of versions and of states. Each has one code, in the crawl log and in the metrics, and a hint that tells what to do about it.
@@ -57,6 +59,7 @@ const driverHints = {
   'waiting-for-master': 'Publish the MASTER catalog, or name the index that has it in dependencies.masters.',
   'master-hint-failed': 'Correct the indexUrl in dependencies.masters; meanwhile the registry is used.',
   'master-overridden': 'Remove the value from the resource: that of the template stands.',
+  'internal-error': 'Tell the operator of this discovery service: its own log says what happened.',
   'too-many-resources': 'Publish fewer resources from this node, or ask the operator for more room.',
 } as const satisfies Record<string, string>;
 
@@ -70,6 +73,16 @@ export type ReadingFault = TrustFault | CrawlFault;
 
 export function isReadingFault(error: unknown): error is ReadingFault {
   return error instanceof TrustFault || error instanceof CrawlFault;
+}
+
+/**
+ * What went wrong with one thing: it must not hold up the others of its host, not even where the fault is our own. Throws what ends the work
+ * at the host: the lease or the database is lost, or the process ends.
+ */
+export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFault {
+  if (isReadingFault(error)) return error;
+  if (signal.aborted || error instanceof LeaseLost || error instanceof DatabaseUnavailable) throw error;
+  return new CrawlFault('internal-error', 'Something went wrong here.', { cause: error });
 }
 
 /** Says nothing about what was asked for: the host or the registry could not be asked. */

@@ -13,7 +13,9 @@ export function lineOf({ metrics, logger }: CrawlContext, about: About, fault: R
   metrics
     .counter('signpost_crawl_faults_total', 'What the crawler did not take, by reason', ['code', 'document'])
     .inc({ code: fault.code, document: document ?? '' });
-  logger.debug({ ...about, code: fault.code, document, url, reason: fault.message }, 'crawl');
+  if (fault.code === 'internal-error')
+    logger.error({ ...about, err: fault.cause }, 'crawling failed; it will be tried again');
+  else logger.debug({ ...about, code: fault.code, document, url, reason: fault.message }, 'not taken');
   return {
     ...about,
     ...(url !== undefined && { url }),

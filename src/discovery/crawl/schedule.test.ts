@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { nextAttempt, nextNodeAttempt, nextNodeCheck, nextPoll, restUntil } from './schedule.ts';
+
+const now = new Date('2026-03-01T12:00:00Z');
+const intervalMs = 300_000;
+const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+const seconds = (date: Date) => (date.getTime() - now.getTime()) / 1000;
+const moment = (random = 0) => ({ now, random });
+
+describe('an index', () => {
+  it.each([
+    ['at its next_update', 120, 120],
+    ['after the interval where that is sooner', 86_400, 300],
+    ['not before half a minute, also when its next_update is over', -5, 30],
+    ['not before half a minute, also when its next_update is close', 2, 30],
+  ])('is polled again %s', (_when, nextUpdate, expected) => {
+    expect(seconds(nextPoll(at(nextUpdate), intervalMs, moment()))).toBe(expected);
+  });
+
+  it('is polled a little later at random, so that what began together does not stay together', () => {
+    expect(seconds(nextPoll(at(120), intervalMs, moment(1)))).toBeCloseTo(132);
+  });
+});
+
+describe('a manifest', () => {
+  it('is read again at its own next_update', () => {
+    expect(seconds(nextNodeCheck(at(7200), intervalMs, moment()))).toBe(7200);
+  });
+
+  it('is read again after the interval where it announces none, or one that is over', () => {
+    expect(seconds(nextNodeCheck(undefined, intervalMs, moment()))).toBe(300);
+    expect(seconds(nextNodeCheck(at(-60), intervalMs, moment()))).toBe(300);
+  });
+
+  it('is read again within a day, whatever it announces', () => {
+    expect(seconds(nextNodeCheck(at(1e7), intervalMs, moment()))).toBe(86_400);
+  });
+});
+
+describe('what failed', () => {
+  it('is tried again after a second, then twice as long, up to six hours', () => {
+    const delays = [1, 2, 3, 40].map((failures) => seconds(nextAttempt(failures, moment(1))));
+    expect(delays).toEqual([1, 2, 4, 6 * 3600]);
+  });
+
+  it('is tried again at random within the upper half', () => {
+    expect(seconds(nextAttempt(3, moment(0)))).toBe(2);
+  });
+
+  it('waits for as long as its host asks', () => {
+    expect(seconds(nextAttempt(1, moment(1), 90_000))).toBe(90);
+  });
+
+  it('leaves its host in peace for five minutes at most', () => {
+    expect(seconds(restUntil(40, moment(1)))).toBe(300);
+    expect(seconds(restUntil(1, moment(1), 3_600_000))).toBe(300);
+  });
+
+  it('is, for a node, tried soon only where the trouble may pass', () => {
+    expect(seconds(nextNodeAttempt(1, true, moment(1)))).toBe(1);
+    expect(seconds(nextNodeAttempt(1, false, moment(1)))).toBe(30);
+  });
+});

@@ -1,0 +1,150 @@
+import { wakeHosts } from './crawl-hosts.ts';
+import type { Transaction } from './database.ts';
+
+// Whom the crawler reads: the sources of the settings, and the nodes that they name.
+
+export const sourceTable = 'discovery.crawl_source';
+
+export interface SourceRow {
+  kind: 'network' | 'subscriber' | 'address';
+  name: string;
+  failures: number;
+}
+
+/** What the settings say about crawling. */
+export interface CrawlSettings {
+  sources: readonly Pick<SourceRow, 'kind' | 'name'>[];
+  /** All that decides whether an entry is taken, as a text. */
+  policy: string;
+  hideUnconfirmed: boolean;
+}
+
+/**
+ * Makes the sources those of the settings, all of them due. What no source names any more is not crawled, and not served. Returns the
+ * catalogs whose state may be another one now.
+ */
+export async function configureSources(
+  tx: Transaction,
+  { sources, policy, hideUnconfirmed }: CrawlSettings,
+  now: Date,
+): Promise<{ owner: string; id: string }[]> {
+  await tx.query('lock table discovery.crawl_source in share row exclusive mode');
+  const [kinds, names] = [sources.map(({ kind }) => kind), sources.map(({ name }) => name)];
+  await tx.query(
+    'delete from discovery.crawl_source where (kind, name) not in (select * from unnest($1::text[], $2::text[]))',
+    [kinds, names],
+  );
+  await tx.query(
+    `insert into discovery.crawl_source as known (kind, name, due_at)
+     select kind, name, $3 from unnest($1::text[], $2::text[]) as wanted (kind, name)
+     on conflict (kind, name) do update set due_at = least(known.due_at, excluded.due_at)`,
+    [kinds, names, now],
+  );
+  tx.hint(sourceTable);
+  const changed = [
+    ...(await nameAgain(tx, now)),
+    ...(await judgeAgain(tx, { policy, hideUnconfirmed }, now)),
+  ];
+  return changed.map(({ node: owner, catalog_id: id }) => ({ owner, id }));
+}
+
+interface ChangedTarget {
+  node: string;
+  catalog_id: string;
+  host_id: number;
+}
+
+/** Nodes that nobody names any more rest; those that somebody names again are crawled again. */
+async function nameAgain(tx: Transaction, now: Date): Promise<ChangedTarget[]> {
+  const { rows: nodes } = await tx.query<{ id: number; host_id: number }>(
+    `update discovery.crawl_node as node set named = not named, due_at = case when named then null else $1::timestamptz end
+     where named <> exists (select from discovery.crawl_naming where node_id = node.id) returning id, host_id`,
+    [now],
+  );
+  const ids = nodes.map(({ id }) => id);
+  await tx.query(
+    `update discovery.crawl_index as item set due_at = case when named and listed then $2::timestamptz end
+     from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)`,
+    [ids, now],
+  );
+  const { rows } = await tx.query<ChangedTarget>(
+    `update discovery.crawl_target as target set named = node.named,
+       due_at = case when node.named and index_id is not null and digest is distinct from settled_digest then $2::timestamptz end
+     from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)
+     returning target.node, catalog_id, target.host_id`,
+    [ids, now],
+  );
+  await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))], now);
+  return rows;
+}
+
+/** Whether an entry is for us, and whether the unconfirmed is shown, are settings: when they change, every entry is looked at once more. */
+async function judgeAgain(
+  tx: Transaction,
+  { policy, hideUnconfirmed }: Pick<CrawlSettings, 'policy' | 'hideUnconfirmed'>,
+  now: Date,
+): Promise<ChangedTarget[]> {
+  const { rowCount } = await tx.query(
+    `insert into discovery.crawl_policy as known (policy) values ($1)
+     on conflict (only_row) do update set policy = excluded.policy where known.policy <> excluded.policy`,
+    [policy],
+  );
+  if (rowCount === 0) return [];
+  const { rows } = await tx.query<ChangedTarget>(
+    `update discovery.crawl_target set hidden = $2 and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
+       due_at = case when named and index_id is not null then $1::timestamptz end
+     returning node, catalog_id, host_id`,
+    [now, hideUnconfirmed],
+  );
+  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
+  return rows;
+}
+
+export interface NamedNode {
+  node: string;
+  /** Host and port that its manifest is asked for at. */
+  host: string;
+  configuredUrl?: string;
+}
+
+/** What a source names now. Nodes that are new are due; those that it named before and does not now are returned. */
+export async function nameNodes(
+  tx: Transaction,
+  sourceId: number,
+  nodes: readonly NamedNode[],
+  now: Date,
+): Promise<string[]> {
+  const names = nodes.map(({ node }) => node);
+  await tx.query(
+    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
+     on conflict (host) do nothing`,
+    [nodes.map(({ host }) => host)],
+  );
+  const { rows: due } = await tx.query<{ host_id: number }>(
+    `insert into discovery.crawl_node as known (node, host_id, configured_url, due_at)
+     select node, host.id, configured_url, $4
+     from unnest($1::text[], $2::text[], $3::text[]) as wanted (node, host, configured_url) join discovery.crawl_host as host using (host)
+     order by node
+     on conflict (node) do update set named = true, configured_url = coalesce(excluded.configured_url, known.configured_url),
+       due_at = case when known.named then known.due_at else excluded.due_at end
+     where not known.named or known.configured_url is distinct from coalesce(excluded.configured_url, known.configured_url)
+     returning host_id`,
+    [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null), now],
+  );
+  await tx.query(
+    `insert into discovery.crawl_naming as known (source_id, node_id, present)
+     select $1, id, true from discovery.crawl_node where node = any ($2)
+     on conflict (source_id, node_id) do update set present = true where not known.present`,
+    [sourceId, names],
+  );
+  const { rows: vanished } = await tx.query<{ node: string }>(
+    `update discovery.crawl_naming as naming set present = false
+     from discovery.crawl_node as node
+     where source_id = $1 and present and node.id = naming.node_id and node.node <> all ($2)
+     returning node.node`,
+    [sourceId, names],
+  );
+  const hosts = new Set(due.map(({ host_id: id }) => id));
+  await wakeHosts(tx, [...hosts], now);
+  return vanished.map(({ node }) => node);
+}
