@@ -10,7 +10,7 @@ import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import { applyReading } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { meteredFetcher } from './fetch.ts';
-import { readContent } from './read-content.ts';
+import { type ContentReading, readContent } from './read-content.ts';
 import { findKeys } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt } from './schedule.ts';
@@ -101,7 +101,18 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
     return settle(work, {}, [new CrawlFault('rollback', message)]);
   }
   if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
+  if (extendsMasters(reading)) {
+    const message = `${entry.catalogId} extends resources of a MASTER catalog that is not known here.`;
+    return postpone(work, [...reading.faults, new CrawlFault('waiting-for-master', message)]);
+  }
   await applyReading(work, trusted, reading);
+}
+
+/** What inherits is never served without what it inherits. */
+function extendsMasters(reading: Exclude<ContentReading, { kind: 'rollback' }>): boolean {
+  if (reading.kind === 'nothing') return false;
+  const { directives } = reading.kind === 'full' ? reading.content : reading.patch;
+  return directives.size > 0;
 }
 
 /** Retired is for ever: what comes after it under the same id is told, and not taken. */
