@@ -1,19 +1,28 @@
 import { sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readJwsKid, signJws, verifyJws } from './detached-jws.ts';
+import { jwsHolds, parseJws, signJws } from './detached-jws.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
 
 const privateKey = privateKeyFromSeed(generateSeed());
 const publicKey = parsePublicKey(publicKeyOf(privateKey));
 const payload = Buffer.from('{"a":"€ . .."}');
-const invalid = expect.objectContaining({ code: 'AUT_SIGNATURE_INVALID' });
 
 /** A JWS with any header, signed as RFC 7797 says. */
 function jwsWith(header: string): string {
   const encoded = Buffer.from(header).toString('base64url');
   const signature = sign(null, Buffer.concat([Buffer.from(`${encoded}.`), payload]), privateKey);
   return `${encoded}..${signature.toString('base64url')}`;
+}
+
+/** Whether it has no form to be verified in, or does not hold. */
+function isRefused(text: string, bytes: Uint8Array = payload, key = publicKey): boolean {
+  try {
+    return !jwsHolds(parseJws(text), bytes, key);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'AUT_SIGNATURE_INVALID' });
+    return true;
+  }
 }
 
 describe('a detached JWS', () => {
@@ -32,12 +41,12 @@ describe('a detached JWS', () => {
       fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), (bytes, kid) => {
         fc.pre(!kid.includes('\0'));
         const text = signJws(bytes, { privateKey, kid });
-        expect(verifyJws(text, bytes, publicKey)).toBe(kid);
-        expect(readJwsKid(text)).toBe(kid);
-        expect(() => verifyJws(text, Buffer.concat([bytes, Buffer.from([0])]), publicKey)).toThrow(invalid);
+        expect(isRefused(text, bytes)).toBe(false);
+        expect(parseJws(text).kid).toBe(kid);
+        expect(isRefused(text, Buffer.concat([bytes, Buffer.from([0])]))).toBe(true);
       }),
     );
-    expect(verifyJws(signJws(payload, { privateKey }), payload, publicKey)).toBeUndefined();
+    expect(parseJws(signJws(payload, { privateKey })).kid).toBeUndefined();
   });
 
   it('is refused after each single changed character', () => {
@@ -46,19 +55,20 @@ describe('a detached JWS', () => {
       for (const character of ['A', 'B', '_', '.', '=', ' ']) {
         if (text[at] === character) continue;
         const changed = text.slice(0, at) + character + text.slice(at + 1);
-        expect(() => verifyJws(changed, payload, publicKey), changed).toThrow(invalid);
+        expect(isRefused(changed), changed).toBe(true);
       }
     }
   });
 
   it('is refused under another key', () => {
     const other = parsePublicKey(publicKeyOf(privateKeyFromSeed(generateSeed())));
-    expect(() => verifyJws(signJws(payload, { privateKey }), payload, other)).toThrow(invalid);
+    expect(isRefused(signJws(payload, { privateKey }), payload, other)).toBe(true);
   });
 
   it('may have the members of its header in another order', () => {
     const text = jwsWith('{ "kid": "key-1", "crit": ["b64"], "b64": false, "alg": "EdDSA" }');
-    expect(verifyJws(text, payload, publicKey)).toBe('key-1');
+    expect(isRefused(text)).toBe(false);
+    expect(parseJws(text).kid).toBe('key-1');
   });
 
   it.each([
@@ -77,8 +87,7 @@ describe('a detached JWS', () => {
     ['no JSON', 'alg=EdDSA'],
     ['nothing', ''],
   ])('with %s in its header is refused', (_, header) => {
-    expect(() => verifyJws(jwsWith(header), payload, publicKey)).toThrow(invalid);
-    expect(() => readJwsKid(jwsWith(header))).toThrow(invalid);
+    expect(isRefused(jwsWith(header))).toBe(true);
   });
 
   const [header, , signature] = signJws(payload, { privateKey }).split('.');
@@ -93,6 +102,6 @@ describe('a detached JWS', () => {
     ['no signature', `${header}..`],
     ['nothing', ''],
   ])('with %s is refused', (_, text) => {
-    expect(() => verifyJws(text, payload, publicKey)).toThrow(invalid);
+    expect(isRefused(text)).toBe(true);
   });
 });

@@ -15,19 +15,6 @@ export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?:
   return `${encodedHeader}..${signature.toString('base64url')}`;
 }
 
-/** Returns the `kid` under which it was signed, where the header has one. */
-export function verifyJws(text: string, payload: Uint8Array, publicKey: KeyObject): string | undefined {
-  const jws = parseJws(text);
-  if (!jwsHolds(jws, payload, publicKey)) {
-    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the content and the key');
-  }
-  return jws.kid;
-}
-
-export function readJwsKid(text: string): string | undefined {
-  return parseJws(text).kid;
-}
-
 export function parseJws(text: string): DetachedJws {
   const [encodedHeader = '', payload, encodedSignature = '', ...more] = text.split('.');
   const signature = findBase64url(encodedSignature);
