@@ -27,6 +27,19 @@ const files = readdirSync(root, { recursive: true })
   .filter((name) => name.endsWith('.ts'));
 
 describe('the architecture', () => {
+  it('is read from every form of import', () => {
+    const text = `import { a } from './a.ts';
+      export * from './b.ts';
+      import type {
+        C,
+      } from './c.ts';
+      import './d.ts';
+      const e = await import('./e.ts');
+      let f: import('./f.ts').F;`;
+    const found = importsIn(text).map((target) => target[2]);
+    expect(found.sort().join('')).toBe('abcdef');
+  });
+
   it('lets imports go one way only', () => {
     const wrong = files.flatMap((file) =>
       importsOf(file)
@@ -66,10 +79,18 @@ describe('the architecture', () => {
 });
 
 function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(/^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm)].map(
-    ([, target]) => target ?? '',
-  );
+  return importsIn(readFileSync(join(root, file), 'utf8'));
+}
+
+/** With and without names, and those that happen when the line is reached. */
+const formsOfImport = [
+  /^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm,
+  /^\s*import\s+'([^']+)'/gm,
+  /\bimport\(\s*'([^']+)'/g,
+];
+
+function importsIn(text: string): string[] {
+  return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target ?? ''));
 }
 
 /** The first folder of a path, or the file itself at the root. */
