@@ -13,7 +13,7 @@ import { type CommandContext, CommandError } from './command.ts';
 export async function runProcess(
   context: CommandContext,
   config: Config,
-  hooks: { prepare?: (database: Database) => Promise<void>; started?: () => Promise<void> } = {},
+  hooks: { prepare?: (database: Database) => Promise<void>; started?: () => void } = {},
 ): Promise<void> {
   const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const stop = listenForStop(context, () => killOurselves(config, logger));
@@ -25,7 +25,7 @@ export async function runProcess(
       if (triggerUrl) print('trigger', triggerUrl);
     }
     if (running.operationsUrl) print('operations', running.operationsUrl);
-    await hooks.started?.();
+    hooks.started?.();
     if (!stop.signal.aborted) await once(stop.signal, 'abort');
     await running.close();
   }

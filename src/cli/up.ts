@@ -2,16 +2,18 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { findIndexNames, indexUrl } from '../publisher/indexes.ts';
 import { defaultIndexName } from '../publisher/paths.ts';
+import { publish } from '../publisher/publisher.ts';
 import { placesIn } from '../publisher/tree.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { Database } from '../storage/database.ts';
 import { registerParticipant, setCatalogIndexUrls } from '../storage/participants.ts';
 import type { CommandContext } from './command.ts';
 import { demoCatalog } from './demo-catalog.ts';
+import { withPublisher } from './publish-self.ts';
 import { runProcess } from './run-process.ts';
-import { askTrigger } from './trigger-client.ts';
 
 export function registerUpCommand(program: Command, context: CommandContext): void {
   program
@@ -26,16 +28,19 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
     .action(() => {
       const config = demoConfig(context);
       return runProcess(context, config, {
-        prepare: (database) => registerDemoNetwork(database, config),
-        async started() {
+        async prepare(database) {
           await publishDemoCatalog(config);
-          context.print(firstSteps(config));
+          await registerDemoNetwork(database, config);
         },
+        started: () => context.print(firstSteps(config)),
       });
     });
 }
 
-/** Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service. */
+/**
+ * Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service and crawls
+ * whoever publishes for itself.
+ */
 function demoConfig(context: CommandContext): Config {
   const { identities, DEFAULT_NETWORK_ID } = context.config();
   const { id: catalogId, url: catalogUrl } = identities.catalog;
@@ -43,6 +48,7 @@ function demoConfig(context: CommandContext): Config {
   const demo = {
     ALLOW_PRIVATE_ADDRESSES: 'true',
     DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
+    DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
   };
   return context.config(
     Object.fromEntries(Object.entries(demo).filter(([setting]) => !context.isSet(setting))),
@@ -74,8 +80,7 @@ async function registerDemoNetwork(database: Database, config: Config): Promise<
       replaceKey: true,
     });
   }
-  const published = await findIndexNames(placesIn(config.publisherDir));
-  const indexUrls = [...new Set([defaultIndexName, ...published])].map((name) =>
+  const indexUrls = (await findIndexNames(placesIn(config.publisherDir))).map((name) =>
     indexUrl({ baseUrl: config.catalogBaseUrl }, name),
   );
   await setCatalogIndexUrls(
@@ -85,21 +90,25 @@ async function registerDemoNetwork(database: Database, config: Config): Promise<
   );
 }
 
-/** Through its trigger, as any operator would; what somebody has published here since is left alone. */
+/** Before anybody comes to read; what somebody has published here since the first time is left alone. */
 async function publishDemoCatalog(config: Config): Promise<void> {
   const published = await findIndexNames(placesIn(config.publisherDir));
   if (!config.roles.includes('publisher') || published.length > 0) return;
   const { id: catalogId } = demoCatalog;
-  const directive = { catalogId, catalogType: 'REGULAR', visibleTo: [config.DEFAULT_NETWORK_ID] };
-  await askTrigger(config, { message: { catalogs: [demoCatalog], publishDirectives: [directive] } });
+  const message: PublishMessage = {
+    catalogs: [demoCatalog],
+    publishDirectives: [{ catalogId, catalogType: 'REGULAR', visibleTo: [config.DEFAULT_NETWORK_ID] }],
+  };
+  await withPublisher(config, (publisher) => publish(publisher, { message }));
 }
 
 function firstSteps(config: Config): string {
   const page = config.OPERATIONS_PORT === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
+  const index = indexUrl({ baseUrl: config.catalogBaseUrl }, defaultIndexName);
   return `
 Signpost is up. In another terminal:
   npx signpost send examples/publish-chargers.json --as provider.signpost.test --to ${config.identities.catalog.url} --wait
   npx signpost discover fast charger --near 12.97,77.64 --within 5km
-A provider with signed files of its own: ${indexUrl({ baseUrl: config.catalogBaseUrl }, defaultIndexName)}
+  npx signpost discover charger --near 12.32,76.65     crawled from signed files: ${index}
 API: ${config.identities.catalog.url}/${page}    Ctrl-C stops everything.`;
 }
