@@ -1,10 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createPublicKey } from 'node:crypto';
 import { createServer } from '../../src/http/server.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { createMetrics } from '../../src/metrics.ts';
@@ -18,39 +12,24 @@ import type { PublisherTree, PublisherTreeOptions } from '../../src/publisher/tr
 import { addKey, registerParticipant } from '../../src/storage/participants.ts';
 import { defaultNetwork, type TestNetwork } from './network.ts';
 import { makeTree, newSigningKey, type TestTree } from './published-tree.ts';
+import { startTamperingProxy, type TamperingProxy } from './tampering-proxy.ts';
+
+export type { HostedAnswer, Spoiler } from './tampering-proxy.ts';
 
 // A provider node: the real publisher's files over real HTTP, registered in the network's registry. Between it and whoever reads stands a
 // proxy that can be told to spoil what it passes on.
 
-export interface Provider {
+export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spoil'> {
   id: string;
   /** namespace/registry. */
   identity: string;
-  url: string;
   /** With the key that signs now. */
   tree: PublisherTree;
   publish(request: TriggerRequest, indexName?: string): Promise<TriggerAnswer>;
   /** Signs with another, registered key from now on. */
   rotate(recordId: string): Promise<void>;
-  /** Every request that came: method, path and status. */
-  requests: { path: string; status: number; host: string }[];
-  /** How answers are spoiled from now on; not at all without one. */
-  spoil(spoiler?: Spoiler): void;
   stop(): Promise<void>;
 }
-
-export interface HostedAnswer {
-  status: number;
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
-/** Returns what is answered instead; undefined: what the publisher serves. */
-export type Spoiler = (
-  path: string,
-  answer: HostedAnswer,
-  response: ServerResponse,
-) => Partial<HostedAnswer> | 'taken' | undefined | Promise<Partial<HostedAnswer> | 'taken' | undefined>;
 
 export async function startProvider(
   network: TestNetwork,
@@ -60,8 +39,8 @@ export async function startProvider(
   const { networks = [defaultNetwork], register = true, ...treeOptions } = options;
   const id = `${name}.signpost.test`;
   const identity = identityOf(id, network.config.REGISTRY_NAME);
-  const proxy = createHttpServer();
-  const url = await listen(proxy);
+  const proxy = await startTamperingProxy();
+  const { url, requests, spoil } = proxy;
   const made: TestTree = await makeTree({
     ...{ baseUrl: url, nodeId: id, registryName: network.config.REGISTRY_NAME },
     ...{ key: { ...newSigningKey(), subscriberId: identity } },
@@ -73,14 +52,7 @@ export async function startProvider(
     ready: async () => ({}),
   });
   addFileRoutes(files, { root: tree.root });
-  const origin = await files.listen({ host: '127.0.0.1', port: 0 });
-  const requests: Provider['requests'] = [];
-  let spoiler: Spoiler | undefined;
-  proxy.on('request', (request, response) => {
-    pass(origin, request, response, spoiler)
-      .then((status) => requests.push({ path: request.url ?? '', status, host: request.headers.host ?? '' }))
-      .catch(() => response.destroy());
-  });
+  proxy.passTo(await files.listen({ host: '127.0.0.1', port: 0 }));
   const keyOf = (key: SigningKey) => ({
     recordId: key.recordId,
     publicKey: publicKeyOf(key.privateKey),
@@ -93,7 +65,7 @@ export async function startProvider(
     });
   }
   const provider: Provider = {
-    ...{ id, identity, url, tree, requests },
+    ...{ id, identity, url, tree, requests, spoil },
     async publish(request, indexName) {
       const answer = await publishCatalogs(provider.tree, request, indexName);
       await renewManifest(provider.tree, { url });
@@ -103,7 +75,6 @@ export async function startProvider(
       const { key, oldKeys } = provider.tree;
       const next = { ...newSigningKey(recordId), subscriberId: identity };
       await addKey(network.database, splitIdentity(identity), keyOf(next));
-      const { createPublicKey } = await import('node:crypto');
       provider.tree = {
         ...provider.tree,
         key: next,
@@ -111,44 +82,11 @@ export async function startProvider(
       };
       await renewManifest(provider.tree, { url });
     },
-    spoil(next) {
-      spoiler = next;
-    },
     async stop() {
-      proxy.closeAllConnections();
-      await new Promise((resolve) => proxy.close(resolve));
+      await proxy.stop();
       await files.close();
       await made.remove();
     },
   };
   return provider;
-}
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function pass(
-  origin: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  spoiler: Spoiler | undefined,
-): Promise<number> {
-  const { host: _host, connection: _connection, ...headers } = request.headers;
-  const path = request.url ?? '/';
-  const fetched = await fetch(origin + path, { headers: headers as Record<string, string> });
-  const body = Buffer.from(await fetched.arrayBuffer());
-  const kept = ['content-type', 'etag', 'last-modified', 'cache-control'];
-  const answer: HostedAnswer = {
-    status: fetched.status,
-    headers: Object.fromEntries([...fetched.headers].filter(([header]) => kept.includes(header))),
-    body,
-  };
-  const spoiled = await spoiler?.(path, answer, response);
-  if (spoiled === 'taken') return 0;
-  const { status, headers: sent, body: bytes } = { ...answer, ...spoiled };
-  response.writeHead(status, { ...sent, 'content-length': bytes.length });
-  response.end(bytes);
-  return status;
 }
