@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { FileSection } from '../rules/import/mapping-file.ts';
 import type { Row } from '../rules/import/row-reader.ts';
@@ -11,9 +12,10 @@ import type { RowSource } from './import-rows.ts';
 export async function readCsv(bytes: Buffer, section: FileSection, file: string): Promise<RowSource> {
   const { delimiter = ',' } = section;
   const { text, skippedLines } = withoutPreamble(decode(bytes, section, file), section, file);
-  const records = parse(text, { delimiter, relax_column_count: true, relax_quotes: true })[
-    Symbol.asyncIterator
-  ]();
+  const parser = parse({ delimiter, relax_column_count: true, relax_quotes: true });
+  const records = Readable.from(pieces(Buffer.from(text)))
+    .pipe(parser)
+    [Symbol.asyncIterator]();
   const next = async (): Promise<string[] | undefined> => {
     const { value, done } = await records.next().catch((error: unknown) => {
       throw unreadable(error, skippedLines, file);
@@ -38,6 +40,14 @@ export async function readCsv(bytes: Buffer, section: FileSection, file: string)
     },
   };
 }
+
+/** In pieces, so that records are made as they are asked for, not all at once. */
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += pieceBytes)
+    yield bytes.subarray(start, start + pieceBytes);
+}
+
+const pieceBytes = 65_536;
 
 function decode(bytes: Buffer, { encoding = 'utf-8' }: FileSection, file: string): string {
   // A byte order mark says for certain what a mapping can only expect.

@@ -2,11 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { runCommand } from '../../tests/support/command.ts';
 import type { Catalog } from '../protocol/catalog.ts';
 import { parseJson } from '../protocol/json.ts';
 import { checkPublishMessage, PublishMessage } from '../protocol/publish-messages.ts';
 import { findFaults } from '../protocol/validate.ts';
+import { parseMapping } from '../rules/import/mapping.ts';
 import { registerImportCommand } from './import.ts';
 import { registerSchemaCommand } from './schema.ts';
 
@@ -234,6 +236,12 @@ describe('signpost import csv', () => {
     expect({ exitCode, out }).toEqual({ exitCode: 1, out: '' });
     expect(notes).toContain('Nothing could be imported.');
   });
+});
+
+it('the mapping in the documentation is a sound one', () => {
+  const text = readFileSync('docs/importing.md', 'utf8');
+  const [mapping = ''] = /^ {4}file:[\s\S]*?\n(?=\S)/m.exec(text) ?? [];
+  expect(parseMapping(parseYaml(mapping)).columns.size).toBeGreaterThan(10);
 });
 
 describe('signpost import geojson', () => {
