@@ -100,6 +100,26 @@ describe('the embedded PostgreSQL', () => {
     expect(identifyProcess(pid ?? 0)).toBeUndefined();
   });
 
+  it('that is killed is started again for who uses it, on its port, and stopped as ever', async () => {
+    const server = await startEmbeddedPostgres({ dataDir: shared, logger });
+    const database = await openDatabase({ url: server.url, logger });
+    await database.query('create table if not exists kept as select 42 as answer');
+    const { pid = 0, port } = await readCluster(shared);
+    process.kill(pid, 'SIGKILL');
+    const isBack = () =>
+      database
+        .ping()
+        .then(() => readCluster(shared))
+        .then((now) => now.pid !== pid);
+    while (!(await isBack().catch(() => false))) await delay(50);
+    expect((await database.query('select * from kept')).rows).toEqual([{ answer: 42 }]);
+    const again = await readCluster(shared);
+    expect([again.pid === pid, again.port]).toEqual([false, port]);
+    await database.close();
+    await server.close();
+    expect((await readCluster(shared)).pid).toBeUndefined();
+  });
+
   it('says what is wrong with a place where it cannot be made', async () => {
     const file = join(shared, 'a file');
     await writeFile(file, '');

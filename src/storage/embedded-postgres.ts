@@ -12,8 +12,11 @@ import {
   planCluster,
   rememberCluster,
 } from './embedded/cluster.ts';
+import { keepRunning } from './embedded/keep-running.ts';
 import {
   findPostmaster,
+  isFree,
+  isRunningOn,
   type Postmaster,
   startPostmaster,
   stopPostmaster,
@@ -24,7 +27,8 @@ import { withFileLock } from './file-lock.ts';
 import { identifyProcess } from './process-identity.ts';
 
 // A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
-// that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock.
+// that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock. As long as somebody uses it, it
+// is started again when it was killed.
 //
 //   <dataDir>/postgres/   cluster.json (place, port, password)   lock/   users/ (one file per process)   server.log   data/
 
@@ -63,7 +67,20 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     try {
       const cluster = await runningCluster(home, options);
       await makeDatabase(cluster);
-      return { url: urlOf(cluster, databaseName), close: () => close(home, leave, options.logger) };
+      const kept = keepRunning(
+        {
+          isRunning: () => isRunningOn(cluster),
+          start: (signal) => startAgain(home, cluster, { ...options, signal }),
+        },
+        options.logger,
+      );
+      return {
+        url: urlOf(cluster, databaseName),
+        async close() {
+          await kept.close();
+          await close(home, leave, options.logger);
+        },
+      };
     } catch (error) {
       await leave();
       throw error;
@@ -106,6 +123,24 @@ async function runningCluster(home: string, options: EmbeddedOptions): Promise<C
   await rememberCluster(home, current);
   logger.info(`started PostgreSQL on ${cluster.dataDirectory}, port ${started.port}`);
   return current;
+}
+
+/** On the same port: this is where those who use it look for it. */
+async function startAgain(home: string, { port }: Cluster, options: EmbeddedOptions): Promise<void> {
+  const { logger, signal } = options;
+  const start = async () => {
+    const known = await findCluster(home);
+    const running = known && (await findPostmaster(known, logger));
+    if (running?.port === port) return;
+    if (running)
+      throw new Error(
+        `It runs on port ${running.port} now, and this process uses ${port}: restart signpost.`,
+      );
+    if (!(await isFree(port))) throw new Error(`Another program has taken its port ${port}.`);
+    logger.warn('PostgreSQL is gone, it was killed or stopped by somebody else: starting it again');
+    await runningCluster(home, options);
+  };
+  await withFileLock(join(home, 'lock'), lockWaitMs, start, signal);
 }
 
 async function makeDatabase(cluster: Cluster): Promise<void> {

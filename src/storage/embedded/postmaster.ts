@@ -56,6 +56,12 @@ export async function findPostmaster(cluster: Cluster, logger: Logger): Promise<
   throw new Error(`PostgreSQL runs on ${dataDirectory}, but does not answer.`);
 }
 
+/** Whether the server of the cluster runs where it is expected, as far as that can be told without asking it. */
+export async function isRunningOn({ dataDirectory, port }: Cluster): Promise<boolean> {
+  const recorded = await readPidFile(dataDirectory);
+  return recorded !== undefined && recorded.port === port && identifyProcess(recorded.pid) !== undefined;
+}
+
 async function readPidFile(dataDirectory: string): Promise<(Postmaster & { ready: boolean }) | undefined> {
   const text = await readFile(join(dataDirectory, 'postmaster.pid'), 'utf8').catch(() => undefined);
   // The lines are: process id, data directory, start time, port, socket directory, address, shared memory, status.
@@ -188,7 +194,7 @@ function defaultSettings(): Record<string, string> {
   };
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
   return (
     port > 0 &&
     (await listenOnce(port).then(
