@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { ProtocolError } from '../protocol/errors.ts';
-import { type Json, parseJson } from '../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
 import { type Collector, createCollector } from '../rules/import/collect.ts';
 import { createRowMapper } from '../rules/import/map-row.ts';
 import type { Mapping } from '../rules/import/mapping.ts';
@@ -16,7 +15,7 @@ import { publishBody, writeLines } from './import-output.ts';
 import { renderReport, renderSummary } from './import-report.ts';
 import { type RowSource, readGeoJson } from './import-rows.ts';
 import { withProgress } from './progress.ts';
-import { readInput } from './read-input.ts';
+import { readInput, readJsonInput } from './read-input.ts';
 import { readSchemaSources } from './schema-sources.ts';
 
 interface ImportOptions {
@@ -46,7 +45,7 @@ export function registerImportCommand(program: Command, context: CommandContext)
     .argument('<file>', 'GeoJSON file; - reads standard input')
     .action(async (mapping: string, file: string, options: ImportOptions) => {
       const known = await readMapping(mapping, context);
-      const source = readGeoJson(await readJson(file, context), file);
+      const source = readGeoJson(await readJsonInput(file, context), file);
       await importRows(source, known, 'feature', options, context);
     });
 
@@ -107,7 +106,7 @@ const rowsBetweenPauses = 1_000;
 
 async function importOcpi(file: string, options: ImportOptions, context: CommandContext): Promise<void> {
   const collector = await startCollector(options.per, context);
-  const { stations, problems, count } = readLocations(await readJson(file, context), file);
+  const { stations, problems, count } = readLocations(await readJsonInput(file, context), file);
   problems.forEach(collector.report);
   stations.forEach(collector.add);
   await finish(counted(count, 'location'), collector, options, context);
@@ -149,23 +148,12 @@ async function finish(
     );
   context.note(renderSummary(source, collected));
   if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
-  if (catalogs.length > crawledCatalogs) context.note(tooMany);
+  const { CRAWL_MAX_ENTRIES } = context.config();
+  if (catalogs.length > CRAWL_MAX_ENTRIES)
+    context.note(
+      `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one index at most: use --per operator, or several indexes.`,
+    );
   if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
   if (out !== undefined) await writeLines(out, publishBody(catalogs, network));
   else for (const piece of publishBody(catalogs, network)) context.print(piece);
-}
-
-/** What a crawler takes of one node unless told otherwise. */
-const crawledCatalogs = 20_000;
-const tooMany = `Crawlers usually take ${crawledCatalogs.toLocaleString('en-US')} catalogs of one node at most: use --per operator.`;
-
-async function readJson(file: string, context: CommandContext): Promise<Json> {
-  const bytes = await readInput(file, context);
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (error instanceof ProtocolError)
-      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
-    throw error;
-  }
 }

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
 import { type CommandContext, CommandError } from './command.ts';
 
 /** The bytes of a file that a person named; `-` is standard input. */
@@ -13,5 +15,16 @@ export async function readInput(file: string, context: CommandContext): Promise<
       missing ? `There is no file ${file}.` : `${file} cannot be read: ${reason}.`,
       error,
     );
+  }
+}
+
+export async function readJsonInput(file: string, context: CommandContext): Promise<Json> {
+  const bytes = await readInput(file, context);
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof ProtocolError)
+      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
+    throw error;
   }
 }

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { ProtocolError } from '../protocol/errors.ts';
-import { type Json, parseJson } from '../protocol/json.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
-import { type CommandContext, CommandError, renderTable } from './command.ts';
-import { readInput } from './read-input.ts';
+import { type CommandContext, renderTable } from './command.ts';
+import { readJsonInput } from './read-input.ts';
 import { checkDocument } from './schema-check.ts';
 import { readSchemaSources } from './schema-sources.ts';
 
@@ -81,7 +79,10 @@ async function check(
     unknownContext: config.UNKNOWN_CONTEXT,
     onUnknownContext: (name) => unknown.add(name),
   });
-  const { subject, faults } = checkDocument(await readJson(file, context), { checker, isTemplate: template });
+  const { subject, faults } = checkDocument(await readJsonInput(file, context), {
+    checker,
+    isTemplate: template,
+  });
   if (faults.length > 0) context.setExitCode(1);
   if (json) {
     context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
@@ -92,15 +93,4 @@ async function check(
   if (faults.length === 0) context.print(`${subject}: no fault`);
   else context.note(`${subject}: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`);
   for (const name of unknown) context.note(`not checked, because no schema is known: ${name}`);
-}
-
-async function readJson(file: string, context: CommandContext): Promise<Json> {
-  const bytes = await readInput(file, context);
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (error instanceof ProtocolError)
-      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
-    throw error;
-  }
 }
