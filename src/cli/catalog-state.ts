@@ -18,15 +18,18 @@ export function registerStateCommands(program: Command, context: CommandContext)
       .description(description)
       .argument('<id...>', 'catalog ids')
       .option('--json', 'print the answer as JSON')
-      .addHelpText(
-        'after',
-        `\\nExit code: 0 when it was done for every catalog, 1 otherwise.\\n\\nExample:\\n  $ signpost ${verb} voltpath-indiranagar`,
-      )
+      .addHelpText('after', helpFor(verb))
       .action((ids: string[], { json }: { json?: boolean }) =>
         change({ [verb]: ids }, json ?? false, context),
       );
   }
 }
+
+const helpFor = (verb: string) => `
+Exit code: 0 when it was done for every catalog, 1 otherwise.
+
+Example:
+  $ signpost ${verb} voltpath-indiranagar`;
 
 async function change(request: object, json: boolean, context: CommandContext): Promise<void> {
   const { answer, by } = await publishHere(context.config(), request);

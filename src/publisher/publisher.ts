@@ -57,6 +57,15 @@ export async function publish(
 /** The keys that the manifest lists beside the one in use. */
 async function readFormerKeys({ root, key }: PublisherTree): Promise<Map<string, KeyObject>> {
   const listed = (await findManifest(root))?.manifest.keys ?? [];
-  const former = listed.filter(({ kid, x }) => kid !== key.recordId && x !== undefined);
-  return new Map(former.map(({ kid, x = '' }) => [kid, parsePublicKey(x)]));
+  const former = listed.filter(({ kid }) => kid !== key.recordId);
+  return new Map(former.flatMap(({ kid, x = '' }) => findPublicKey(x).map((publicKey) => [kid, publicKey])));
+}
+
+/** None where a manifest was written by somebody else. */
+function findPublicKey(text: string): KeyObject[] {
+  try {
+    return [parsePublicKey(text)];
+  } catch {
+    return [];
+  }
 }
