@@ -1,7 +1,8 @@
 import type { BaselineReference, ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
+import type { Check } from '../rules/check-attributes.ts';
 import { applyChangeFile, type CatalogContent, catalogOf } from '../rules/self-hosted/content.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
-import { type ContentDiff, diffContent, losesMember } from './diff.ts';
+import { type ContentDiff, losesMember } from './diff.ts';
 import { type EntryFacts, linksOf, saysTheSame, signEntry } from './entry.ts';
 import { type Seal, type SealedFile, sealFile } from './seal.ts';
 import type { NextContent } from './submission.ts';
@@ -19,6 +20,8 @@ export interface PublishedCatalog {
   entry: IndexEntry;
   /** Absent where the files can no longer be read. */
   content?: CatalogContent;
+  /** Has found nothing wrong with the content. */
+  checkedBy?: Check;
   /** Superseded changes of the entry that have been listed long enough. */
   expired?: ReadonlySet<ChangeReference>;
 }
@@ -39,10 +42,11 @@ export interface Built {
   files: SealedFile[];
 }
 
+/** @param diff from what is published to what shall be, where there is any and it can be read */
 export async function buildPublish(
   current: PublishedCatalog | undefined,
   facts: EntryFacts,
-  next: NextContent,
+  { next, diff }: { next: NextContent; diff: ContentDiff | undefined },
   options: BuildOptions,
 ): Promise<Built> {
   const published = current?.content;
@@ -50,9 +54,8 @@ export async function buildPublish(
     const version = ((current && announcedVersion(current.entry)) ?? 0) + 1;
     return buildBaseline(current, facts, { ...next, version }, options);
   }
-  const diff = diffContent(published, next);
   if (options.forceBaseline) {
-    const content = diff ? { ...next, version: published.version + 1 } : published;
+    const content = diff ? applyDiff(published, diff) : published;
     return buildBaseline(current, facts, content, options);
   }
   if (diff) return buildChange(current, published, facts, diff, options);
@@ -88,14 +91,12 @@ async function buildChange(
   options: BuildOptions,
 ): Promise<Built> {
   const { catalogId } = facts;
-  const fromVersion = published.version;
-  const toVersion = fromVersion + 1;
+  const { fromVersion, toVersion } = step(published);
   const document = { catalogId, fromVersion, toVersion, next_update: nextUpdate(options), ...diff };
   const { file, reference } = await sealFile('change', document, toVersion, options);
   const { baseline, changes } = linksOf(current.entry, current.expired, options.baseUrl);
   changes.push({ version: toVersion, fromVersion, toVersion, ...reference });
-  // The same step that a reader makes: who comes by the changes and who comes by the baseline hold the same.
-  const content = applyChangeFile(published, document);
+  const content = applyDiff(published, diff);
   if (!isCompactionDue(baseline, changes, options)) {
     const entry = signEntry(current.entry, facts, { baseline, changes }, options);
     return { kind: 'change', entry, content, files: [file] };
@@ -103,6 +104,15 @@ async function buildChange(
   const compacted = await sealBaseline(catalogId, content, options);
   const entry = signEntry(current.entry, facts, { baseline: compacted.baseline, changes }, options);
   return { kind: 'compaction', entry, content, files: [file, compacted.file] };
+}
+
+/** As a reader does it: who comes by the changes and who comes by the baseline hold the same. */
+function applyDiff(published: CatalogContent, diff: ContentDiff): CatalogContent {
+  return applyChangeFile(published, { ...step(published), ...diff });
+}
+
+function step({ version }: CatalogContent): { fromVersion: number; toVersion: number } {
+  return { fromVersion: version, toVersion: version + 1 };
 }
 
 function isCompactionDue(

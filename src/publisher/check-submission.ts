@@ -50,11 +50,14 @@ export function findRefusal(
 /**
  * What is wrong with the content. A resource that extends one of our own master resources is checked with what it inherits; one
  * that extends somebody else's, or is itself a template, may lack what its schema requires.
+ *
+ * @param isNews whether a resource or offer has to be checked, or is published already and was found sound
  */
 export function findContentFaults(
   submission: TriggerSubmission,
   next: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,
+  isNews: (id: string) => boolean,
   { checker }: Publishing,
 ): ErrorBody[] {
   const { catalog, at } = submission;
@@ -66,6 +69,7 @@ export function findContentFaults(
   faults.refuse(findDirectiveFaults(submission, next));
   for (const [index, resource] of (catalog.resources ?? []).entries()) {
     const directive = next.directives.get(resource.id);
+    if (!directive && !isNews(resource.id)) continue;
     const options = { at: [...at, 'resources', index], brief: faults.isFull() };
     const isTemplate = submission.catalogType === 'MASTER';
     faults.refuse(
@@ -75,6 +79,7 @@ export function findContentFaults(
     );
   }
   for (const [index, offer] of (catalog.offers ?? []).entries()) {
+    if (!isNews(offer.id)) continue;
     faults.refuse(checkOffer(offer, checker, { at: [...at, 'offers', index], brief: faults.isFull() }));
   }
   return faults.list();

@@ -4,6 +4,7 @@ import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
 import { buildBaseline, buildEntry, buildPublish } from './build.ts';
 import { refusal } from './check-submission.ts';
+import { diffContent } from './diff.ts';
 import type { EntryInIndex } from './edit.ts';
 import { factsOfEntry, signRetiredEntry } from './entry.ts';
 import { buildOptions } from './tree.ts';
@@ -43,13 +44,13 @@ export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments)
   if (entry.retiredAt !== undefined) return retired(entry, at);
   const current = await turn.edit.read(entry);
   if (!current.content) return unreadable(catalogId, at);
-  const { members } = current.content;
+  const { content, checkedBy } = current;
+  const overlay = content.members.isActive === false ? { isActive: true } : {};
+  const next = { ...content, members: { ...content.members, ...overlay } };
+  const diff = diffContent(content, next);
   const facts = { ...factsOfEntry(entry), isActive: true };
-  const next =
-    members.isActive === false
-      ? { ...current.content, members: { ...members, isActive: true } }
-      : current.content;
-  return accept(turn, indexName, await buildPublish(current, facts, next, buildOptions(turn.tree)));
+  const built = await buildPublish(current, facts, { next, diff }, buildOptions(turn.tree));
+  return accept(turn, indexName, built, checkedBy);
 }
 
 /** A baseline of the published version for every catalog of the index that the request names, or of all of them. */
@@ -60,15 +61,11 @@ export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
     const { entry } = found;
     if (entry.retiredAt !== undefined || (indexName !== undefined && found.indexName !== indexName)) continue;
     const current = await edit.read(entry);
-    results.push(
-      current.content
-        ? await accept(
-            turn,
-            found.indexName,
-            await buildBaseline(current, factsOfEntry(entry), current.content, buildOptions(tree)),
-          )
-        : unreadable(entry.catalogId, ['forceBaseline']),
-    );
+    const { content, checkedBy } = current;
+    if (content) {
+      const built = await buildBaseline(current, factsOfEntry(entry), content, buildOptions(tree));
+      results.push(await accept(turn, found.indexName, built, checkedBy));
+    } else results.push(unreadable(entry.catalogId, ['forceBaseline']));
   }
   return results;
 }

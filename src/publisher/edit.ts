@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../protocol/signed-files.ts';
-import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import type { PublishedCatalog } from './build.ts';
+import type { RememberedContent } from './content-memory.ts';
 import { type PublishedIndex, readIndexes, writeIndex } from './indexes.ts';
 import { type ContentFile, localName } from './paths.ts';
 import { listContentFiles, readBaselines, readContent } from './read-content.ts';
@@ -24,7 +24,7 @@ export interface TreeEdit {
   put(
     indexName: string,
     entry: IndexEntry,
-    news?: { files: SealedFile[]; content: CatalogContent },
+    news?: RememberedContent & { files: SealedFile[] },
   ): Promise<void>;
   /** Removes the files of a catalog that nobody needs. */
   tidy(found: EntryInIndex): Promise<void>;
@@ -49,8 +49,6 @@ export async function editTree<T>(tree: PublisherTree, work: (edit: TreeEdit) =>
 function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIndex>) {
   const entriesByIndex = new Map([...indexes].map(([name, { entries }]) => [name, new Map(entries)]));
   const changed = new Set<string>();
-  /** By entry: what was read of it, or what it was built from. */
-  const contents = new Map<IndexEntry, CatalogContent>();
   let contentFiles: Promise<Map<string, ContentFile[]>> | undefined;
 
   const entries = () =>
@@ -70,16 +68,16 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     return (await contentFiles).get(localName(catalogId)) ?? [];
   }
 
-  async function findContent(entry: IndexEntry): Promise<CatalogContent | undefined> {
-    const known = contents.get(entry);
-    if (known) return known;
+  async function findContent(entry: IndexEntry): Promise<Partial<RememberedContent>> {
+    const remembered = await tree.memory.find(tree.root, entry);
+    if (remembered) return remembered;
     try {
       const content = await readContent(tree, entry);
-      contents.set(entry, content);
-      return content;
+      await tree.memory.keep(tree.root, entry, { content });
+      return { content };
     } catch (error) {
       tree.logger.error({ err: error, catalogId: entry.catalogId }, 'published files cannot be read back');
-      return undefined;
+      return {};
     }
   }
 
@@ -105,7 +103,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     entries,
     find,
     async read(entry) {
-      return { entry, content: await findContent(entry), expired: await findExpired(entry) };
+      return { entry, ...(await findContent(entry)), expired: await findExpired(entry) };
     },
     outline: async (entry) => ({ entry, expired: await findExpired(entry) }),
     async put(indexName, entry, news) {
@@ -113,7 +111,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
       for (const file of news?.files ?? []) await writeContent(tree, file);
       const held = entriesByIndex.get(indexName) ?? new Map<string, IndexEntry>();
       entriesByIndex.set(indexName, held.set(entry.catalogId, entry));
-      if (news) contents.set(entry, news.content);
+      if (news) await tree.memory.keep(tree.root, entry, news);
       changed.add(indexName);
     },
     tidy: ({ indexName, entry }) => removeNeedless(indexName, entry.catalogId),

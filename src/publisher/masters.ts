@@ -13,29 +13,37 @@ export interface OwnMaster {
   dependency: MasterDependency;
 }
 
-/** Those among the extended resources that a MASTER catalog of the tree, in a shared network, holds; by their id. */
-export async function findOwnMasters(
-  tree: PublisherTree,
-  edit: TreeEdit,
-  directives: Iterable<FileDirective>,
-  networkIds: readonly string[] | undefined,
-): Promise<Map<string, OwnMaster>> {
-  const found = new Map<string, OwnMaster>();
-  const wanted = new Set([...directives].map((directive) => directive.extends.masterResourceId));
-  if (wanted.size === 0) return found;
+/** By the id of the resource; those that another MASTER catalog of the tree holds as well come after. */
+export type OwnMasters = ReadonlyMap<string, readonly (OwnMaster & { networkIds?: string[] })[]>;
+
+export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promise<OwnMasters> {
+  const masters = new Map<string, (OwnMaster & { networkIds?: string[] })[]>();
   for (const { indexName, entry } of edit.entries()) {
-    if (entry.catalogType !== 'MASTER' || entry.retiredAt !== undefined) continue;
-    if (!meet(entry.networkIds, networkIds)) continue;
+    const { catalogId, catalogType, networkIds, retiredAt } = entry;
+    if (catalogType !== 'MASTER' || retiredAt !== undefined) continue;
     const { content } = await edit.read(entry);
     if (content === undefined) continue;
-    const { version, resources } = content;
-    const dependency = { catalogId: entry.catalogId, version, indexUrl: indexUrl(tree, indexName) };
-    for (const id of wanted) {
-      const resource = resources.get(id);
-      if (resource && !found.has(id)) found.set(id, { resource, dependency });
+    const dependency = { catalogId, version: content.version, indexUrl: indexUrl(tree, indexName) };
+    for (const [id, resource] of content.resources) {
+      masters.set(id, [...(masters.get(id) ?? []), { resource, dependency, networkIds }]);
     }
   }
-  return found;
+  return masters;
+}
+
+/** Those among the extended resources that a MASTER catalog of the tree, in a shared network, holds; by their id. */
+export function selectMasters(
+  masters: OwnMasters,
+  directives: Iterable<FileDirective>,
+  networkIds: readonly string[] | undefined,
+): Map<string, OwnMaster> {
+  const selected = new Map<string, OwnMaster>();
+  for (const { extends: template } of directives) {
+    const candidates = masters.get(template.masterResourceId) ?? [];
+    const near = candidates.find((candidate) => meet(candidate.networkIds, networkIds));
+    if (near) selected.set(template.masterResourceId, near);
+  }
+  return selected;
 }
 
 /** A catalog that names no network is for all of them. */

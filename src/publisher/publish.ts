@@ -2,11 +2,12 @@ import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/t
 import { buildPublish } from './build.ts';
 import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
 import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
+import { type ContentDiff, diffContent } from './diff.ts';
 import { editTree } from './edit.ts';
 import { factsOf, networksOf } from './facts.ts';
-import { findOwnMasters } from './masters.ts';
+import { type OwnMaster, readOwnMasters, selectMasters } from './masters.ts';
 import { defaultIndexName } from './paths.ts';
-import { nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
+import { type NextContent, nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
 
@@ -68,12 +69,26 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
     );
   }
   const next = nextContent(current?.content, submission);
-  const networkIds = networksOf(submission, found?.entry);
-  const masters = await findOwnMasters(tree, edit, next.directives.values(), networkIds);
-  const faults = findContentFaults(submission, next, masters, publishing);
+  const diff = current?.content && diffContent(current.content, next);
+  const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
+  const isNews = current?.checkedBy === publishing.checker ? isPartOf(diff) : () => true;
+  const faults = findContentFaults(submission, next, masters, isNews, publishing);
   if (faults.length > 0) return reject(catalog.id, faults);
 
   const facts = factsOf(submission, current, next, masters);
-  const built = await buildPublish(current, facts, next, buildOptions(tree, forceBaseline));
-  return accept(turn, found?.indexName ?? indexName, built);
+  const built = await buildPublish(current, facts, { next, diff }, buildOptions(tree, forceBaseline));
+  return accept(turn, found?.indexName ?? indexName, built, publishing.checker);
+}
+
+async function findMasters(turn: Turn, { directives }: NextContent, networkIds: string[] | undefined) {
+  if (directives.size === 0) return new Map<string, OwnMaster>();
+  // MASTER catalogs come first in a request: from here on they stay as they are.
+  turn.masters ??= readOwnMasters(turn.tree, turn.edit);
+  return selectMasters(await turn.masters, directives.values(), networkIds);
+}
+
+function isPartOf(diff: ContentDiff | undefined): (id: string) => boolean {
+  const changed = [...(diff?.resources.upserts ?? []), ...(diff?.offers.upserts ?? [])];
+  const ids = new Set(changed.map(({ id }) => id));
+  return (id) => ids.has(id);
 }

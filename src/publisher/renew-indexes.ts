@@ -43,11 +43,11 @@ export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
         results.push({ catalogId: entry.catalogId, status: 'ACCEPTED' });
         continue;
       }
-      const { content } = await edit.read(entry);
+      const { content, checkedBy } = await edit.read(entry);
       if (content) {
         const withoutChanges = { entry: { ...entry, changes: [] } };
         const built = await buildBaseline(withoutChanges, factsOfEntry(entry), content, buildOptions(tree));
-        results.push(await accept(turn, indexName, built));
+        results.push(await accept(turn, indexName, built, checkedBy));
       } else results.push(unreadable(entry.catalogId, ['catalogs', results.length]));
     }
     return answerOf(results, turn.warnings);

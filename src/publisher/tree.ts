@@ -6,6 +6,7 @@ import type { WireProfile } from '../protocol/signed-document.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import { withFileLock } from '../storage/file-lock.ts';
 import type { BuildOptions } from './build.ts';
+import { type ContentMemory, createContentMemory } from './content-memory.ts';
 import { clearDrafts, type Place } from './write.ts';
 
 /** The directory of a publisher. It is the publisher's whole state: there is no database. */
@@ -24,6 +25,7 @@ export interface PublisherTree extends Place {
   profile: WireProfile;
   schemas: { checker(): Check };
   limits: PublisherLimits;
+  memory: ContentMemory;
   now(): Date;
   logger: Logger;
 }
@@ -38,7 +40,7 @@ export interface PublisherLimits {
 
 export interface PublisherTreeOptions
   extends Pick<PublisherTree, 'baseUrl' | 'nodeId' | 'registryName' | 'key' | 'schemas' | 'logger'>,
-    Partial<Pick<PublisherTree, 'oldKeys' | 'profile' | 'now'>> {
+    Partial<Pick<PublisherTree, 'oldKeys' | 'profile' | 'memory' | 'now'>> {
   /** Holds the published files in `public`, beside them the lock and what is being written. */
   directory: string;
   limits?: Partial<PublisherLimits>;
@@ -55,6 +57,7 @@ export function openPublisherTree({ directory, limits, ...options }: PublisherTr
   return {
     oldKeys: new Map(),
     profile: 'spec',
+    memory: createContentMemory(),
     now: () => new Date(),
     ...options,
     ...placesIn(directory),

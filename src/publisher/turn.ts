@@ -1,7 +1,9 @@
 import type { ErrorBody } from '../protocol/errors.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import type { Check } from '../rules/check-attributes.ts';
 import type { Built } from './build.ts';
 import type { TreeEdit } from './edit.ts';
+import type { OwnMasters } from './masters.ts';
 import type { PublisherTree } from './tree.ts';
 import { findReadingProblems } from './warnings.ts';
 
@@ -12,17 +14,24 @@ export interface Turn {
   /** The index that the request names. */
   indexName: string | undefined;
   forceBaseline: boolean;
+  /** The master resources of the tree, once somebody has asked for them. */
+  masters?: Promise<OwnMasters>;
   warnings: string[];
 }
 
-/** Publishes what was built, unless it is what was published before. */
+/**
+ * Publishes what was built, unless it is what was published before.
+ *
+ * @param checkedBy has found nothing wrong with the content
+ */
 export async function accept(
   { edit, warnings }: Turn,
   indexName: string,
   { kind, entry, content, files }: Built,
+  checkedBy: Check | undefined,
 ): Promise<TriggerResult> {
   if (kind !== 'unchanged') {
-    await edit.put(indexName, entry, { files, content });
+    await edit.put(indexName, entry, { files, content, checkedBy });
     warnings.push(...findReadingProblems(entry, files));
   }
   return { catalogId: entry.catalogId, status: 'ACCEPTED', version: content.version };

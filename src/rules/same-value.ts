@@ -1,16 +1,31 @@
 /** Equality of JSON values: the order of members does not matter, that of items does. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => isSameValue(item, other[index]));
-  }
-  if (!isPlainObject(one) || !isPlainObject(other)) return false;
-  const members = Object.entries(one);
-  return (
-    members.length === Object.keys(other).length &&
-    members.every(([name, value]) => Object.hasOwn(other, name) && isSameValue(value, other[name]))
-  );
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one)) return Array.isArray(other) && haveSameItems(one, other);
+  return !Array.isArray(other) && haveSameMembers(one as Members, other as Members);
 }
+
+// Plain loops, because whole catalogs are compared like this.
+
+function haveSameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) {
+    if (!isSameValue(one[index], other[index])) return false;
+  }
+  return true;
+}
+
+function haveSameMembers(one: Members, other: Members): boolean {
+  const names = Object.keys(one);
+  if (names.length !== Object.keys(other).length) return false;
+  for (const name of names) {
+    if (!Object.hasOwn(other, name) || !isSameValue(one[name], other[name])) return false;
+  }
+  return true;
+}
+
+type Members = Readonly<Record<string, unknown>>;
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

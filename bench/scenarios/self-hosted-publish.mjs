@@ -1,0 +1,147 @@
+// Publishing a catalog of 50,000 chargers as signed files: a new baseline (compare with what is published, check, hash, sign, pack, write)
+// against bare gzip, SHA-256 and a synced write of the same bytes. And a change of one resource in it, submitted whole and as a MERGE.
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { publishCatalogs } from '../../dist/publisher/publish.js';
+import { openPublisherTree } from '../../dist/publisher/tree.js';
+import { createAttributeChecker } from '../../dist/rules/typed-attributes.js';
+import { bundledSchemas, loadSchemas } from '../../dist/schemas/schema-files.js';
+import { median, sideBySide } from '../measure.mjs';
+import { generateCatalogs } from '../support/generate-catalogs.mjs';
+
+const resourceCount = Number(process.env.BENCH_RESOURCES ?? 50_000);
+
+export async function run({ repeat }) {
+  const directory = await mkdtemp(join(tmpdir(), 'signpost-bench-'));
+  try {
+    const tree = await openTree(directory);
+    const submitted = makeCatalog();
+    const publish = (catalog, options) => publishWhole(tree, catalog, options);
+
+    await publish(submitted);
+    const bytes = await readBaseline(tree);
+    const megabytes = bytes.length / 1e6;
+    const baseline = await sideBySide({
+      repeat,
+      ours: () => rate(megabytes, () => publish(altered(submitted), { forceBaseline: true })),
+      yardstick: () => rate(megabytes, () => packAndWrite(directory, bytes)),
+    });
+    const whole = await times(repeat, () => publish(altered(submitted)));
+    const merged = await times(repeat, () => publishOne(tree, altered(submitted)));
+    const size = resourceCount.toLocaleString('en-US');
+    return [
+      {
+        scenario: `self-hosted baseline of ${size} resources (${Math.round(megabytes)} MB)`,
+        value: baseline.value,
+        unit: 'MB/s',
+        against: 'bare gzip, SHA-256 and write',
+        ratio: baseline.ratio,
+      },
+      oneChange(`one of ${size} resources changed, submitted whole`, whole),
+      oneChange(`one of ${size} resources changed, submitted as a MERGE`, merged),
+    ];
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function oneChange(scenario, milliseconds) {
+  return { scenario, value: milliseconds, unit: 'ms', against: 'one second', ratio: 1000 / milliseconds };
+}
+
+async function openTree(directory) {
+  const checker = createAttributeChecker({ schemas: await loadSchemas(bundledSchemas) });
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return openPublisherTree({
+    directory,
+    baseUrl: 'https://files.example.org',
+    nodeId: 'example.org',
+    registryName: 'subscribers.beckn.one',
+    key: { subscriberId: 'example.org', recordId: 'key-1', privateKey },
+    schemas: { checker: () => checker },
+    // No baseline in between: a row measures one thing.
+    limits: { compactionChanges: 1_000_000 },
+    logger: { warn() {}, error: console.error },
+  });
+}
+
+/** All resources of many stations in one catalog. */
+function makeCatalog() {
+  const stations = [...generateCatalogs({ resources: resourceCount })];
+  const [{ id, descriptor, provider }] = stations;
+  return { id, descriptor, provider, resources: stations.flatMap(({ resources }) => resources.map(sound)) };
+}
+
+/** The generator also makes values that a checked catalog cannot have. */
+function sound(resource) {
+  const { resourceAttributes: typed } = resource;
+  const attributes = { ...typed.attributes };
+  if (attributes.connectorType === 'GB/T') attributes.connectorType = 'GB_T';
+  return { ...resource, resourceAttributes: { ...typed, attributes } };
+}
+
+let alterations = 0;
+
+/** The same catalog, read from text as a trigger would, with one resource that it never had before. */
+function altered(catalog) {
+  alterations += 1;
+  const copy = JSON.parse(JSON.stringify(catalog));
+  copy.resources[Math.floor(copy.resources.length / 2)].descriptor = {
+    name: `altered ${alterations}`,
+  };
+  return copy;
+}
+
+async function publishWhole(tree, catalog, options) {
+  return timed(() => publishCatalogs(tree, { message: { catalogs: [catalog] }, ...options }));
+}
+
+async function publishOne(tree, catalog) {
+  const { resources, ...members } = catalog;
+  const message = {
+    catalogs: [{ ...members, resources: [resources[Math.floor(resources.length / 2)]] }],
+    publishDirectives: [{ catalogId: catalog.id, catalogType: 'REGULAR', updateMode: 'MERGE' }],
+  };
+  return timed(() => publishCatalogs(tree, { message }));
+}
+
+/** Milliseconds, of the publish alone. */
+async function timed(work) {
+  const begin = performance.now();
+  const { results } = await work();
+  const took = performance.now() - begin;
+  if (results.some(({ status }) => status !== 'ACCEPTED'))
+    throw new Error(JSON.stringify(results).slice(0, 1000));
+  return took;
+}
+
+async function packAndWrite(directory, bytes) {
+  const begin = performance.now();
+  const packed = gzipSync(bytes);
+  const name = createHash('sha256').update(bytes).digest('hex');
+  const file = await open(join(directory, name), 'w');
+  await file.writeFile(packed);
+  await file.sync();
+  await file.close();
+  return performance.now() - begin;
+}
+
+async function rate(megabytes, work) {
+  return (megabytes * 1000) / (await work());
+}
+
+async function times(repeat, work) {
+  const all = [];
+  for (let round = 0; round < repeat; round += 1) all.push(await work());
+  return median(all);
+}
+
+async function readBaseline(tree) {
+  const names = await readdir(join(tree.root, 'catalogs'));
+  const [name] = names.filter((file) => file.includes('.v1.'));
+  const bytes = await readFile(join(tree.root, 'catalogs', name));
+  return name.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+}
