@@ -34,11 +34,10 @@ export interface CallbackLoopOptions {
   sender: Sender;
   policy: RetryPolicy;
   metrics: Metrics;
-  patience?: typeof patience;
 }
 
 export function startCallbackLoop(options: CallbackLoopOptions): WorkLoop {
-  const slowOnes = createSlowReceivers(options.patience ?? patience);
+  const slowOnes = createSlowReceivers(patience);
   const loops = [
     startLoop(options, slowOnes, { ...quick, groups: () => ({ except: slowOnes.list() }) }),
     startLoop(options, slowOnes, { ...slow, groups: () => ({ only: slowOnes.list() }) }),
@@ -64,8 +63,10 @@ function startLoop(
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
-    handle: (claim, signal, stepAside) =>
-      slowOnes.watch(claim.row.receiver, stepAside, () => deliver(options, claim, signal)),
+    handle: (claim, signal, stepAside) => {
+      const send = () => attempt(sender, claim.row, signal);
+      return deliver(options, claim, () => slowOnes.watch(claim.row.receiver, stepAside, send));
+    },
   });
 }
 
@@ -74,14 +75,13 @@ type Places = Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'grou
 async function deliver(
   options: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  signal: AbortSignal,
+  send: () => Promise<Outcome>,
 ): Promise<void> {
   const { database, sender, metrics } = options;
-  const { row } = claim;
-  const outcome = isOver(claim, sender.now()) ? tooLate : await attempt(sender, row, signal);
+  const outcome = isOver(claim, sender.now()) ? tooLate : await send();
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
-    .inc({ action: row.action, outcome: outcome.kind });
+    .inc({ action: claim.row.action, outcome: outcome.kind });
   await database.transaction((tx) => record(tx, options, claim, outcome));
 }
 

@@ -4,7 +4,7 @@ export interface SlowReceivers {
   /** Who did not answer in good time when it was last sent something, or has not yet. */
   list(): string[];
   /** Sends something to a receiver: says when that has waited for so long that others should go first, and notes whether it was slow. */
-  watch(receiver: string, stepAside: () => void, send: () => Promise<void>): Promise<void>;
+  watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T>;
 }
 
 /** The oldest are forgotten: they get their turn as if they were quick. */
@@ -31,7 +31,7 @@ export function createSlowReceivers({ asideMs, slowMs }: { asideMs: number; slow
         note(receiver);
       }, slowMs);
       try {
-        await send();
+        return await send();
       } finally {
         clearTimeout(aside);
         clearTimeout(slow);
