@@ -10,10 +10,11 @@ create table discovery.crawl_policy (
   policy text not null
 );
 
--- Where nodes are named: a network of the settings, a node that the operator named by its subscriberId or by its base address.
+-- Where nodes are named: a network of the settings, a node that the operator named by its subscriberId or by its base address; and a network
+-- in which MASTER catalogs are looked for that crawled ones extend.
 create table discovery.crawl_source (
   id bigint generated always as identity primary key,
-  kind text not null check (kind in ('network', 'subscriber', 'address')),
+  kind text not null check (kind in ('network', 'subscriber', 'address', 'masters')),
   name text not null,
   failures integer not null default 0,
   due_at timestamptz,
@@ -51,6 +52,8 @@ create table discovery.crawl_node (
   configured_url text,
   -- Whether a source of the settings still names it, or ever did: what nobody asks for is not served.
   named boolean not null default true,
+  -- Whether it may have MASTER catalogs that others extend: these are read, whoever names it.
+  has_masters boolean not null default false,
   manifest_url text,
   manifest_etag text,
   manifest_modified text,
@@ -135,7 +138,7 @@ create table discovery.crawl_target (
   -- Absent from every index of its node; a key that signed it was revoked.
   unconfirmed_since timestamptz,
   unverified_since timestamptz,
-  -- In our networks; asked for by the settings; unconfirmed, where that hides it.
+  -- In our networks; asked for by the settings, or a MASTER that others may extend; unconfirmed, where that hides it.
   relevant boolean not null default true,
   named boolean not null default true,
   hidden boolean not null default false,
@@ -152,8 +155,37 @@ create table discovery.crawl_target (
 );
 create index crawl_target_due on discovery.crawl_target (host_id, is_master desc, due_at) where due_at is not null;
 create index crawl_target_of_node on discovery.crawl_target (node, catalog_id);
+create index crawl_master on discovery.crawl_target (catalog_id) where is_master;
 create index crawl_target_of_index on discovery.crawl_target (index_id);
 create index crawl_target_waiting on discovery.crawl_target using gin (waiting_for) where waiting_for is not null;
+
+-- The resources that extend one of a MASTER catalog: as published, and with what they were assembled with. A dependent is assembled while it
+-- holds a shared lock on its master's row in discovery.catalog, which the master needs for itself to move: so it either sees the new template,
+-- or is found by the rebuild.
+create table discovery.crawl_extension (
+  target_id bigint not null references discovery.crawl_target on delete cascade,
+  resource_id text not null,
+  own json not null,
+  directive json not null,
+  master_resource_id text not null,
+  -- The MASTER catalog, its content version, and the template: it is kept, because the master may drop it.
+  master_key bigint not null,
+  master_version bigint not null,
+  inherited json not null,
+  primary key (target_id, resource_id)
+);
+create index crawl_extension_of_master on discovery.crawl_extension (master_key, master_version, target_id);
+
+-- Masters whose dependents may lag behind.
+create table discovery.crawl_rebuild (
+  id bigint generated always as identity primary key,
+  master_key bigint not null unique,
+  due_at timestamptz,
+  lease_token uuid,
+  leased_until timestamptz,
+  attempts integer not null default 0
+);
+create index crawl_rebuild_due on discovery.crawl_rebuild (due_at) where due_at is not null;
 
 -- What went wrong, and what to do about it. The same again counts, and moves to the end.
 create table discovery.crawl_log (

@@ -56,6 +56,11 @@ export function sharesNetwork(one: readonly string[], other: readonly string[]):
   return one.some((networkId) => other.includes(networkId));
 }
 
+/** Of crawled catalogs, where to name no network means every one. */
+export function networksMeet(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === 0 || other.length === 0 || sharesNetwork(one, other);
+}
+
 /** What must be unique in a catalog: the master resource with the variant's type and id. Undefined without a variant. */
 export function variantKey({ extends: { masterResourceId }, variant }: Extension): string | undefined {
   return variant && JSON.stringify([masterResourceId, variant.type, variant.id]);

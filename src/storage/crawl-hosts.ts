@@ -33,11 +33,11 @@ export async function hostId(tx: Transaction, host: string): Promise<number> {
   return rows[0]?.id ?? 0;
 }
 
-/** Something of these hosts has become due. */
+/** Something of these hosts has become due; one that rests is left in peace. */
 export async function wakeHosts(tx: Transaction, ids: readonly number[], at: Date): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(
-    `update discovery.crawl_host set due_at = least(due_at, $2)
+    `update discovery.crawl_host set due_at = least(due_at, greatest($2, rest_until))
      where id in (select id from discovery.crawl_host where id = any ($1) order by id for update)`,
     [ids, at],
   );

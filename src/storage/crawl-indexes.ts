@@ -1,5 +1,6 @@
 import { type HostLease, holdLease } from './crawl-hosts.ts';
 import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
+import { isWanted } from './crawl-sources.ts';
 import type { Queryable, Transaction } from './database.ts';
 
 // The indexes of the crawled nodes and their entries. An index that was read, its entries and its ETag are written together, so that a later
@@ -166,12 +167,13 @@ export async function chooseEntries(
        select catalog_id, unconfirmed_since is not null as was_absent from discovery.crawl_target where node_id = $1
      ), written as (
        insert into discovery.crawl_target as target
-         (node_id, node, host_id, catalog_id, is_master, index_id, entry_version, digest, due_at)
-       select node.id, node.node, node.host_id, catalog_id, is_master, index_id, entry_version, digest, $2
+         (node_id, node, host_id, catalog_id, is_master, index_id, entry_version, digest, named, due_at)
+       select node.id, node.node, node.host_id, catalog_id, is_master, index_id, entry_version, digest, ${isWanted('best', 'node')},
+         case when ${isWanted('best', 'node')} then $2::timestamptz end
        from best cross join discovery.crawl_node as node where node.id = $1
        on conflict (node_id, catalog_id) do update
        set index_id = excluded.index_id, entry_version = excluded.entry_version, digest = excluded.digest, is_master = excluded.is_master,
-         unconfirmed_since = null, hidden = false, failures = 0, stir = target.stir + 1,
+         named = excluded.named, unconfirmed_since = null, hidden = false, waiting_for = null, failures = 0, stir = target.stir + 1,
          due_at = case when excluded.digest is distinct from target.settled_digest then excluded.due_at end
        where target.index_id is distinct from excluded.index_id or target.digest is distinct from excluded.digest
          or target.unconfirmed_since is not null

@@ -6,14 +6,15 @@ import type { Transaction } from './database.ts';
 export const sourceTable = 'discovery.crawl_source';
 
 export interface SourceRow {
-  kind: 'network' | 'subscriber' | 'address';
+  /** 'masters' is not one of the settings: a network in which MASTER catalogs are looked for that others extend. */
+  kind: 'network' | 'subscriber' | 'address' | 'masters';
   name: string;
   failures: number;
 }
 
 /** What the settings say about crawling. */
 export interface CrawlSettings {
-  sources: readonly Pick<SourceRow, 'kind' | 'name'>[];
+  sources: readonly { kind: Exclude<SourceRow['kind'], 'masters'>; name: string }[];
   /** All that decides whether an entry is taken, as a text. */
   policy: string;
   hideUnconfirmed: boolean;
@@ -31,9 +32,11 @@ export async function configureSources(
   await tx.query('lock table discovery.crawl_source in share row exclusive mode');
   const [kinds, names] = [sources.map(({ kind }) => kind), sources.map(({ name }) => name)];
   await tx.query(
-    'delete from discovery.crawl_source where (kind, name) not in (select * from unnest($1::text[], $2::text[]))',
-    [kinds, names],
+    `delete from discovery.crawl_source
+     where (kind, name) not in (select * from unnest($1::text[], $2::text[])) and (kind <> 'masters' or $3)`,
+    [kinds, names, sources.length === 0],
   );
+  const forsaken = sources.length === 0 ? await forsakeMasters(tx) : [];
   await tx.query(
     `insert into discovery.crawl_source as known (kind, name, due_at)
      select kind, name, $3 from unnest($1::text[], $2::text[]) as wanted (kind, name)
@@ -42,10 +45,10 @@ export async function configureSources(
   );
   tx.hint(sourceTable);
   const changed = [
-    ...(await nameAgain(tx, now)),
+    ...(await rouseNodes(tx, [...forsaken, ...(await nameAgain(tx))], now)),
     ...(await judgeAgain(tx, { policy, hideUnconfirmed }, now)),
   ];
-  return changed.map(({ node: owner, catalog_id: id }) => ({ owner, id }));
+  return changed.map(refOf);
 }
 
 interface ChangedTarget {
@@ -54,28 +57,58 @@ interface ChangedTarget {
   host_id: number;
 }
 
-/** Nodes that nobody names any more rest; those that somebody names again are crawled again. */
-async function nameAgain(tx: Transaction, now: Date): Promise<ChangedTarget[]> {
-  const { rows: nodes } = await tx.query<{ id: number; host_id: number }>(
-    `update discovery.crawl_node as node set named = not named, due_at = case when named then null else $1::timestamptz end
-     where named <> exists (select from discovery.crawl_naming where node_id = node.id) returning id, host_id`,
-    [now],
+/** Who crawls nobody needs no masters. */
+async function forsakeMasters(tx: Transaction): Promise<number[]> {
+  const { rows } = await tx.query<{ id: number }>(
+    'update discovery.crawl_node set has_masters = false where has_masters returning id',
   );
-  const ids = nodes.map(({ id }) => id);
+  return rows.map(({ id }) => id);
+}
+
+/** Brings in line whether a node is named; returns those for which that has changed. */
+async function nameAgain(tx: Transaction, nodes?: readonly string[]): Promise<number[]> {
+  const { rows } = await tx.query<{ id: number }>(
+    `update discovery.crawl_node as node set named = not named
+     where named <> exists (select from discovery.crawl_naming where node_id = node.id) and ($1::text[] is null or node = any ($1))
+     returning id`,
+    [nodes ?? null],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Nodes that nobody needs any more rest; those that somebody needs again are crawled again. */
+export async function rouseNodes(
+  tx: Transaction,
+  ids: readonly number[],
+  now: Date,
+): Promise<ChangedTarget[]> {
+  if (ids.length === 0) return [];
+  const { rows: nodes } = await tx.query<{ host_id: number }>(
+    `update discovery.crawl_node set due_at = case when named or has_masters then $2::timestamptz end, stir = stir + 1
+     where id = any ($1) returning host_id`,
+    [ids, now],
+  );
   await tx.query(
-    `update discovery.crawl_index as item set due_at = case when named and listed then $2::timestamptz end
+    `update discovery.crawl_index as item
+     set due_at = case when (named or has_masters) and listed then $2::timestamptz end, stir = item.stir + 1
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)`,
     [ids, now],
   );
   const { rows } = await tx.query<ChangedTarget>(
-    `update discovery.crawl_target as target set named = node.named,
-       due_at = case when node.named and index_id is not null and digest is distinct from settled_digest then $2::timestamptz end
+    `update discovery.crawl_target as target set named = ${isWanted('target', 'node')}, stir = target.stir + 1,
+       due_at = case when ${isWanted('target', 'node')} and index_id is not null and digest is distinct from settled_digest
+         then $2::timestamptz end
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)
      returning target.node, catalog_id, target.host_id`,
     [ids, now],
   );
   await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))], now);
   return rows;
+}
+
+/** Of nodes that nobody names, the MASTER catalogs count alone. */
+export function isWanted(catalog: string, node: string): string {
+  return `(${node}.named or ${node}.has_masters and ${catalog}.is_master)`;
 }
 
 /** Whether an entry is for us, and whether the unconfirmed is shown, are settings: when they change, every entry is looked at once more. */
@@ -107,13 +140,13 @@ export interface NamedNode {
   configuredUrl?: string;
 }
 
-/** What a source names now. Nodes that are new are due; those that it named before and does not now are returned. */
+/** What a source names now: nodes that are new are due. Returns those that it named before and does not now. */
 export async function nameNodes(
   tx: Transaction,
   sourceId: number,
   nodes: readonly NamedNode[],
   now: Date,
-): Promise<string[]> {
+): Promise<{ vanished: string[]; changed: { owner: string; id: string }[] }> {
   const names = nodes.map(({ node }) => node);
   await tx.query(
     `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
@@ -125,9 +158,8 @@ export async function nameNodes(
      select node, host.id, configured_url, $4
      from unnest($1::text[], $2::text[], $3::text[]) as wanted (node, host, configured_url) join discovery.crawl_host as host using (host)
      order by node
-     on conflict (node) do update set named = true, configured_url = coalesce(excluded.configured_url, known.configured_url),
-       due_at = case when known.named then known.due_at else excluded.due_at end
-     where not known.named or known.configured_url is distinct from coalesce(excluded.configured_url, known.configured_url)
+     on conflict (node) do update set configured_url = excluded.configured_url
+     where excluded.configured_url is not null and known.configured_url is distinct from excluded.configured_url
      returning host_id`,
     [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null), now],
   );
@@ -137,6 +169,7 @@ export async function nameNodes(
      on conflict (source_id, node_id) do update set present = true where not known.present`,
     [sourceId, names],
   );
+  const changed = await rouseNodes(tx, await nameAgain(tx, names), now);
   const { rows: vanished } = await tx.query<{ node: string }>(
     `update discovery.crawl_naming as naming set present = false
      from discovery.crawl_node as node
@@ -146,5 +179,9 @@ export async function nameNodes(
   );
   const hosts = new Set(due.map(({ host_id: id }) => id));
   await wakeHosts(tx, [...hosts], now);
-  return vanished.map(({ node }) => node);
+  return { vanished: vanished.map(({ node }) => node), changed: changed.map(refOf) };
+}
+
+function refOf({ node: owner, catalog_id: id }: ChangedTarget): { owner: string; id: string } {
+  return { owner, id };
 }

@@ -1,4 +1,4 @@
-import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
+import { type HostLease, holdLease } from './crawl-hosts.ts';
 import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
 import type { Queryable, Transaction } from './database.ts';
 import { Parameters } from './leases.ts';
@@ -27,6 +27,7 @@ export interface TargetRow {
   content_keys: string[];
   retired_at: Date | null;
   unverified_since: Date | null;
+  waiting_for: string[] | null;
   failures: number;
   stir: number;
   fetched_today: number;
@@ -42,8 +43,7 @@ export async function takeDueTargets(
   const { rows } = await queryable.query<TargetRow>(
     `select target.id, target.node_id, target.node, subscriber_id, node.url, network_memberships, target.catalog_id, target.is_master,
        target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version, applied_master, entry_key,
-       content_keys,
-       retired_at, unverified_since, target.failures, target.stir, ${fetchedToday('node', '$3')}
+       content_keys, retired_at, unverified_since, waiting_for, target.failures, target.stir, ${fetchedToday('node', '$3')}
      from (
        select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
        order by is_master desc, due_at limit $2
@@ -122,19 +122,18 @@ export async function judgeKeys(
   return rows;
 }
 
-/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
+/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. Returns the other hosts that have work now. */
 export async function wakeWaiting(
   tx: Transaction,
   lease: HostLease,
   names: readonly string[],
   now: Date,
-): Promise<void> {
+): Promise<number[]> {
   const { rows } = await tx.query<{ host_id: number }>(
     `update discovery.crawl_target set due_at = $2, stir = stir + 1
-     where waiting_for is not null and waiting_for && $1 and index_id is not null returning host_id`,
+     where waiting_for is not null and waiting_for && $1 and named and index_id is not null returning host_id`,
     [names, now],
   );
   // Whoever holds a host looks for what is due there before it lets go.
-  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
-  await wakeHosts(tx, [...others], now);
+  return [...new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id))];
 }

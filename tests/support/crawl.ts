@@ -10,7 +10,9 @@ import { until } from './receiver.ts';
 export async function crawl(database: Database, options: { timeoutMs?: number } = {}): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.crawl_source set due_at = now()');
-    await tx.query('update discovery.crawl_node set due_at = now(), stir = stir + 1 where named');
+    await tx.query(
+      'update discovery.crawl_node set due_at = now(), stir = stir + 1 where named or has_masters',
+    );
     await tx.query('update discovery.crawl_index set due_at = now(), stir = stir + 1 where listed');
     await tx.query(
       'update discovery.crawl_target set due_at = now(), stir = stir + 1 where due_at is not null',
@@ -31,7 +33,8 @@ export async function settled(database: Database, { timeoutMs = 20_000 } = {}): 
            or exists (select from discovery.crawl_host where due_at <= now() or leased_until > now())
            or exists (select from discovery.crawl_node where due_at <= now())
            or exists (select from discovery.crawl_index where due_at <= now())
-           or exists (select from discovery.crawl_target where due_at <= now()) as busy`,
+           or exists (select from discovery.crawl_target where due_at <= now())
+           or exists (select from discovery.crawl_rebuild where due_at is not null) as busy`,
       );
       return rows[0]?.busy === false;
     },

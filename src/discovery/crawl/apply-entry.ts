@@ -1,9 +1,11 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
+import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { holdLease } from '../../storage/crawl-hosts.ts';
+import { holdLease, wakeHosts } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
+import { queueRebuild } from '../../storage/crawl-rebuilds.ts';
 import {
   countOtherResources,
   recordTarget,
@@ -15,42 +17,78 @@ import type { Transaction } from '../../storage/database.ts';
 import { countDocuments } from '../../storage/discovery-documents.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
 import { applyCatalog, type IncomingCatalog } from '../ingest.ts';
+import {
+  type Applicable,
+  type Assembly,
+  assembleReading,
+  overriddenFault,
+  recordExtensions,
+} from './assemble.ts';
 import { type EntryWork, linesOf } from './crawl-entry.ts';
-import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';
 import { nextAttempt } from './schedule.ts';
 
 /** Under which the index knows what was crawled. */
 export const nodeSource = 'node';
 
-type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
-
-/** Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice. */
+/**
+ * Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice. Returns the master resources
+ * that are missing, where there are some: then nothing has happened.
+ */
 export async function applyReading(
   work: EntryWork,
   trusted: TrustedEntry,
   reading: Applicable,
-): Promise<void> {
-  const { context, lease, row, bytes } = work;
-  const { database, now, config } = context;
-  const ref = { owner: row.node, id: row.catalog_id };
-  await database.transaction(async (tx) => {
-    await holdLease(tx, lease);
-    await lockPrecedence(tx, [ref]);
-    const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now());
-    const resources = await judgeSize(tx, row, applied.key, config.CRAWL_MAX_RESOURCES);
-    const changes = { ...cursorOf(row, trusted, reading), resources };
-    const dueAt = reading.complete
-      ? null
-      : nextAttempt(row.failures + 1, { now: now(), random: Math.random() });
-    await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now: now() });
-    await settlePrecedence(tx, [ref]);
-    if (trusted.entry.catalogType === 'MASTER') await wakeWaiting(tx, lease, [row.catalog_id], now());
-    await writeLog(tx, linesOf(work, reading.faults), now());
+  declared: Extender['declared'],
+): Promise<string[]> {
+  const { context, row } = work;
+  const { networkIds = [] } = trusted.entry;
+  const extender: Extender = { node: row.node, networkIds, declared };
+  const outcome = await context.database.transaction(async (tx) => {
+    // Templates are held before the lease: whoever moves a master wakes the hosts of those who wait for it.
+    await lockPrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
+    const checker = context.reader.checker();
+    const assembly = await assembleReading(tx, row.id, reading, { extender, checker });
+    return assembly.kind === 'waiting' ? assembly : apply(tx, work, trusted, assembly);
   });
+  if (outcome.kind === 'waiting') return outcome.missing;
+  if (outcome.wokenHosts.length > 0) {
+    await context.database.transaction((tx) => wakeHosts(tx, outcome.wokenHosts, context.now()));
+  }
   context.metrics
     .counter('signpost_crawl_applied_total', 'Catalogs that the crawler brought up to date')
     .inc();
+  return [];
+}
+
+async function apply(
+  tx: Transaction,
+  work: EntryWork,
+  trusted: TrustedEntry,
+  { reading, extended }: Extract<Assembly, { kind: 'assembled' }>,
+): Promise<{ kind: 'applied'; wokenHosts: number[] }> {
+  const { context, lease, row, bytes } = work;
+  const { config } = context;
+  const now = context.now();
+  await holdLease(tx, lease);
+  const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now);
+  await recordExtensions(tx, row, reading, extended);
+  const resources = await judgeSize(tx, row, applied.key, config.CRAWL_MAX_RESOURCES);
+  const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
+  const changes = { ...cursorOf(row, trusted, reading), resources };
+  await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
+  await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
+  const faults = [...reading.faults, ...overriddenFault(row.catalog_id, extended)];
+  await writeLog(tx, linesOf(work, faults), now);
+  if (trusted.entry.catalogType !== 'MASTER') return { kind: 'applied', wokenHosts: [] };
+  await queueRebuild(tx, applied.key);
+  const names = [row.catalog_id, ...resourceIdsOf(reading)];
+  return { kind: 'applied', wokenHosts: await wakeWaiting(tx, lease, names, now) };
+}
+
+function resourceIdsOf(reading: Applicable): Iterable<string> {
+  if (reading.kind === 'nothing') return [];
+  return (reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts).keys();
 }
 
 function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: Applicable): IncomingCatalog {

@@ -1,14 +1,22 @@
 import type { Config } from '../../config.ts';
+import { createLookupCache, type LookupCache } from '../../registry/lookup-cache.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { createFetcher } from './fetch.ts';
+import type { HintedIndex } from './read-hint.ts';
 import type { Reader } from './reader.ts';
+import type { ReadingFault } from './reasons.ts';
 
 /** What the crawler works with. */
 export interface CrawlContext extends DiscoveryContext {
   reader: Reader;
   policy: AcceptancePolicy;
+  /** What the hints for MASTER catalogs led to lately, by their addresses. */
+  hints: LookupCache<HintedIndex | ReadingFault>;
 }
+
+const hintsKeptMs = 60_000;
+const maxHints = 1_000;
 
 export function createCrawlContext(context: DiscoveryContext): CrawlContext {
   const { config, client, metrics, now, registry, schemas } = context;
@@ -25,6 +33,7 @@ export function createCrawlContext(context: DiscoveryContext): CrawlContext {
       enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
       registryName: config.REGISTRY_NAME,
     },
+    hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),
   };
 }
 

@@ -8,13 +8,16 @@ import { recheckNode } from '../../storage/crawl-nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import { applyReading } from './apply-entry.ts';
+import { extendingOf } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
+import { findDeclaredMasters } from './declared-masters.ts';
 import { meteredFetcher } from './fetch.ts';
-import { type ContentReading, readContent } from './read-content.ts';
+import { readContent } from './read-content.ts';
 import { findKeys } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt } from './schedule.ts';
 import { lineOf } from './tell.ts';
+import { mustWait, waitForMasters } from './wait-for-masters.ts';
 
 // The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions): one catalog is brought to what its entry says, or
 // it is told why not. State moves only when every check has passed, the cursor together with the content.
@@ -94,6 +97,8 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
           version: row.version,
           mustReread: row.unverified_since !== null,
         };
+  const masters = await findDeclaredMasters(work, entry);
+  if (await mustWait(work, masters)) return waitForMasters(work, entry, masters);
   const reading = await readContent(reader, nodeOf(row, reader.registryName), trusted, cursor, signal);
   if (reading.kind === 'rollback') {
     const { of, stored, offered } = reading.plan;
@@ -101,18 +106,11 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
     return settle(work, {}, [new CrawlFault('rollback', message)]);
   }
   if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
-  if (extendsMasters(reading)) {
-    const message = `${entry.catalogId} extends resources of a MASTER catalog that is not known here.`;
-    return postpone(work, [...reading.faults, new CrawlFault('waiting-for-master', message)]);
-  }
-  await applyReading(work, trusted, reading);
-}
-
-/** What inherits is never served without what it inherits. */
-function extendsMasters(reading: Exclude<ContentReading, { kind: 'rollback' }>): boolean {
-  if (reading.kind === 'nothing') return false;
-  const { directives } = reading.kind === 'full' ? reading.content : reading.patch;
-  return directives.size > 0;
+  const isEarly = masters.coming.length > 0 && extendingOf(reading).size > 0;
+  if (isEarly) return waitForMasters(work, entry, masters);
+  const faults = [...reading.faults, ...masters.faults];
+  const missing = await applyReading(work, trusted, { ...reading, faults }, masters.owners);
+  if (missing.length > 0) await waitForMasters(work, entry, masters, missing);
 }
 
 /** Retired is for ever: what comes after it under the same id is told, and not taken. */
@@ -148,7 +146,11 @@ async function settle(
 }
 
 /** It is tried again, whatever its index answers meanwhile. */
-export async function postpone(work: EntryWork, faults: readonly ReadingFault[]): Promise<void> {
+export async function postpone(
+  work: EntryWork,
+  faults: readonly ReadingFault[],
+  more: Pick<TargetChanges, 'waiting_for'> = {},
+): Promise<void> {
   const { context, lease, row, bytes } = work;
   const now = context.now();
   const failures = row.failures + 1;
@@ -158,7 +160,7 @@ export async function postpone(work: EntryWork, faults: readonly ReadingFault[])
   );
   const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
   await context.database.transaction(async (tx) => {
-    const changes = { failures, last_code: faults[0]?.code ?? null };
+    const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
     await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
     if (faults.some((fault) => !(fault instanceof CrawlFault)))
       await recheckNode(tx, row.node_id, now, minPollMs);

@@ -59,6 +59,10 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
     await takeDueTargets(database, claim.id, itemsPerRound, now()),
   ];
   const unchanged: { row: IndexRow; dueAt: Date }[] = [];
+  const entries = (isMaster: boolean) =>
+    targets
+      .filter((row) => row.is_master === isMaster)
+      .map((row) => () => crawlEntry(context, claim, row, signal));
   const items: (() => Promise<ReadingFault | undefined>)[] = [
     ...nodes.map((row) => () => crawlNode(context, claim, row, signal)),
     ...indexes.map((row) => async () => {
@@ -66,11 +70,12 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
       if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
       return outcome.kind === 'failed' ? outcome.fault : undefined;
     }),
-    ...targets.map((row) => () => crawlEntry(context, claim, row, signal)),
+    ...entries(true),
   ];
-  const fault = await performAll(items, signal);
+  // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
+  const fault = (await performAll(items, signal)) ?? (await performAll(entries(false), signal));
   await database.transaction((tx) => recordUnchanged(tx, claim, unchanged));
-  return { worked: items.length > 0, ...(fault && { fault }) };
+  return { worked: items.length + targets.length > 0, ...(fault && { fault }) };
 }
 
 /** Stops at the first fault of the host: what is left had better wait. */

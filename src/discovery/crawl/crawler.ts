@@ -4,6 +4,7 @@ import type { DiscoveryContext } from '../context.ts';
 import { createCrawlContext } from './context.ts';
 import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
+import { startRebuilds } from './rebuild-dependents.ts';
 
 // The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
 // (rules/self-hosted) and driving (crawl-*.ts) are three things.
@@ -15,6 +16,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   await configureCrawl(context);
   const loops = [
     startEnumeration(context),
+    startRebuilds(context),
     startWorkLoop<HostRow>({
       database: context.database,
       table: hostTable,

@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import { identityOf, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
+import { wantMastersOf } from '../../storage/crawl-masters.ts';
 import {
   configureSources,
   type NamedNode,
@@ -9,6 +10,7 @@ import {
   type SourceRow,
   sourceTable,
 } from '../../storage/crawl-sources.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
 import type { CrawlContext } from './context.ts';
@@ -62,11 +64,8 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
   try {
     const nodes = await findNodes(context, claim.row, signal);
     await database.transaction(async (tx) => {
-      const vanished = await nameNodes(tx, claim.id, nodes, now());
-      const lines = vanished.map((node) =>
-        lineOf(context, { node }, new CrawlFault('node-vanished', `${name} does not name ${node} any more.`)),
-      );
-      await writeLog(tx, lines, now());
+      if (kind === 'masters') await wantMastersOf(tx, nodes, now());
+      else await recordNodes(tx, context, claim, nodes);
       const dueAt = nextPoll(never, config.CRAWL_INTERVAL_SECONDS * 1000, moment());
       await settle(tx, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
     });
@@ -84,13 +83,29 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
 
 const never = new Date(8.64e15);
 
+async function recordNodes(
+  tx: Transaction,
+  context: CrawlContext,
+  { id, row }: Claim<SourceRow>,
+  nodes: readonly NamedNode[],
+): Promise<void> {
+  const now = context.now();
+  const { vanished, changed } = await nameNodes(tx, id, nodes, now);
+  await settlePrecedence(tx, changed);
+  const lines = vanished.map((node) =>
+    lineOf(context, { node }, new CrawlFault('node-vanished', `${row.name} does not name ${node} any more.`)),
+  );
+  await writeLog(tx, lines, now);
+}
+
 async function findNodes(
   { registry, config, reader }: CrawlContext,
   { kind, name }: SourceRow,
   signal: AbortSignal,
 ): Promise<NamedNode[]> {
   switch (kind) {
-    case 'network': {
+    case 'network':
+    case 'masters': {
       const records = await askRegistry(() => registry.queryNetwork(name));
       return namedBy(records, config.REGISTRY_NAME);
     }

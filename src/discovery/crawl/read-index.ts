@@ -1,3 +1,4 @@
+import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
   claimedKeysOfIndex,
@@ -24,7 +25,7 @@ export async function readIndex(
   url: string,
   { condition, signal }: Pick<FetchOptions, 'condition' | 'signal'>,
 ): Promise<IndexReading | { kind: 'unchanged' }> {
-  const { limits, allowUnsignedIndex: allowUnsigned } = reader;
+  const { limits } = reader;
   const answer = await fetchDocument(reader, 'index', url, {
     maxBytes: limits.maxIndexBytes,
     condition,
@@ -37,7 +38,16 @@ export async function readIndex(
     });
   }
   const { opened, etag, modified } = answer;
+  return { kind: 'read', ...(await judgeIndex(reader, node, opened)), etag, modified };
+}
+
+export async function judgeIndex(
+  reader: Reader,
+  node: HostingNode,
+  opened: OpenedDocument,
+): Promise<JudgedEntries & { index: TrustedIndex }> {
+  const { limits, allowUnsignedIndex: allowUnsigned } = reader;
   const keys = await findKeys(reader, node, claimedKeysOfIndex(opened));
   const index = trustIndex(opened, { node, keys, limits, allowUnsigned });
-  return { kind: 'read', index, ...trustEntries(index, { node, keys, limits }), etag, modified };
+  return { index, ...trustEntries(index, { node, keys, limits }) };
 }

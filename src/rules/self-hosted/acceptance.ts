@@ -1,5 +1,6 @@
 import { identityOf } from '../../protocol/identity.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { networksMeet } from '../extends.ts';
 
 // Whether a genuine entry is one for us: that it is genuine is decided elsewhere (trust-index.ts).
 
@@ -23,7 +24,8 @@ export function judgeEntry(
   policy: AcceptancePolicy,
 ): Acceptance {
   const { identity, networkMemberships } = publisher;
-  if (!isRelevant(networkIds, policy.networkIds)) {
+  // "When omitted the catalog is relevant to every DS crawling the index" (self-hosted spec: Entry, networkIds).
+  if (!networksMeet(networkIds, policy.networkIds)) {
     return {
       kind: 'not-relevant',
       reason: `${catalogId} is for ${networkIds.join(', ')}, none of which is crawled here.`,
@@ -41,11 +43,4 @@ export function judgeEntry(
     return { kind: 'master-not-allowed', reason: `MASTER catalogs of ${identity} are not accepted here.` };
   }
   return { kind: 'accepted' };
-}
-
-/** "When omitted the catalog is relevant to every DS crawling the index" (self-hosted spec: Entry, networkIds). */
-export function isRelevant(networkIds: readonly string[], ours: readonly string[]): boolean {
-  return (
-    networkIds.length === 0 || ours.length === 0 || networkIds.some((networkId) => ours.includes(networkId))
-  );
 }

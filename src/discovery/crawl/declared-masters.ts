@@ -1,0 +1,122 @@
+import type { IndexEntry, MasterDependency } from '../../protocol/signed-files.ts';
+import { networksMeet } from '../../rules/extends.ts';
+import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
+import {
+  findIndexOwners,
+  findMasterEntries,
+  type MasterEntry,
+  recheckMastersOf,
+  wantMastersOf,
+} from '../../storage/crawl-masters.ts';
+import type { EntryWork } from './crawl-entry.ts';
+import { readHint } from './read-hint.ts';
+import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
+import { minPollMs } from './schedule.ts';
+
+// The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in three places: the indexes of
+// the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to.
+
+export interface DeclaredMasters {
+  /** Whose they are, by their catalogIds. */
+  owners: ReadonlyMap<string, string>;
+  /** Those that are known, but were not read yet; and those that nobody has. */
+  coming: string[];
+  unknown: string[];
+  /** Hints that led nowhere. */
+  faults: CrawlFault[];
+}
+
+export async function findDeclaredMasters(work: EntryWork, entry: IndexEntry): Promise<DeclaredMasters> {
+  const dependencies = (entry.catalogType === 'REGULAR' && entry.dependencies?.masters) || [];
+  const owners = new Map<string, string>();
+  const masters = { owners, coming: [] as string[], unknown: [] as string[], faults: [] as CrawlFault[] };
+  if (dependencies.length === 0) return masters;
+  const { database } = work.context;
+  const entries = await findMasterEntries(
+    database,
+    dependencies.map(({ catalogId }) => catalogId),
+  );
+  const urls = dependencies.map(({ indexUrl }) => indexUrl).filter((url) => url !== undefined);
+  const known = { entries, indexes: await findIndexOwners(database, urls) };
+  for (const dependency of dependencies) {
+    const { catalogId } = dependency;
+    const { found, fault } = await findDeclared(work, entry, dependency, known);
+    if (fault) masters.faults.push(fault);
+    if (found) owners.set(catalogId, found.node);
+    if (found === undefined) masters.unknown.push(catalogId);
+    else if (!found.isHere) masters.coming.push(catalogId);
+  }
+  return masters;
+}
+
+interface Known {
+  entries: readonly MasterEntry[];
+  indexes: readonly { url: string; nodeId: number }[];
+}
+
+type Found = Pick<MasterEntry, 'node' | 'isHere'>;
+
+async function findDeclared(
+  work: EntryWork,
+  { networkIds = [] }: IndexEntry,
+  { catalogId, indexUrl }: MasterDependency,
+  { entries, indexes }: Known,
+): Promise<{ found?: Found; fault?: CrawlFault }> {
+  const near = entries.filter(
+    (master) => master.catalogId === catalogId && networksMeet(master.networkIds, networkIds),
+  );
+  const own = near.find(({ nodeId }) => nodeId === work.row.node_id);
+  if (own) return { found: own };
+  if (indexUrl === undefined) return { found: near[0] };
+  const owners = indexes.filter(({ url }) => url === indexUrl).map(({ nodeId }) => nodeId);
+  const hinted = near.find(({ nodeId }) => owners.includes(nodeId));
+  if (hinted) return { found: hinted };
+  try {
+    if (owners.length > 0) throw notThere(indexUrl, catalogId);
+    return { found: await followHint(work, { catalogId, indexUrl, networkIds }) };
+  } catch (error) {
+    if (!isReadingFault(error)) throw error;
+    const told = `The hint for the MASTER catalog ${catalogId} leads nowhere: ${error.message}`;
+    const fault = new CrawlFault('master-hint-failed', told, { url: indexUrl, cause: error });
+    return { found: near[0], fault };
+  }
+}
+
+/** What the hint leads to is crawled like everything else, and only then counts. */
+async function followHint(
+  { context, signal }: EntryWork,
+  { catalogId, indexUrl, networkIds }: { catalogId: string; indexUrl: string; networkIds: readonly string[] },
+): Promise<Found> {
+  const { database, hints, policy, reader, now } = context;
+  const index = await hints.find(indexUrl, () => readHint(reader, indexUrl, signal).catch(asValue));
+  if (index === undefined) throw notThere(indexUrl, catalogId);
+  if (isReadingFault(index)) throw index;
+  const { node: identity, host, networkMemberships } = index;
+  const master = index.masters.find(
+    (entry) => entry.catalogId === catalogId && networksMeet(entry.networkIds ?? [], networkIds),
+  );
+  if (master === undefined) throw notThere(indexUrl, catalogId);
+  const acceptance = judgeEntry(master, { identity, networkMemberships }, policy);
+  if (acceptance.kind !== 'accepted') throw new CrawlFault(acceptance.kind, acceptance.reason);
+  await database.transaction(async (tx) => {
+    await wantMastersOf(tx, [{ node: identity, host }], now());
+    await recheckMastersOf(tx, identity, now(), minPollMs);
+  });
+  return { node: identity, isHere: false };
+}
+
+/** That a hint leads nowhere is remembered like where it leads: many entries may give the same one. */
+function asValue(error: unknown): ReadingFault {
+  if (isReadingFault(error)) return error;
+  throw error;
+}
+
+function notThere(url: string, catalogId: string): CrawlFault {
+  return new CrawlFault(
+    'file-missing',
+    `The index at ${url} has no MASTER catalog ${catalogId} of a shared network.`,
+    {
+      url,
+    },
+  );
+}

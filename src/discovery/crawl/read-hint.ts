@@ -1,0 +1,45 @@
+import { identityOf } from '../../protocol/identity.ts';
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { hostOf } from './fetch.ts';
+import { judgeIndex } from './read-index.ts';
+import { findNodeRecord, hostingNode, readNode } from './read-node.ts';
+import { fetchNamed, type Reader } from './reader.ts';
+import { CrawlFault } from './reasons.ts';
+
+/** The index that a hint leads to, and its node. */
+export interface HintedIndex {
+  /** Identity of the node. */
+  node: string;
+  networkMemberships: readonly string[];
+  /** Where its manifest is. */
+  host: string;
+  /** The MASTER entries in it that are not retired. */
+  masters: IndexEntry[];
+}
+
+/**
+ * "`indexUrl` is a hint, not a trust delegation" (self-hosted spec: Entry): the index says whose it is, and then the whole chain is walked from
+ * the registry's record of that node, which must lead to this very address.
+ */
+export async function readHint(reader: Reader, url: string, signal: AbortSignal): Promise<HintedIndex> {
+  const { limits, registryName } = reader;
+  const { opened } = await fetchNamed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
+  const { nodeId } = opened.document;
+  if (typeof nodeId !== 'string') {
+    throw new TrustFault('index', 'malformed', `The index at ${url} does not say whose it is.`);
+  }
+  const question = { identity: identityOf(nodeId, registryName), signal };
+  const found = await findNodeRecord(reader, question);
+  const { indexUrls = [], networkMemberships } = await readNode(reader, question, found);
+  if (!indexUrls.includes(url)) {
+    throw new CrawlFault('index-unlisted', `The record of ${question.identity} does not list ${url}.`, {
+      url,
+    });
+  }
+  const { entries } = await judgeIndex(reader, hostingNode(reader, question.identity, found.records), opened);
+  const masters = entries
+    .map(({ entry }) => entry)
+    .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);
+  return { node: question.identity, networkMemberships, host: hostOf(found.base), masters };
+}

@@ -1,0 +1,48 @@
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { isAnyMasterHere, searchForMasters } from '../../storage/crawl-masters.ts';
+import { type EntryWork, postpone } from './crawl-entry.ts';
+import type { DeclaredMasters } from './declared-masters.ts';
+import { CrawlFault } from './reasons.ts';
+
+// A REGULAR catalog that extends what is not there waits, with its cursor where it was: it is tried again now and then, and as soon as a
+// MASTER catalog comes that it waits for.
+
+/** Whether there is no use in fetching the files now: no master has come since it began to wait, or those it declares are on their way. */
+export async function mustWait({ context, row }: EntryWork, { coming }: DeclaredMasters): Promise<boolean> {
+  if (row.waiting_for !== null && row.waiting_for.length > 0) {
+    return coming.length > 0 || !(await isAnyMasterHere(context.database, row.waiting_for));
+  }
+  return coming.length > 0 && row.version === null;
+}
+
+/** @param missing the master resources that no MASTER catalog has, where they are known */
+export async function waitForMasters(
+  work: EntryWork,
+  entry: IndexEntry,
+  { coming, unknown, faults }: DeclaredMasters,
+  missing: readonly string[] = [],
+): Promise<void> {
+  const { context, row } = work;
+  const found = [...missing, ...coming, ...unknown];
+  const names = found.length > 0 ? found.slice(0, maxNames) : (row.waiting_for ?? []);
+  const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
+  await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
+  const shown = names.slice(0, maxShown).join(', ');
+  const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
+  const message = `${entry.catalogId} extends what is in no MASTER catalog that is known here: ${shown}${more}.`;
+  await postpone(work, [new CrawlFault('waiting-for-master', message), ...faults], { waiting_for: names });
+}
+
+/** Enough to be woken by one of them. */
+const maxNames = 100;
+const maxShown = 3;
+
+/** Networks that both the entry and the registry's record of its node name: in ours, everybody is crawled anyway. */
+function networksToSearch(
+  { networkIds = [] }: IndexEntry,
+  memberships: readonly string[],
+  ours: readonly string[],
+): string[] {
+  const named = networkIds.length === 0 ? memberships : memberships.filter((id) => networkIds.includes(id));
+  return named.filter((networkId) => !ours.includes(networkId));
+}
