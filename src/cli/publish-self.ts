@@ -3,6 +3,7 @@ import { createGuardedClient } from '../http/guarded-client.ts';
 import { createLogger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import { DamagedIndex } from '../publisher/indexes.ts';
 import { withListingProblems } from '../publisher/listing.ts';
 import { openPublisher, type Publisher, publish } from '../publisher/publisher.ts';
 import { parseTriggerRequest } from '../publisher/trigger-request.ts';
@@ -59,6 +60,8 @@ export async function withPublisher<T>(
   const schemas = await openConfiguredSchemas(config, client, logger);
   try {
     return await work(await openPublisher(config, { schemas, logger }));
+  } catch (error) {
+    throw error instanceof DamagedIndex ? new CommandError(error.message, error) : error;
   } finally {
     await schemas.close();
     await client.close();

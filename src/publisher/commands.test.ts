@@ -11,6 +11,7 @@ import {
 } from '../../tests/support/published-tree.ts';
 import type { Catalog } from '../protocol/catalog.ts';
 import type { TriggerRequest } from '../protocol/trigger-messages.ts';
+import { DamagedIndex } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes, resignEverything } from './renew-indexes.ts';
 
@@ -253,6 +254,15 @@ describe('an index that somebody else has written into', () => {
     await writeFile(path, JSON.stringify(index));
     await expect(publish(coffee(4))).rejects.toThrow('not as we signed it');
   });
+
+  it.each(['{', '{}', '{"nodeId":"example.org","next_update":"2026-11-16T12:00:00Z","catalogs":[]}'])(
+    'is no fault of what is to be published: %s',
+    async (text) => {
+      await publish(coffee(3));
+      await writeFile(join(tree.root, 'index/catalogs.index.json'), text);
+      await expect(publish(coffee(4))).rejects.toThrow(DamagedIndex);
+    },
+  );
 });
 
 describe('another key', () => {

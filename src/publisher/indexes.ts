@@ -33,34 +33,38 @@ export async function findIndexNames(tree: Pick<PublisherTree, 'root'>): Promise
     .sort();
 }
 
+/** An index that is not as we signed it. The message is for whoever looks after the tree. */
+export class DamagedIndex extends Error {
+  override readonly name = 'DamagedIndex';
+}
+
 export async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIndex> {
   const path = placeOf(tree, indexPath(name));
-  const document = parseJson(await readFile(path));
-  const { next_update, catalogs } = parseCatalogIndex(document);
+  const bytes = await readFile(path);
+  try {
+    return { name, ...parseOwnIndex(tree, path, bytes) };
+  } catch (error) {
+    // What is wrong here is wrong with the tree, not with what somebody asks to publish.
+    const advice = 'Restore it from a copy, with the files that it lists.';
+    throw new DamagedIndex(`${path} is not as we signed it. ${advice}`, { cause: error });
+  }
+}
+
+function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<PublishedIndex, 'name'> {
+  const document = parseJson(bytes);
+  const { next_update: nextUpdate, catalogs } = parseCatalogIndex(document);
   if (isJsonObject(document)) verifyOwn(tree, document, path);
   const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
-  return {
-    name,
-    nextUpdate: next_update,
-    entries: new Map(entries.map((entry) => [entry.catalogId, entry])),
-  };
+  return { nextUpdate, entries: new Map(entries.map((entry) => [entry.catalogId, entry])) };
 }
 
 /** What somebody else wrote into the index is not signed anew by us. Of a key that we do not have nothing can be said. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {
   const recordId = claimedKeyOf(document);
   const publicKey = recordId === key.recordId ? createPublicKey(key.privateKey) : oldKeys.get(recordId);
-  if (publicKey === undefined) {
+  if (publicKey === undefined)
     logger.warn({ path, key: recordId }, 'the index is signed with a key that is not known here');
-    return;
-  }
-  try {
-    verifyDocument(document, publicKey);
-  } catch (error) {
-    throw new Error(`${path} is not as we signed it. Restore it from a copy, with the files that it lists.`, {
-      cause: error,
-    });
-  }
+  else verifyDocument(document, publicKey);
 }
 
 export async function writeIndex(

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,6 +47,15 @@ describe('the thread of a publisher', () => {
       code: 'SCH_REQUIRED_FIELD_MISSING',
       path: '$.message.catalogs',
       status: 400,
+    });
+  });
+
+  it('says to its operator that the tree is damaged, not that the request is wrong', async () => {
+    await thread.publish(requestOf(1));
+    await writeFile(join(placesIn(config.publisherDir).root, 'index/catalogs.index.json'), '{');
+    await expect(thread.publish(requestOf(2))).rejects.toMatchObject({
+      status: 500,
+      message: expect.stringContaining('Restore it from a copy'),
     });
   });
 

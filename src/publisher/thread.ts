@@ -8,6 +8,7 @@ import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { openConfiguredSchemas, type SchemaStore } from '../schemas/schema-store.ts';
 import { abandonFileLock } from '../storage/file-lock.ts';
 import { createThreadPool } from '../thread-pool.ts';
+import { DamagedIndex } from './indexes.ts';
 import { openPublisher, type Publisher, publish } from './publisher.ts';
 import { refreshDue } from './refresh.ts';
 import { placesIn } from './tree.ts';
@@ -103,9 +104,14 @@ export async function publishBody({
     const request = parseTriggerRequest(parseJson(body));
     return { answer: await publish(await openHere(config), request, indexName) };
   } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    const { code, message, path, status } = error;
-    return { refused: { code, message, path, status } };
+    if (error instanceof ProtocolError) {
+      const { code, message, path, status } = error;
+      return { refused: { code, message, path, status } };
+    }
+    // Who asks is the operator, and may know.
+    if (error instanceof DamagedIndex)
+      return { refused: { code: 'NET_INTERNAL_ERROR', message: error.message, status: 500 } };
+    throw error;
   }
 }
 
