@@ -20,6 +20,13 @@ export async function refresh({ tree, url }: Publisher): Promise<Refreshed> {
   const formerKeys = await findFormerKeys(tree);
   const needed = [...formerKeys].filter(([, catalogs]) => catalogs.size > 0).map(([key]) => key);
   const nextUpdate = await renewManifest(tree, { url, always: true, stillNeeded: new Set(needed) });
+  // From here on nothing published names such a key, so that this is the one moment to tell.
+  const needless = [...formerKeys.keys()].filter((key) => !needed.includes(key));
+  for (const key of needless)
+    tree.logger.info(
+      { key, after: nextUpdate },
+      'nothing listed is signed with this key any more: it can go',
+    );
   return { nextUpdate, formerKeys };
 }
 

@@ -1,0 +1,38 @@
+import pino from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeTree, newSigningKey, type TestTree } from '../../tests/support/published-tree.ts';
+import { parsePublicKey, publicKeyOf } from '../protocol/keys.ts';
+import { publish } from './publisher.ts';
+import { refreshDue } from './refresh.ts';
+
+const url = 'https://example.org';
+let tree: TestTree;
+afterEach(() => tree.remove());
+
+describe('a renewal without anybody who watches', () => {
+  it('logs that an earlier key can go, once nothing is signed with it any more', async () => {
+    const lines: { key?: string; msg: string }[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    let now = new Date('2026-11-15T12:00:00.000Z');
+    tree = await makeTree({ logger, now: () => now });
+    await publish({ tree, url }, { message: { catalogs: [coffee] } });
+    const oldKeys = new Map([['key-1', parsePublicKey(publicKeyOf(tree.key.privateKey))]]);
+    tree = { ...tree, key: newSigningKey('key-2'), oldKeys };
+    const renewLater = async () => {
+      now = new Date(now.getTime() + 13 * 3_600_000);
+      await refreshDue({ tree, url });
+    };
+    await renewLater();
+    expect(lines).toEqual([]);
+    await publish({ tree, url }, { forceBaseline: true });
+    await renewLater();
+    expect(lines).toMatchObject([{ key: 'key-1', msg: expect.stringContaining('it can go') }]);
+  });
+});
+
+const coffee = {
+  id: 'coffee',
+  descriptor: { name: 'Coffee' },
+  provider: { id: 'p1', descriptor: { name: 'A roaster' } },
+  resources: [{ id: 'espresso' }],
+};
