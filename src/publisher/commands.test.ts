@@ -48,8 +48,17 @@ describe('retiring a catalog', () => {
     expect(await ask({ retire: ['unknown'] })).toMatchObject({
       catalogId: 'unknown',
       status: 'REJECTED',
-      errors: [{ details: { path: '$.retire[0]' } }],
+      errors: [{ message: expect.stringContaining('never published'), details: { path: '$.retire[0]' } }],
     });
+  });
+
+  it('is refused in another index than the one that it is in, which is named', async () => {
+    await publish(coffee(3));
+    const { results } = await publishCatalogs(tree, { retire: ['coffee'] }, 'south');
+    expect(results).toMatchObject([
+      { status: 'REJECTED', errors: [{ message: expect.stringContaining('is in the index catalogs') }] },
+    ]);
+    expect((await published('coffee')).entry).not.toHaveProperty('retiredAt');
   });
 
   it('removes the files when a cycle is over', async () => {
@@ -241,7 +250,13 @@ describe('files that cannot be read back', () => {
       },
     });
     expect(results).toMatchObject([{ status: 'REJECTED' }]);
-    expect(await publishCatalogs(tree, { forceBaseline: true })).toMatchObject({ status: 'FAILED' });
+    const unreadable = {
+      status: 'FAILED',
+      results: [{ errors: [{ message: expect.stringContaining('files of coffee cannot be read back') }] }],
+    };
+    expect(await publishCatalogs(tree, { forceBaseline: true })).toMatchObject(unreadable);
+    expect(await publishCatalogs(tree, { resume: ['coffee'] })).toMatchObject(unreadable);
+    expect(await resignEverything(tree)).toMatchObject(unreadable);
   });
 });
 

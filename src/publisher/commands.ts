@@ -1,4 +1,5 @@
 import type { Segments } from '../protocol/fault.ts';
+import { jsonPath } from '../protocol/json.ts';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
@@ -15,7 +16,7 @@ import { accept, reject, type Turn } from './turn.ts';
 /** For ever. A second time changes nothing, least of all the time of the first. */
 export async function retireCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
-  if (!found) return unknown(catalogId, at);
+  if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
   if (entry.retiredAt === undefined) {
     await turn.edit.put(indexName, signRetiredEntry(entry, turn.tree.now().toISOString(), turn.tree));
@@ -25,7 +26,7 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
 
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
-  if (!found) return unknown(catalogId, at);
+  if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
   if (entry.retiredAt !== undefined) return retired(entry, at);
   if (entry.isActive) {
@@ -36,10 +37,10 @@ export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments):
   return { catalogId, status: 'ACCEPTED', version: announcedVersion(entry) };
 }
 
-/** A catalog that calls itself inactive gets a new content as well, so that entry and catalog never contradict each other. */
+/** A catalog that calls itself inactive gets a new content as well: otherwise it would go on saying so. */
 export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
-  if (!found) return unknown(catalogId, at);
+  if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
   if (entry.retiredAt !== undefined) return retired(entry, at);
   const current = await turn.edit.read(entry);
@@ -65,25 +66,30 @@ export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
     if (content) {
       const built = await buildBaseline(current, factsOfEntry(entry), content, buildOptions(tree));
       results.push(await accept(turn, found.indexName, built, checkedBy));
-    } else results.push(unreadable(entry.catalogId, ['forceBaseline']));
+    } else results.push(unreadable(entry.catalogId));
   }
   return results;
 }
 
+/** Only in the index that the request names, where it names one. */
 function find({ edit, indexName }: Turn, catalogId: string): EntryInIndex | undefined {
   const found = edit.find(catalogId);
   return indexName === undefined || found?.indexName === indexName ? found : undefined;
 }
 
-function unknown(catalogId: string, at: Segments): TriggerResult {
-  return reject(catalogId, [refusal(at, `names ${catalogId}, which was never published`)]);
+function missing({ edit }: Turn, catalogId: string, at: Segments): TriggerResult {
+  const elsewhere = edit.find(catalogId);
+  const why = elsewhere ? `is in the index ${elsewhere.indexName}` : 'was never published';
+  return reject(catalogId, [refusal(at, `names ${catalogId}, which ${why}`)]);
 }
 
 function retired({ catalogId, retiredAt }: IndexEntry, at: Segments): TriggerResult {
   return reject(catalogId, [refusal(at, `names ${catalogId}, which was retired at ${retiredAt}`)]);
 }
 
-export function unreadable(catalogId: string, at: Segments): TriggerResult {
-  const problem = `names ${catalogId}, whose published files cannot be read back: publish it whole`;
-  return reject(catalogId, [refusal(at, problem)]);
+/** @param at where the request names it, if it does */
+export function unreadable(catalogId: string, at?: Segments): TriggerResult {
+  const message = `The published files of ${catalogId} cannot be read back: publish it whole.`;
+  const details = at && { details: { path: jsonPath(at) } };
+  return reject(catalogId, [{ code: 'BIZ_GENERIC_ERROR', message, ...details }]);
 }

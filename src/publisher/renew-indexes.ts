@@ -7,7 +7,7 @@ import { editTree } from './edit.ts';
 import { factsOfEntry, linksOf, signRetiredEntry } from './entry.ts';
 import { answerOf } from './publish.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
-import { accept, type Turn } from './turn.ts';
+import { accept } from './turn.ts';
 
 // What happens to the indexes when nothing is published.
 
@@ -34,8 +34,8 @@ function isUpToDate({ baseline, changes }: IndexEntry, links: ReturnType<typeof 
  */
 export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
   return editTree(tree, async (edit) => {
-    const turn: Turn = { tree, edit, indexName: undefined, forceBaseline: true, warnings: [] };
     const results: TriggerResult[] = [];
+    const warnings: string[] = [];
     edit.renewIndexes();
     for (const { indexName, entry } of edit.entries()) {
       if (entry.retiredAt !== undefined) {
@@ -47,9 +47,9 @@ export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
       if (content) {
         const withoutChanges = { entry: { ...entry, changes: [] } };
         const built = await buildBaseline(withoutChanges, factsOfEntry(entry), content, buildOptions(tree));
-        results.push(await accept(turn, indexName, built, checkedBy));
-      } else results.push(unreadable(entry.catalogId, ['catalogs', results.length]));
+        results.push(await accept({ edit, warnings }, indexName, built, checkedBy));
+      } else results.push(unreadable(entry.catalogId));
     }
-    return answerOf(results, turn.warnings);
+    return answerOf(results, warnings);
   });
 }

@@ -25,7 +25,7 @@ export interface Turn {
  * @param checkedBy has found nothing wrong with the content
  */
 export async function accept(
-  { edit, warnings }: Turn,
+  { edit, warnings }: Pick<Turn, 'edit' | 'warnings'>,
   indexName: string,
   { kind, entry, content, files }: Built,
   checkedBy: Check | undefined,
