@@ -58,7 +58,7 @@ export function createFetcher(
         });
         const { status, body, wire } = answer;
         fetchedBytes.inc(wire.length);
-        if (status === 304) return count('unchanged', { kind: 'unchanged' });
+        if (status === 304 && asksForNews(headers)) return count('unchanged', { kind: 'unchanged' });
         if (status === 404 || status === 410) return count('missing', { kind: 'missing', status });
         if (status !== 200) throw statusFault(url, status, answer.headers, now());
         const { etag, 'last-modified': modified } = answer.headers;
@@ -92,6 +92,11 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
     ...(condition?.etag && { 'if-none-match': condition.etag }),
     ...(condition?.modified && { 'if-modified-since': condition.modified }),
   };
+}
+
+/** Whoever answers "nothing new" to a question without conditions hides what it has. */
+function asksForNews(headers: Record<string, string>): boolean {
+  return 'if-none-match' in headers || 'if-modified-since' in headers;
 }
 
 function statusFault(url: string, status: number, headers: Record<string, string>, now: Date): CrawlFault {
