@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { answers, kindOf, only } from './support/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+
+// Where the crawler does not go, and what it does while it cannot ask the registry.
+
+let network: TestNetwork;
+let scene: Scene;
+let proxy: TamperingProxy;
+
+async function begin(settings: (proxy: TamperingProxy) => Record<string, string>): Promise<void> {
+  proxy = await startTamperingProxy();
+  network = await startNetwork({
+    settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]), ...settings(proxy) },
+  });
+}
+
+async function finish(): Promise<void> {
+  await network?.close();
+  await proxy?.stop();
+}
+
+afterEach(() => scene.end());
+
+describe('a private address', () => {
+  beforeAll(() =>
+    begin(({ url }) => ({ DISCOVERY_NODES: JSON.stringify([url]), ALLOW_PRIVATE_ADDRESSES: 'false' })),
+  );
+  afterAll(finish);
+  beforeEach(async () => {
+    scene = await openScene(network);
+  });
+  it('address-refused: in the registry record of a node is not called', async () => {
+    await scene.publish(0, 10);
+    await scene.expectTold('address-refused', { url: `${scene.provider.url}/.well-known/dedi.index.json` });
+    expect(scene.provider.requests).toEqual([]);
+    expect(await scene.served()).toBeUndefined();
+  });
+
+  it('address-refused: in a manifest is not called, although the operator named the address of that', async () => {
+    proxy.passTo(scene.provider.url);
+    await scene.publish(0, 10);
+    await scene.look();
+    await scene.expectTold('address-refused', {
+      url: expect.stringMatching(/\/subscriber\.[0-9a-f]+\.json$/) as never,
+    });
+    expect(scene.provider.requests.map(({ path }) => kindOf(path))).not.toContain('record');
+    expect(await scene.served()).toBeUndefined();
+  });
+});
+
+describe('a registry that cannot be asked', () => {
+  beforeAll(async () => {
+    await begin(({ url }) => ({ REGISTRY_URL: `${url}/dedi` }));
+    proxy.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+  });
+  afterAll(finish);
+  beforeEach(async () => {
+    scene = await openScene(network);
+    await scene.publish(0, 10);
+  });
+
+  it('registry-unavailable: hides nothing, and nothing new is taken until it can', async () => {
+    proxy.spoil(answers(503));
+    await scene.publish(1, 11);
+    expect(await scene.served()).toEqual(teas(0, 10));
+    await scene.expectTold('registry-unavailable');
+    proxy.spoil();
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(1, 11));
+  });
+
+  it('registry-unavailable: when the change is read, and the index says later that nothing is new: the change is taken', async () => {
+    const { provider } = scene;
+    provider.spoil(
+      only('change', () => {
+        proxy.spoil(answers(503));
+        return undefined;
+      }),
+    );
+    await scene.publish(1, 11);
+    expect(await scene.served()).toEqual(teas(0, 10));
+    await scene.expectTold('registry-unavailable', { catalogId: scene.catalogId });
+    proxy.spoil();
+    provider.spoil();
+    provider.requests.length = 0;
+    await scene.look();
+    const index = provider.requests.filter(({ path }) => kindOf(path) === 'index');
+    expect(index.map(({ status }) => status)).toEqual([304]);
+    expect(await scene.served()).toEqual(teas(1, 11));
+  });
+});

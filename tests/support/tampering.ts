@@ -1,0 +1,80 @@
+import { gzipSync } from 'node:zlib';
+import type { HostedAnswer, Spoiler } from './tampering-proxy.ts';
+
+// What can happen to a hosted file on its way: whoever tampers, or a host that does not work, has no key of the node. What a node signs itself
+// although it is wrong, forged-node.ts makes.
+
+export type HostedKind = 'manifest' | 'record' | 'index' | 'baseline' | 'change';
+
+/** Which document stands at a path of a published tree. */
+export function kindOf(path: string): HostedKind | undefined {
+  if (path.startsWith('/.well-known/')) return 'manifest';
+  if (path.startsWith('/subscriber.')) return 'record';
+  if (path.startsWith('/index/')) return 'index';
+  if (path.startsWith('/catalogs/changes/')) return 'change';
+  return path.startsWith('/catalogs/') ? 'baseline' : undefined;
+}
+
+/** Only documents of this kind are spoiled. */
+export function only(kind: HostedKind, spoiler: Spoiler): Spoiler {
+  return (path, answer, response) => (kindOf(path) === kind ? spoiler(path, answer, response) : undefined);
+}
+
+/** The text is another one. */
+export function replaced(from: string | RegExp, to: string): Spoiler {
+  return (_path, { body }) => {
+    const text = body.toString();
+    const changed = text.replace(from, to);
+    if (changed === text) throw new Error(`there is no ${from} to be replaced`);
+    return { body: Buffer.from(changed) };
+  };
+}
+
+/** Another answer altogether; text and bytes are sent as they are. */
+export function answers(
+  status: number,
+  content: string | Buffer = '',
+  headers: Record<string, string> = {},
+): Spoiler {
+  return () => ({ status, headers, body: Buffer.from(content) });
+}
+
+/** "Nothing new", whatever is asked. */
+export const unchanged = answers(304);
+
+/** What was served once. */
+export function oldCopy(copy: HostedAnswer): Spoiler {
+  return () => copy;
+}
+
+/** What is served now, so that it can be served again later. */
+export async function copyOf(address: string): Promise<HostedAnswer> {
+  const answer = await fetch(address);
+  const headers = { etag: answer.headers.get('etag') ?? '' };
+  return { status: 200, headers, body: Buffer.from(await answer.arrayBuffer()) };
+}
+
+/** Leads from one address to the next and never arrives. */
+export const endlessRedirect: Spoiler = (path) => {
+  const [place = '', count = '0'] = path.split('?');
+  return { status: 302, headers: { location: `${place}?${Number(count) + 1}` }, body: Buffer.alloc(0) };
+};
+
+/** A few kilobytes that become so many bytes. */
+export function gzipBomb(bytes: number, headers: Record<string, string> = {}): Spoiler {
+  return answers(200, gzipSync(Buffer.alloc(bytes, ' ')), headers);
+}
+
+/** Begins to answer, and never ends. */
+export const slow: Spoiler = (_path, { body }, response) => {
+  response.writeHead(200, { 'content-length': body.length });
+  response.write(body.subarray(0, body.length / 2));
+  return 'taken';
+};
+
+/** The connection breaks in the midst of the answer. */
+export const broken: Spoiler = (_path, { body }, response) => {
+  response.writeHead(200, { 'content-length': body.length });
+  response.write(body.subarray(0, body.length / 2), () => response.destroy());
+  return 'taken';
+};
