@@ -134,11 +134,25 @@ describe('publish, where no publisher runs', () => {
   });
 
   it.each([
-    ['not JSON', '{', 'is not JSON'],
+    ['no JSON', '{', 'is no JSON that we accept'],
     ['nothing to publish', { name: 'x' }, 'holds neither a publish request'],
   ])('says so when a file holds %s', async (_what, content, told) => {
     const run = await publish([write('wrong.json', content)], settings);
     expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining(told) });
+  });
+
+  it('tells what was published when a later file cannot be', async () => {
+    const run = await publish([write('first.json', smallCatalog('first')), 'nowhere.json'], settings);
+    expect(run).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^first +ACCEPTED +version 1$/m) });
+    expect(run.notes).toContain('There is no file nowhere.json');
+  });
+
+  it.each([
+    [['--to', 'http://127.0.0.1:1', '--force-baseline'], '--force-baseline means nothing with --to'],
+    [['--key-id', 'key-2'], '--key-id means nothing without --to'],
+  ])('refuses an option that would do nothing: %j', async (args, told) => {
+    const run = await publish([write('a.json', smallCatalog('a')), ...args], settings);
+    expect(run).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining(told) });
   });
 
   it('wants one of --to and --self', async () => {

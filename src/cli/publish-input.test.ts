@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../protocol/json.ts';
 import { readPublishFile, splitRequest } from './publish-input.ts';
 
-const read = (value: unknown, options = {}) =>
-  readPublishFile('file.json', Buffer.from(JSON.stringify(value)), options);
+const read = (value: Json, options = {}) => readPublishFile('file.json', value, options);
 
 function messageOf({ message }: JsonObject): { catalogs: Json[]; publishDirectives?: Json[] } {
   return message as unknown as { catalogs: Json[]; publishDirectives?: Json[] };
@@ -17,7 +16,6 @@ describe('a file to publish', () => {
     expect(read([catalog, { id: 'b' }])).toEqual({ message: { catalogs: [catalog, { id: 'b' }] } });
     expect(read({ retire: ['a'] })).toEqual({ retire: ['a'] });
     expect(() => read('a')).toThrow('holds neither');
-    expect(() => readPublishFile('file.json', Buffer.from('{'), {})).toThrow('file.json is not JSON');
   });
 
   it('gets directives for the catalogs that have none, where something is to be said of them', () => {
@@ -48,6 +46,14 @@ describe('a request with many catalogs', () => {
       expect(directives).toHaveLength(own.length);
       expect(part.context).toEqual(request.context);
     }
+  });
+
+  it('has its MASTER catalogs in the first requests, where the others find them', () => {
+    const master = { catalogId: 'c-6', catalogType: 'MASTER' };
+    const message = { catalogs, publishDirectives: [...publishDirectives.slice(0, 6), master] };
+    const [first] = splitRequest({ message }, 600).map(messageOf);
+    expect(first?.catalogs[0]).toEqual(catalogs[6]);
+    expect(first?.publishDirectives?.[0]).toEqual(master);
   });
 
   it('is left whole where it fits, where one catalog alone does not, and where there is none', () => {

@@ -1,5 +1,5 @@
 import type { CatalogType } from '../protocol/catalog.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { CommandError } from './command.ts';
 
 // What a file to publish may hold: a request with a message, one catalog, or several of them.
@@ -12,23 +12,25 @@ export interface DirectiveOptions {
 }
 
 /** The file as a request, whichever of the three it holds. */
-export function readPublishFile(file: string, bytes: Buffer, options: DirectiveOptions): JsonObject {
-  const request = asRequest(file, parseFile(file, bytes));
+export function readPublishFile(file: string, content: Json, options: DirectiveOptions): JsonObject {
+  const request = asRequest(file, content);
   const message = isJsonObject(request.message) ? request.message : undefined;
   return message ? { ...request, message: withDirectives(message, options) } : request;
 }
 
 /**
  * The request in several whose catalogs together have at most so many bytes. A catalog is never divided: one that is larger by itself is
- * sent as it is.
+ * sent as it is. MASTER catalogs come first, as within one request, so that what extends them finds them.
  */
 export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[] {
   const { catalogs, publishDirectives, ...others } = isJsonObject(request.message) ? request.message : {};
   if (!Array.isArray(catalogs) || catalogs.length === 0) return [request];
   const directiveOf = directivesById(publishDirectives);
+  const isMaster = (catalog: Json) => directiveOf.get(idOf(catalog))?.catalogType === 'MASTER';
+  const mastersFirst = [...catalogs.filter(isMaster), ...catalogs.filter((one) => !isMaster(one))];
   const groups: Json[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  for (const catalog of catalogs) {
+  for (const catalog of mastersFirst) {
     const own = Buffer.byteLength(JSON.stringify([catalog, directiveOf.get(idOf(catalog)) ?? 0]));
     bytes += own;
     if (bytes <= maxBytes) groups.at(-1)?.push(catalog);
@@ -51,14 +53,6 @@ export function countCatalogs({ message }: JsonObject): { catalogs: number; reso
     isJsonObject(one) && Array.isArray(one.resources) ? one.resources.length : 0,
   );
   return { catalogs: catalogs.length, resources: resources.reduce((sum, count) => sum + count, 0) };
-}
-
-function parseFile(file: string, bytes: Buffer): Json {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    throw new CommandError(`${file} is not JSON: ${error instanceof Error ? error.message : error}.`, error);
-  }
 }
 
 function asRequest(file: string, value: Json): JsonObject {
@@ -91,7 +85,7 @@ function withDirectives(message: JsonObject, { type, mode, network }: DirectiveO
   };
 }
 
-function directivesById(publishDirectives: Json | undefined): Map<Json | undefined, Json> {
+function directivesById(publishDirectives: Json | undefined): Map<Json | undefined, JsonObject> {
   const directives = Array.isArray(publishDirectives) ? publishDirectives.filter(isJsonObject) : [];
   return new Map(directives.map((directive) => [directive.catalogId, directive]));
 }

@@ -1,6 +1,6 @@
 import type { PublishResult } from '../protocol/publish-messages.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
-import { renderTable } from './command.ts';
+import { counted, renderTable } from './command.ts';
 
 /** One row per catalog, and below it what is wrong with those that were not taken as they are. */
 export function renderResults(results: readonly (PublishResult | TriggerResult)[]): string {
@@ -20,6 +20,5 @@ export function renderResults(results: readonly (PublishResult | TriggerResult)[
 function detailOf(result: PublishResult | TriggerResult): string {
   if ('version' in result) return `version ${result.version}`;
   const count = 'stats' in result ? result.stats?.itemCount : undefined;
-  if (count === undefined) return '';
-  return `${count} ${count === 1 ? 'resource' : 'resources'}`;
+  return count === undefined ? '' : counted(count, 'resource');
 }

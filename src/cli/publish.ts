@@ -19,7 +19,7 @@ import { countCatalogs, type DirectiveOptions, readPublishFile, splitRequest } f
 import { renderResults } from './publish-report.ts';
 import { publishHere } from './publish-self.ts';
 import { type PublishToOptions, publishTo } from './publish-to.ts';
-import { readInput } from './read-input.ts';
+import { readJsonInput } from './read-input.ts';
 import { usualWaitSeconds } from './send-exchange.ts';
 
 interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {
@@ -71,31 +71,64 @@ async function publish(
   options: PublishOptions,
   context: CommandContext,
 ): Promise<void> {
-  const { to, self, json } = options;
-  if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');
-  const all: Published = { results: [], warnings: [], isAnswered: true };
-  for (const [place, file] of files.entries()) {
-    const request = readPublishFile(file, await readInput(file, context), options);
-    const position = files.length > 1 ? `${place + 1} of ${files.length}, ` : '';
-    const published = await withProgress(context, `${position}${file}: ${describe(request)}`, () =>
-      to === undefined
-        ? publishAsFiles(request, options, context)
-        : publishToService(request, { ...options, to }, context),
-    );
-    all.results.push(...published.results);
-    all.warnings = [...new Set([...all.warnings, ...published.warnings])];
-    all.isAnswered &&= published.isAnswered;
+  const { to } = options;
+  refuseOptionsOfOther(options);
+  const outcome: Outcome = { results: [], warnings: new Set(), isAnswered: true };
+  try {
+    for (const [place, file] of files.entries()) {
+      const request = readPublishFile(file, await readJsonInput(file, context), options);
+      const position = files.length > 1 ? `${place + 1} of ${files.length}, ` : '';
+      await withProgress(context, `${position}${file}: ${describe(request)}`, () =>
+        to === undefined
+          ? publishAsFiles(request, options, outcome, context)
+          : publishToService(request, { ...options, to }, outcome, context),
+      );
+    }
+  } catch (error) {
+    // What came before is published all the same.
+    if (outcome.results.length > 0) report(outcome, options, context);
+    throw error;
   }
-  const { results, warnings, isAnswered } = all;
-  if (json) context.print(JSON.stringify({ results, warnings }, null, 2));
+  report(outcome, options, context);
+}
+
+/** An option that would do nothing is a misunderstanding. */
+function refuseOptionsOfOther(options: PublishOptions): void {
+  const { to, self } = options;
+  if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');
+  const others = to === undefined ? optionsOfServices : optionsOfFiles;
+  const [, flag] = others.find(([name]) => options[name] !== undefined) ?? [];
+  if (flag !== undefined)
+    throw new CommandError(`${flag} means nothing ${to === undefined ? 'without' : 'with'} --to.`);
+}
+
+type Flag = [name: keyof PublishOptions, flag: string];
+const optionsOfFiles: readonly Flag[] = [
+  ['index', '--index'],
+  ['forceBaseline', '--force-baseline'],
+];
+const optionsOfServices: readonly Flag[] = [
+  ['as', '--as'],
+  ['keyId', '--key-id'],
+  ['key', '--key'],
+  ['listen', '--listen'],
+  ['uri', '--uri'],
+];
+
+function report(
+  { results, warnings, isAnswered }: Outcome,
+  { json }: PublishOptions,
+  context: CommandContext,
+): void {
+  if (json) context.print(JSON.stringify({ results, warnings: [...warnings] }, null, 2));
   else if (results.length > 0) context.print(renderResults(results));
   if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
   if (!isAnswered || results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }
 
-interface Published {
+interface Outcome {
   results: (PublishResult | TriggerResult)[];
-  warnings: string[];
+  warnings: Set<string>;
   /** Whether there is a result for every catalog. */
   isAnswered: boolean;
 }
@@ -108,26 +141,27 @@ function describe(request: JsonObject): string {
 async function publishAsFiles(
   request: JsonObject,
   { index, forceBaseline }: PublishOptions,
+  { results, warnings }: Outcome,
   context: CommandContext,
-): Promise<Published> {
+): Promise<void> {
   const body = forceBaseline ? { ...request, forceBaseline } : request;
   const { answer, by } = await publishHere(context.config(), body, index);
   context.note(`Done by ${by}.`);
-  return { results: answer.results, warnings: answer.warnings ?? [], isAnswered: true };
+  results.push(...answer.results);
+  for (const warning of answer.warnings ?? []) warnings.add(warning);
 }
 
 async function publishToService(
   request: JsonObject,
   options: PublishToOptions,
+  outcome: Outcome,
   context: CommandContext,
-): Promise<Published> {
-  const published: Published = { results: [], warnings: [], isAnswered: true };
+): Promise<void> {
   for (const part of splitRequest(request, context.config().BODY_SIZE_LIMIT - envelopeBytes)) {
     const message = await publishTo(part, options, context);
-    if (message) published.results.push(...message.results);
-    else published.isAnswered = false;
+    if (message) outcome.results.push(...message.results);
+    else outcome.isAnswered = false;
   }
-  return published;
 }
 
 /** Room for the context of a request. */
