@@ -51,6 +51,12 @@ describe('an answer of the trigger', () => {
     expect(await warningsFor({ kind: 'key', publicKey, record: record(both) })).toBeUndefined();
   });
 
+  it('has none when nothing is published yet', async () => {
+    const findKey = () => Promise.reject(new RegistryUnavailable('down'));
+    const empty = { root: join(root, 'nowhere'), baseUrl, key };
+    expect(await withListingProblems(answer, empty, { findKey })).toEqual(answer);
+  });
+
   it.each<[string, KeyLookup | Error, RegExp]>([
     [
       'one index is not listed',

@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
@@ -26,12 +26,13 @@ async function findListingProblems(
 ): Promise<string[]> {
   const { subscriberId, recordId } = published.key;
   const indexUrls = (await findIndexNames(published)).map((name) => indexUrl(published, name));
+  if (indexUrls.length === 0) return []; // nothing was ever accepted
   try {
     const found = await registry.findKey(subscriberId, recordId);
     if (found.kind === 'key') {
       const unlisted = indexUrls.filter((url) => !found.record.catalogIndexUrls.includes(url));
       return [
-        ...(found.publicKey.equals(publicKeyOf(published.key)) ? [] : [otherKey(published.key)]),
+        ...(isPublicKeyOf(published.key, found.publicKey) ? [] : [otherKey(published.key)]),
         ...unlisted.map((url) => notListed(subscriberId, url)),
       ];
     }
@@ -45,8 +46,8 @@ async function findListingProblems(
   }
 }
 
-function publicKeyOf({ privateKey }: SigningKey) {
-  return createPublicKey(privateKey);
+function isPublicKeyOf({ privateKey }: SigningKey, publicKey: KeyObject): boolean {
+  return createPublicKey(privateKey).equals(publicKey);
 }
 
 function otherKey({ subscriberId, recordId }: SigningKey): string {
