@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectors, readVectorText } from '../../tests/support/vectors.ts';
-import { canonicalJson, canonicalPieces, goCanonicalJson } from './canonical-json.ts';
+import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
 import { type Json, parseJson } from './json.ts';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -75,7 +75,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('is what the reference implementation writes, whatever the names, whole or in pieces', () => {
+  it('is what the reference implementation writes, whatever the names', () => {
     const names = fc.oneof(
       fc.constantFrom(
         '1',
@@ -106,12 +106,8 @@ describe('canonicalJson', () => {
       ),
     }));
     fc.assert(
-      fc.property(tree, fc.integer({ min: 1, max: 1100 }), (value, times) => {
-        const text = canonicalJson(value);
-        expect(text).toBe(canonicalize(value));
-        expect([...canonicalPieces(value)].join('')).toBe(text);
-        const long = { list: Array<Json>(times).fill(value), nested: { list: Array<Json>(times).fill(1) } };
-        expect([...canonicalPieces(long)].join('')).toBe(canonicalJson(long));
+      fc.property(tree, (value) => {
+        expect(canonicalJson(value)).toBe(canonicalize(value));
       }),
     );
   });

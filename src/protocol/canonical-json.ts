@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** The JSON Canonicalization Scheme (RFC 8785): one text for one JSON value, which is what signed files sign. */
 export function canonicalJson(value: Json): string {
@@ -7,33 +7,6 @@ export function canonicalJson(value: Json): string {
   if (text === undefined) throw new TypeError('only JSON values have a canonical form');
   return text;
 }
-
-/**
- * The same text in pieces, for documents of many megabytes: one piece can be hashed and compressed while the next is made.
- * Only long lists are cut, and only where they stand in the document itself or in one of its members.
- */
-export function* canonicalPieces(value: Json, depth = 0): Generator<string> {
-  if (Array.isArray(value) && value.length > itemsPerPiece) {
-    for (let start = 0; start < value.length; start += itemsPerPiece) {
-      const items = canonicalJson(value.slice(start, start + itemsPerPiece));
-      yield `${start === 0 ? '[' : ','}${items.slice(1, -1)}`;
-    }
-    yield ']';
-  } else if (isJsonObject(value) && depth < 2) {
-    const names = Object.keys(value)
-      .filter((name) => value[name] !== undefined)
-      .sort();
-    for (const [index, name] of names.entries()) {
-      yield `${index === 0 ? '{' : ','}${canonicalJson(name)}:`;
-      yield* canonicalPieces(value[name] as Json, depth + 1);
-    }
-    yield names.length === 0 ? '{}' : '}';
-  } else {
-    yield canonicalJson(value);
-  }
-}
-
-const itemsPerPiece = 500;
 
 /**
  * JSON.stringify writes numbers and strings as RFC 8785 asks, and members in their own order: for an ordered value it is all

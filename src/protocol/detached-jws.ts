@@ -9,10 +9,21 @@ import { isJsonObject, type Json, parseJson } from './json.ts';
  * with `kid` naming the registry record of the key. In a `proof` the key is named beside it and `kid` is absent.
  */
 export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?: string }): string {
-  const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid: key.kid };
+  const { input, write } = prepareJws(payload, key.kid);
+  return write(sign(null, input, key.privateKey));
+}
+
+/** The bytes to be signed, and the text that their signature makes, for who signs them elsewhere. */
+export function prepareJws(
+  payload: Uint8Array,
+  kid?: string,
+): { input: Buffer; write(signature: Buffer): string } {
+  const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid };
   const encodedHeader = Buffer.from(JSON.stringify(header)).toString('base64url');
-  const signature = sign(null, signingInput(encodedHeader, payload), key.privateKey);
-  return `${encodedHeader}..${signature.toString('base64url')}`;
+  return {
+    input: signingInput(encodedHeader, payload),
+    write: (signature) => `${encodedHeader}..${signature.toString('base64url')}`,
+  };
 }
 
 export function parseJws(text: string): DetachedJws {

@@ -1,7 +1,8 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
 import { findAnyBase64 } from './base64.ts';
 import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
-import { jwsHolds, parseJws, signJws } from './detached-jws.ts';
+import { jwsHolds, parseJws, prepareJws, signJws } from './detached-jws.ts';
 import { ProtocolError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { SigningKey } from './keys.ts';
@@ -22,18 +23,36 @@ export function signDocument<T extends object>(
 ): T & Signed {
   const { signature: _, ...unsigned } = document as T & Partial<Signed>;
   const bytes = signedBytes(unsigned as unknown as JsonObject);
-  return { ...(unsigned as T), signature: signContent(bytes, key, profile) };
+  const { input, write } = prepareSignature(bytes, key, profile);
+  return { ...(unsigned as T), signature: write(sign(null, input, key.privateKey)) };
 }
 
-/** @param bytes the signed bytes of a document, for who has made them piece by piece */
-export function signContent(
+/**
+ * Signs in a thread of its own, because hundreds of megabytes take a while.
+ *
+ * @param bytes the signed bytes of a document, for who has made them piece by piece
+ */
+export async function signContent(
   bytes: Uint8Array,
-  { recordId, privateKey }: SigningKey,
+  key: SigningKey,
   profile: WireProfile,
-): Signed['signature'] {
-  if (profile === 'spec') return signJws(bytes, { privateKey, kid: recordId });
-  const value = sign(null, bytes, privateKey).toString('base64');
-  return { keyId: recordId, canonicalization: 'JCS', value };
+): Promise<Signed['signature']> {
+  const { input, write } = prepareSignature(bytes, key, profile);
+  return write(await signAside(null, input, key.privateKey));
+}
+
+const signAside = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
+
+function prepareSignature(
+  bytes: Uint8Array,
+  { recordId }: SigningKey,
+  profile: WireProfile,
+): { input: Uint8Array; write(signature: Buffer): Signed['signature'] } {
+  if (profile === 'spec') return prepareJws(bytes, recordId);
+  const write = (signature: Buffer) => {
+    return { keyId: recordId, canonicalization: 'JCS', value: signature.toString('base64') };
+  };
+  return { input: bytes, write };
 }
 
 /** The form of the DeDi layer (manifest, Subscriber record), the same in every profile. */

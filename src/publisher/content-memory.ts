@@ -20,8 +20,8 @@ export interface RememberedContent {
   checkedBy?: Check;
 }
 
-/** Bytes served, of which most are compressed: in memory a content takes some fifty times as much. */
-const maxServedBytes = 4 * 1_048_576;
+/** Of the files, as served. In memory compressed ones take some thirty times as much. */
+const maxServedBytes = 10 * 1_048_576;
 
 export function createContentMemory(): ContentMemory {
   /** The one that was used last comes last. */

@@ -11,12 +11,9 @@ export type ContentDiff = Pick<ChangeContent, 'resources' | 'offers' | 'catalog'
 
 /** Undefined where both are the same. */
 export function diffContent(current: CatalogContent, next: NextContent): ContentDiff | undefined {
-  const isSameResource = (id: string) =>
-    isSameValue(current.resources.get(id), next.resources.get(id)) &&
-    isSameValue(current.directives.get(id), next.directives.get(id));
-  const isSameOffer = (id: string) => isSameValue(current.offers.get(id), next.offers.get(id));
-  const resources = diffList(current.resources, next.resources, isSameResource);
-  const offers = diffList(current.offers, next.offers, isSameOffer);
+  const extendsTheSame = (id: string) => isSameValue(current.directives.get(id), next.directives.get(id));
+  const resources = diffList(current.resources, next.resources, extendsTheSame);
+  const offers = diffList(current.offers, next.offers, () => true);
   const catalog = overlayOf(current.members, next.members);
   if (resources.isEmpty && offers.isEmpty && catalog === undefined) return undefined;
   const directives = resources.upserts.flatMap(({ id }): FileDirective[] => {
@@ -39,10 +36,16 @@ export function losesMember(current: CatalogContent, next: NextContent): boolean
 function diffList<T>(
   current: ReadonlyMap<string, T>,
   next: ReadonlyMap<string, T>,
-  isSame: (id: string) => boolean,
+  isSameBeside: (id: string) => boolean,
 ): { upserts: T[]; removals: string[]; isEmpty: boolean } {
-  const upserts = [...next].flatMap(([id, item]) => (isSame(id) ? [] : [item]));
-  const removals = [...current.keys()].filter((id) => !next.has(id));
+  const upserts: T[] = [];
+  const removals: string[] = [];
+  for (const [id, item] of next) {
+    if (!isSameValue(current.get(id), item) || !isSameBeside(id)) upserts.push(item);
+  }
+  for (const id of current.keys()) {
+    if (!next.has(id)) removals.push(id);
+  }
   return { upserts, removals, isEmpty: upserts.length + removals.length === 0 };
 }
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip, type Gzip } from 'node:zlib';
-import { canonicalPieces } from '../protocol/canonical-json.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signContent, type WireProfile } from '../protocol/signed-document.ts';
+import { canonicalPieces } from './canonical-pieces.ts';
 import { contentPath, type FileKind, urlOf } from './paths.ts';
 
 // From a document to the signed file that is served, and to what the index says of it. A file may have hundreds of megabytes: it is
@@ -48,15 +48,14 @@ export async function sealFile(
   for (const [name, value] of Object.entries<Json>(document)) {
     const pieces: Buffer[] = [];
     let lead = `${members.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    for (const text of canonicalPieces(value, 1)) {
-      const piece = Buffer.from(text);
+    for (const piece of canonicalPieces(value)) {
       pieces.push(piece);
       await packing.add(Buffer.from(lead), piece);
       lead = '';
     }
     members.push({ name, pieces });
   }
-  const signature = signContent(signedBytesOf(members), key, profile);
+  const signature = await signContent(signedBytesOf(members), key, profile);
   await packing.add(Buffer.from(`,"signature":${JSON.stringify(signature)}}`));
   const { bytes, unpackedBytes, sha256, isGzipped } = await packing.end();
   const path = contentPath(kind, { catalogId: document.catalogId, version, sha256, isGzipped });
