@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
+import { RegistryUnavailable } from '../registry/client.ts';
 import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../registry/key-files.ts';
 import { addKey, RegistrationRefused } from '../storage/participants.ts';
 import { parseKeyId } from './arguments.ts';
@@ -96,8 +97,14 @@ async function isRegistered(
   { subscriberId, recordId, privateKey }: SigningKey,
   config: Config,
 ): Promise<boolean> {
-  const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId));
-  return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
+  try {
+    const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId));
+    return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
+  } catch (error) {
+    if (!(error instanceof RegistryUnavailable)) throw error;
+    const problem = `The registry at ${config.registryUrl} cannot be asked whether it knows the new key`;
+    throw new CommandError(`${problem}, so that the old one stays in use: ${error.message}`, error);
+  }
 }
 
 function toRegister({ subscriberId, recordId, privateKey }: SigningKey, registryUrl: string): string {

@@ -37,10 +37,11 @@ export async function refreshHere(
   await withPublisher(config, async (publisher) => {
     const { tree } = publisher;
     if (resign) {
-      const { results } = await withProgress(context, 'signing everything anew', () =>
+      const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
         resignEverything(tree),
       );
       if (results.length > 0) context.print(renderResults(results));
+      for (const warning of warnings) context.note(`Warning: ${warning}`);
       if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
     }
     const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
@@ -52,12 +53,12 @@ export async function refreshHere(
 }
 
 /** When an earlier key can go: once nothing that is listed is signed with it, and whoever read the index before that has come to an end. */
-function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, { identities }: Config): string[] {
+function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config): string[] {
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {
       return (
         `Nothing that is listed is signed with ${key} any more. It can go on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
-        `signpost registry revoke ${identities.publisher.id} --key-id ${key}`
+        howToRevoke(key, config)
       );
     }
     const some = [...catalogs].slice(0, shownCatalogs).join(', ');
@@ -67,6 +68,14 @@ function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, { identities }:
       'as new baselines are published; "signpost refresh --resign" signs it all anew at once.'
     );
   });
+}
+
+/** Our own registry is written by commands; with any other one, its operator has a way. */
+function howToRevoke(key: string, { identities, REGISTRY_URL }: Config): string {
+  const { id } = identities.publisher;
+  return REGISTRY_URL === undefined
+    ? `signpost registry revoke ${id} --key-id ${key}`
+    : `have the record ${key} of ${id} revoked at ${REGISTRY_URL}.`;
 }
 
 const shownCatalogs = 5;
