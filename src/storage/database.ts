@@ -9,6 +9,8 @@ import { migrate } from './migrate.ts';
 // The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
 
 const defaultConnections = 20;
+/** Statements beside transactions are short, and never wait for one. */
+const connectionsApart = 2;
 /** How often a transaction is tried that the database rolled back for the sake of another one. */
 const maxTransactionAttempts = 6;
 const firstRepeatMs = 10;
@@ -27,6 +29,11 @@ declare const insideTransaction: unique symbol;
 
 export interface Transaction extends Queryable {
   readonly [insideTransaction]: true;
+  /**
+   * Statements that are committed at once, whatever becomes of this transaction: for what is only ever added and means nothing by itself,
+   * such as a number for a word. Inside, whoever adds the same would wait for its end, and two such transactions for each other.
+   */
+  readonly apart: Queryable;
   /** Wakes the listeners of a channel, in every process, once this transaction has committed. Only a hint: it can get lost. */
   hint(channel: string): void;
 }
@@ -61,15 +68,18 @@ export async function openDatabase(options: {
   const { url, logger, maxConnections = defaultConnections } = options;
   await migrate({ url, logger });
 
-  const pool = new pg.Pool({
-    ...connectionSettings(url),
-    max: maxConnections,
-    connectionTimeoutMillis: connectionWaitMs,
-  });
+  const settings = { ...connectionSettings(url), connectionTimeoutMillis: connectionWaitMs };
+  const pool = new pg.Pool({ ...settings, max: maxConnections });
   const lost = (error: Error) => logger.warn({ reason: error.message }, 'lost a connection to PostgreSQL');
   // An idle connection that breaks is reported by the pool, one that is lent out by itself; unheard, either ends the process.
-  pool.on('error', lost);
-  pool.on('connect', (client) => client.on('error', lost));
+  const listened = (opened: pg.Pool) =>
+    opened.on('error', lost).on('connect', (client) => client.on('error', lost));
+  listened(pool);
+  // Whoever holds a connection for a transaction must not wait for another one of the same pool.
+  const poolApart = listened(new pg.Pool({ ...settings, max: connectionsApart }));
+  const apart: Queryable = {
+    query: (text, values) => withConnection(poolApart, (client) => run(client, text, values)),
+  };
   const hints = createHints(url, logger);
 
   return {
@@ -80,7 +90,7 @@ export async function openDatabase(options: {
         const channels = new Set<string>();
         try {
           const result = await withConnection(pool, (client) =>
-            runTransaction(client, isolation, channels, work),
+            runTransaction(client, isolation, { channels, apart }, work),
           );
           hints.send(channels);
           return result;
@@ -102,7 +112,7 @@ export async function openDatabase(options: {
 
     async close() {
       await hints.close();
-      await pool.end();
+      await Promise.all([pool.end(), poolApart.end()]);
       logger.debug(`closed the connections to ${describeServer(url)}`);
     },
   };
@@ -135,7 +145,7 @@ async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
 async function runTransaction<T>(
   client: pg.PoolClient,
   isolation: string,
-  channels: Set<string>,
+  { channels, apart }: { channels: Set<string>; apart: Queryable },
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let over = false;
@@ -149,6 +159,7 @@ async function runTransaction<T>(
       return statement;
     },
     hint: (channel: string) => void channels.add(channel),
+    apart,
   } as Transaction;
 
   await client.query(`begin isolation level ${isolation}`);

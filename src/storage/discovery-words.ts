@@ -51,21 +51,25 @@ async function wordIds(
   const ids = await findWordIds(tx, words);
   const missing = words.filter((word) => !ids.has(word));
   if (missing.length === 0) return ids;
-  const { rows } = await tx.query<{ id: number; word: string }>(
-    `insert into discovery.word (word) select unnest($1::text[]) on conflict do nothing returning id, word`,
-    [missing],
-  );
-  const keys = rows.flatMap(({ id, word }) => [...keysOf(word)].map((hash) => ({ hash, id })));
-  await tx.query(
-    `insert into discovery.deletion (hash, word_id) select * from unnest($1::bigint[], $2::integer[]) order by 1, 2
-     on conflict do nothing`,
-    [numberArray(keys.map(({ hash }) => hash)), numberArray(keys.map(({ id }) => id))],
-  );
-  for (const { id, word } of rows) ids.set(word, id);
-  // Those that somebody else added meanwhile.
-  const others = missing.filter((word) => !ids.has(word));
-  if (others.length > 0) for (const [word, id] of await findWordIds(tx, others)) ids.set(word, id);
+  await addWords(tx.apart, missing, keysOf);
+  for (const [word, id] of await findWordIds(tx, missing)) ids.set(word, id);
   return ids;
+}
+
+/** A word and its keys in one statement: it is never there without them. In one order for everybody, so that nobody waits in a circle. */
+async function addWords(
+  apart: Queryable,
+  words: readonly string[],
+  keysOf: (word: string) => Iterable<number>,
+): Promise<void> {
+  const keys = words.flatMap((word) => [...keysOf(word)].map((hash) => ({ word, hash })));
+  await apart.query(
+    `with added as (insert into discovery.word (word) select unnest($1::text[]) on conflict do nothing returning id, word)
+     insert into discovery.deletion (hash, word_id)
+     select hash, id from unnest($2::text[], $3::bigint[]) as key (word, hash) join added using (word) order by hash, id
+     on conflict do nothing`,
+    [words, keys.map(({ word }) => word), numberArray(keys.map(({ hash }) => hash))],
+  );
 }
 
 async function findWordIds(queryable: Queryable, words: readonly string[]): Promise<Map<string, number>> {
