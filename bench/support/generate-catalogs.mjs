@@ -3,7 +3,7 @@
 // a handful of places.
 
 const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
-const connectors = ['CCS2', 'Type2', 'CHAdeMO', 'GB/T', 'Type1', 'NACS'];
+const connectors = ['CCS2', 'Type2', 'CHAdeMO', 'GB_T', 'Type1', 'NACS'];
 const powers = [3.7, 7.4, 11, 22, 43, 50, 60, 100, 120, 150, 180, 240, 350];
 const kinds = [
   'Mall',
@@ -43,12 +43,12 @@ const places = [
   ['Nairobi', 36.82, -1.29],
 ];
 
-/** Yields catalogs until they hold `resources` resources together. */
-export function* generateCatalogs({ resources, seed = 1, network }) {
+/** Yields catalogs until they hold `resources` resources together: one to five each, unless `resourcesPerCatalog` says how many. */
+export function* generateCatalogs({ resources, resourcesPerCatalog, seed = 1, network }) {
   const random = mulberry32(seed);
   const pick = (list) => list[Math.floor(random() * list.length)];
   for (let station = 1, made = 0; made < resources; station++) {
-    const count = Math.min(1 + Math.floor(random() * 5), resources - made);
+    const count = Math.min(resourcesPerCatalog ?? 1 + Math.floor(random() * 5), resources - made);
     made += count;
     yield stationCatalog({ station, count, random, pick, network });
   }

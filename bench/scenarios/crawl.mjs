@@ -1,0 +1,153 @@
+// The first crawl of a network, from its enumeration to the last catalog in the index, against a bare loop over the same bytes (gunzip,
+// SHA-256, JSON.parse, canonical form, Ed25519) with plain inserts of the same rows into the same tables, one commit per catalog. What such a
+// crawl adds to the memory of the service. And a poll of indexes that have not changed, against a bare loop of conditional GETs.
+//
+// BENCH_CRAWL_NODES, BENCH_CRAWL_CATALOGS (of each node), BENCH_CRAWL_RESOURCES (of each catalog) and BENCH_CRAWL_POLLED (indexes) say how
+// much.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sideBySide } from '../measure.mjs';
+import { startService } from '../service.mjs';
+import { network } from '../support/crawled-nodes.mjs';
+import { crawlBarely, emptyTables, keepRows } from '../support/plain-crawl.mjs';
+import { startBarePoll } from '../support/plain-poll.mjs';
+
+const nodes = Number(process.env.BENCH_CRAWL_NODES ?? 1_000);
+const catalogs = Number(process.env.BENCH_CRAWL_CATALOGS ?? 20);
+const resources = Number(process.env.BENCH_CRAWL_RESOURCES ?? 50);
+const polled = Number(process.env.BENCH_CRAWL_POLLED ?? 10_000);
+const allowedBytes = 200e6;
+
+export async function run({ repeat }) {
+  return [...(await firstCrawl(repeat)), ...(await poll(repeat))];
+}
+
+async function firstCrawl(repeat) {
+  const size = { nodes, catalogs, resources };
+  return withCrawler(size, async ({ service, crawl, port }) => {
+    const { database } = service;
+    const ours = async () => {
+      await emptyTables(database);
+      return rate(nodes * catalogs * resources, crawl);
+    };
+    const yardstick = async () => {
+      await emptyTables(database);
+      return crawlBarely(database, { ...size, port });
+    };
+    const addedBytes = await service.addedMemory(ours);
+    await keepRows(database);
+    const result = await sideBySide({ repeat, ours, yardstick });
+    return [
+      {
+        scenario: `first crawl of ${nodes} nodes with ${catalogs} catalogs of ${resources} resources each`,
+        value: result.value,
+        unit: 'resources/s',
+        against: 'a bare loop over the same bytes with plain inserts',
+        ratio: result.ratio,
+      },
+      {
+        scenario: 'memory that the first such crawl adds to the service',
+        value: addedBytes / 1e6,
+        unit: 'MB',
+        against: `the ${allowedBytes / 1e6} MB that it may add`,
+        ratio: addedBytes / allowedBytes,
+      },
+    ];
+  });
+}
+
+async function poll(repeat) {
+  const size = { nodes: polled, catalogs: 1, resources: 1 };
+  return withCrawler(size, async ({ service, crawl }) => {
+    const { database } = service;
+    await crawl();
+    await database.query('vacuum analyze');
+    const { rows } = await database.query('select url, etag from discovery.crawl_index order by id');
+    const ours = () => rate(polled, () => pollAll(database));
+    const bare = startBarePoll();
+    const yardstick = () => rate(polled, () => bare.poll(rows));
+    const result = await sideBySide({ repeat, ours, yardstick });
+    await bare.close();
+    return [
+      {
+        scenario: `poll of ${polled} unchanged indexes, one of each node`,
+        value: result.value,
+        unit: 'indexes/s',
+        against: 'a bare loop of conditional GETs',
+        ratio: result.ratio,
+      },
+    ];
+  });
+}
+
+/** How many per second. */
+async function rate(count, work) {
+  const begin = performance.now();
+  await work();
+  return (count * 1000) / (performance.now() - begin);
+}
+
+/** Nodes with their files, and a discovery service that knows nobody yet. */
+async function withCrawler(size, measure) {
+  const played = fork(new URL('../servers/nodes.mjs', import.meta.url), [JSON.stringify(size)]);
+  try {
+    const [port] = await once(played, 'message');
+    const service = await startService({
+      settings: {
+        ROLES: 'discovery',
+        REGISTRY_URL: `http://127.0.0.1:${port}`,
+        DISCOVERY_NETWORKS: JSON.stringify([network]),
+      },
+    });
+    try {
+      const crawl = () => crawlAll(service.database, played, size);
+      return await measure({ service, crawl, port });
+    } finally {
+      await service.close();
+    }
+  } finally {
+    played.disconnect();
+  }
+}
+
+/** The network gets its members, and is asked for them; ends when every catalog is as its entry says. */
+async function crawlAll(database, played, { nodes: members, catalogs: each }) {
+  await tell(played, 'open');
+  await database.transaction(async (tx) => {
+    await tx.query('update discovery.crawl_source set due_at = now()');
+    tx.hint('discovery.crawl_source');
+  });
+  await until(database, allSettled, members * each);
+  await tell(played, 'close');
+}
+
+const allSettled = 'select count(*) as count from discovery.crawl_target where settled_digest = digest';
+
+/** Every index is due at once; ends when none is any more. */
+async function pollAll(database) {
+  const { rowCount } = await database.transaction(async (tx) => {
+    await tx.query('update discovery.crawl_index set due_at = now()');
+    const woken = await tx.query('update discovery.crawl_host set due_at = now()');
+    tx.hint('crawl');
+    return woken;
+  });
+  await until(database, 'select count(*) as count from discovery.crawl_index where due_at > now()', rowCount);
+}
+
+async function tell(child, message) {
+  child.send(message);
+  await once(child, 'message');
+}
+
+async function until(database, counting, wanted) {
+  for (;;) {
+    const { rows } = await database.query(counting);
+    if (rows[0].count === wanted) return;
+    const { rows: faults } = await database.query(
+      'select code, min(message), count(*) from discovery.crawl_log group by code',
+    );
+    if (faults.length > 0) throw new Error(`not everything was taken: ${JSON.stringify(faults)}`);
+    await delay(50);
+  }
+}

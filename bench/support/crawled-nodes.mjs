@@ -1,0 +1,13 @@
+// What the benchmark and the server that plays the nodes both know about them.
+
+export const network = 'bench.org/crawl';
+export const registryName = 'subscribers.beckn.one';
+
+export function identityOf(number) {
+  return `node-${number}.bench`;
+}
+
+/** Each at a loopback address of its own: what belongs to one host is crawled in turn. */
+export function addressOf(number, port) {
+  return `127.1.${number >> 8}.${number & 255}:${port}`;
+}
