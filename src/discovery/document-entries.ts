@@ -35,5 +35,5 @@ export function headEntries(head: object): DocumentEntries {
 }
 
 function noAttributes(): AttributeEntries {
-  return { facts: new Set(), numbers: new Map() };
+  return { facts: new Set(), numbers: new Map(), objects: new Set() };
 }

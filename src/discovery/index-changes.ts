@@ -4,6 +4,7 @@ import type { Transaction } from '../storage/database.ts';
 import {
   addFacts,
   addNumbers,
+  addObjectPaths,
   type FactRows,
   type GeometryRow,
   type NumberRows,
@@ -26,6 +27,7 @@ export interface IndexChanges {
 export function createIndexChanges(): IndexChanges {
   const facts = { added: factRows(), removed: factRows() };
   const numbers = { added: numberRows(), removed: numberRows() };
+  const objects = new Set<string>();
   const postings = { added: postingRows(), removed: postingRows() };
   const offerPostings = { added: postingRows(), removed: postingRows() };
   const geometries: { replaced: number[]; rows: GeometryRow[] } = { replaced: [], rows: [] };
@@ -62,6 +64,7 @@ export function createIndexChanges(): IndexChanges {
     add(key, before = nothing, after = nothing) {
       compareFacts(key, before.facts, after.facts);
       compareNumbers(key, before.numbers, after.numbers);
+      for (const path of after.objects) objects.add(path);
       compareWords(key, before.words, after.words);
       compareGeometries(key, before.geometries, after.geometries);
     },
@@ -71,6 +74,7 @@ export function createIndexChanges(): IndexChanges {
       await addFacts(tx, facts.added);
       await removeNumbers(tx, numbers.removed);
       await addNumbers(tx, numbers.added);
+      await addObjectPaths(tx, [...objects]);
       await removePostings(tx, 'posting', postings.removed);
       await addPostings(tx, 'posting', postings.added, typingKeys);
       await removePostings(tx, 'offer_posting', offerPostings.removed);
@@ -90,7 +94,13 @@ type Numbers = DocumentEntries['numbers'];
 type Words = DocumentEntries['words'];
 type Geometries = DocumentEntries['geometries'];
 
-const nothing: DocumentEntries = { facts: new Set(), numbers: new Map(), words: new Map(), geometries: [] };
+const nothing: DocumentEntries = {
+  facts: new Set(),
+  numbers: new Map(),
+  objects: new Set(),
+  words: new Map(),
+  geometries: [],
+};
 
 const factRows = (): FactRows => ({ hash: [], key: [] });
 const numberRows = (): NumberRows => ({ path: [], value: [], key: [] });

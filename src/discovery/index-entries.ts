@@ -4,8 +4,8 @@ import type { IndexPath } from '../rules/filters/index-condition.ts';
 // What a resource can be found by, apart from words and places: its values under their paths. Texts, booleans and null become facts,
 // hashes of path and value; numbers stay numbers, because they are asked for by ranges. Array elements share one path.
 //
-// "Any child" of something is usually an element of an array. So that it may be a member of an object too, every object is a fact
-// of its own: whoever asks for children of a path also gets what has an object there.
+// "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the
+// paths at which any resource has an object are kept.
 
 /** Nobody asks for longer texts by equality; a filter that does is evaluated. */
 export const maxFactText = 1_000;
@@ -14,10 +14,12 @@ export interface AttributeEntries {
   facts: Set<number>;
   /** Values by the hash of their path. */
   numbers: Map<number, Set<number>>;
+  /** The paths of objects. */
+  objects: Set<string>;
 }
 
 export function attributeEntries(document: Json): AttributeEntries {
-  const entries: AttributeEntries = { facts: new Set(), numbers: new Map() };
+  const entries: AttributeEntries = { facts: new Set(), numbers: new Map(), objects: new Set() };
   collect(document, '', entries);
   return entries;
 }
@@ -31,7 +33,7 @@ function collect(value: Json, path: string, entries: AttributeEntries): void {
   } else if (Array.isArray(value)) {
     for (const element of value) collect(element, path + elementMark, entries);
   } else if (typeof value === 'object' && value !== null) {
-    if (path !== '') entries.facts.add(objectFact(path));
+    if (path !== '') entries.objects.add(path);
     for (const name of Object.keys(value)) collect(value[name] as Json, path + memberMark + name, entries);
   } else if (typeof value !== 'string' || value.length <= maxFactText) {
     entries.facts.add(valueFact(path, value));
@@ -42,15 +44,15 @@ function collect(value: Json, path: string, entries: AttributeEntries): void {
 const memberMark = '\u0001';
 const elementMark = '\u0002';
 
-/** How an index path is asked for: as if every child were an element, or, as alternatives, by the objects that may be there instead. */
-export function lookupOf(path: IndexPath): { path: string; objects: string[] } {
+/** How an index path is asked for: as if every child were an element, which it is unless some resource has an object at one of the paths. */
+export function lookupOf(path: IndexPath): { path: string; unlessObjects: string[] } {
   let text = '';
-  const objects: string[] = [];
+  const unlessObjects: string[] = [];
   for (const step of path) {
-    if (step === 'child' && text !== '') objects.push(text);
+    if (step === 'child') unlessObjects.push(text);
     text += typeof step === 'object' ? memberMark + step.name : elementMark;
   }
-  return { path: text, objects };
+  return { path: text, unlessObjects };
 }
 
 export function numberPath(path: string): number {
@@ -59,10 +61,6 @@ export function numberPath(path: string): number {
 
 export function valueFact(path: string, value: string | boolean | null): number {
   return hash53(`${path}=${typeof value === 'string' ? `"${value}` : value}`);
-}
-
-export function objectFact(path: string): number {
-  return hash53(`${path}{`);
 }
 
 /** 53 bits, not cryptographic: what is found by a hash is always checked on the document. Two multiplicative hashes side by side. */

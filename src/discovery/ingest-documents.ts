@@ -19,7 +19,7 @@ import { hash53 } from './index-entries.ts';
 import { type Target, validityRow } from './ingest.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory, and how long other requests wait. */
-const documentsAtOnce = 500;
+const documentsAtOnce = 250;
 
 /** Brings the resources or the offers of all targets to what was sent. */
 export async function applyDocuments(
@@ -28,9 +28,15 @@ export async function applyDocuments(
   targets: readonly Target[],
 ): Promise<void> {
   const steps = planSteps(kind, targets, await readStored(tx, kind, targets));
+  let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
-    await applySteps(tx, kind, steps.slice(start, start + documentsAtOnce));
+    const write = await prepareSteps(tx, kind, steps.slice(start, start + documentsAtOnce));
+    await writing;
+    // While the database writes, the next ones are prepared.
+    writing = write();
+    writing.catch(() => undefined); // it is awaited, and thrown, a step later
   }
+  await writing;
 }
 
 /** What happens to one document: written, with its text, or removed. */
@@ -99,7 +105,11 @@ function nextKey(kind: DocumentKind, { row, before }: Target): number {
   return keyOf(row.key, number);
 }
 
-async function applySteps(tx: Transaction, kind: DocumentKind, steps: readonly Step[]): Promise<void> {
+async function prepareSteps(
+  tx: Transaction,
+  kind: DocumentKind,
+  steps: readonly Step[],
+): Promise<() => Promise<void>> {
   const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
   const oldTexts = await readDocuments(tx, kind, replaced);
   const changes = createIndexChanges();
@@ -112,14 +122,13 @@ async function applySteps(tx: Transaction, kind: DocumentKind, steps: readonly S
     if (written) countSchemaTypes(kind, target, written.document, 1);
   }
   const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
-  if (kind === 'resource') await writeResources(tx, rows);
-  else await writeOffers(tx, rows);
-  await removeDocuments(
-    tx,
-    kind,
-    steps.filter(({ written }) => written === undefined).map(({ key }) => key),
-  );
-  await changes.write(tx);
+  const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
+  return async () => {
+    if (kind === 'resource') await writeResources(tx, rows);
+    else await writeOffers(tx, rows);
+    await removeDocuments(tx, kind, removed);
+    await changes.write(tx);
+  };
 }
 
 function rowOf(

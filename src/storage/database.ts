@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
@@ -22,7 +23,13 @@ export interface Queryable {
   query<R extends object = Record<string, unknown>>(
     text: string,
     values?: readonly unknown[],
+    options?: QueryOptions,
   ): Promise<{ rows: R[]; rowCount: number }>;
+}
+
+export interface QueryOptions {
+  /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
+  prepared?: boolean;
 }
 
 declare const insideTransaction: unique symbol;
@@ -83,7 +90,7 @@ export async function openDatabase(options: {
   const hints = createHints(url, logger);
 
   return {
-    query: (text, values) => withConnection(pool, (client) => run(client, text, values)),
+    query: (text, values, options) => withConnection(pool, (client) => run(client, text, values, options)),
 
     async transaction(work, { isolation = 'read committed' } = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -152,9 +159,9 @@ async function runTransaction<T>(
   let last: Promise<unknown> = Promise.resolve();
   const tx = {
     // One statement after the other, also when they are issued together.
-    query: (text: string, values?: readonly unknown[]) => {
+    query: (text: string, values?: readonly unknown[], options?: QueryOptions) => {
       if (over) return Promise.reject(new Error('this transaction is over'));
-      const statement = last.then(() => run(client, text, values));
+      const statement = last.then(() => run(client, text, values, options));
       last = statement.catch(() => undefined);
       return statement;
     },
@@ -210,10 +217,23 @@ async function run<R extends object>(
   client: pg.PoolClient,
   text: string,
   values: readonly unknown[] = [],
+  { prepared = false }: QueryOptions = {},
 ): Promise<{ rows: R[]; rowCount: number }> {
-  const { rows, rowCount } = await client.query<R>(text, [...values]);
+  const name = prepared ? statementName(text) : undefined;
+  const { rows, rowCount } = await client.query<R>({ text, values: [...values], name });
   return { rows, rowCount: rowCount ?? 0 };
 }
+
+/** PostgreSQL takes names of up to 63 characters. */
+function statementName(text: string): string {
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  const name = createHash('sha256').update(text).digest('base64url');
+  statementNames.set(text, name);
+  return name;
+}
+
+const statementNames = new Map<string, string>();
 
 async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   const timer = new AbortController();

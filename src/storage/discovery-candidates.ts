@@ -43,20 +43,14 @@ export type DocumentCheck =
 export interface CandidateQuery {
   lead: Lead;
   gate: Gate;
+  /** What the lead does not say. */
   check?: DocumentCheck;
-}
-
-export interface Candidate {
-  key: number;
-  /** JSON text, where it was asked for. */
-  document?: string;
 }
 
 export interface CandidateOptions {
   limit: number;
   /** Where an earlier page ended; a lead of keys is cut into pages by whoever has the keys. */
   after?: Cursor;
-  documents?: boolean;
 }
 
 /** The last candidate of a page, with its value where those give the order. */
@@ -65,33 +59,70 @@ export interface Cursor {
   value?: number;
 }
 
-/** The next candidates in the order of the lead; the cursor is undefined on the last page. */
+/** The keys of the next candidates in the order of the lead; the cursor is undefined on the last page. */
 export async function readCandidates(
   queryable: Queryable,
-  { lead, gate, check }: CandidateQuery,
-  { limit, after, documents = false }: CandidateOptions,
-): Promise<{ candidates: Candidate[]; cursor?: Cursor }> {
-  const parameters = createParameters();
-  const clause = leadClause(lead, parameters);
-  // Facts and numbers know only the key of their resource: its row is read when something is asked of it.
-  const needsRow = clause.resource !== undefined || check !== undefined || documents;
-  const source = needsRow ? 'resource' : 'lead';
-  const byValue = lead.kind === 'numbers' && lead.order === 'value';
-  const conditions = [searchedCondition('catalog', gate, parameters)];
-  if (check) conditions.push(checkCondition(check, parameters));
-  if (after) conditions.push(afterCondition(after, clause.order, parameters));
-  const { rows } = await queryable.query<Candidate & { value: number | null }>(
-    `select ${source}.key, ${documents ? 'resource.document::text' : 'null'} as document, ${byValue ? 'lead.value' : 'null'} as value
-     from ${clause.from}
-     ${needsRow && clause.from !== scanned ? `join discovery.resource on ${clause.resource ?? 'resource.key = lead.key'}` : ''}
-     join discovery.catalog on catalog.key = ${source}.key >> 26
-     where ${conditions.join(' and ')}
-     order by ${clause.order}
-     limit ${Math.trunc(limit)}`,
-    parameters.values,
+  query: CandidateQuery,
+  options: CandidateOptions,
+): Promise<{ keys: number[]; cursor?: Cursor }> {
+  const { text, values } = candidateStatement(query, options, false);
+  // One text of all keys: as rows, they would take longer to read than to find.
+  const { rows } = await queryable.query<{ keys: string | null; value: number | null }>(
+    `select string_agg(key::text, ',') as keys, (array_agg(value))[${options.limit}] as value from (${text}) as page`,
+    values,
+    { prepared: true },
   );
-  const last = rows.length < limit ? undefined : rows.at(-1);
+  const keys = rows[0]?.keys?.split(',').map(Number) ?? [];
+  const last = keys.length < options.limit ? undefined : keys.at(-1);
+  return { keys, ...(last !== undefined && { cursor: { key: last, value: rows[0]?.value ?? undefined } }) };
+}
+
+/** The same with their documents, JSON texts. */
+export async function readCandidateDocuments(
+  queryable: Queryable,
+  query: CandidateQuery,
+  options: CandidateOptions,
+): Promise<{ candidates: { key: number; document: string }[]; cursor?: Cursor }> {
+  const { text, values } = candidateStatement(query, options, true);
+  const { rows } = await queryable.query<{ key: number; document: string; value: number | null }>(
+    text,
+    values,
+    {
+      prepared: true,
+    },
+  );
+  const last = rows.length < options.limit ? undefined : rows.at(-1);
   return { candidates: rows, ...(last && { cursor: { key: last.key, value: last.value ?? undefined } }) };
+}
+
+/**
+ * Starts from the lead, and looks up each candidate's row and catalog by their keys. The lateral queries with their `offset 0` keep
+ * PostgreSQL from doing anything else: reading all catalogs first, say, because it takes the lead to be longer than it is.
+ */
+function candidateStatement(
+  { lead, gate, check }: CandidateQuery,
+  { limit, after }: CandidateOptions,
+  documents: boolean,
+): { text: string; values: unknown[] } {
+  const parameters = createParameters();
+  const { from, order, value = 'null::float8' } = leadClause(lead, parameters);
+  const conditions = after ? [afterCondition(after, order, parameters)] : [];
+  const steps = [];
+  if (check || documents) {
+    const passes = check ? ` and ${checkCondition(check, parameters)}` : '';
+    steps.push(`cross join lateral (
+      select document from discovery.resource where resource.key = lead.key${passes} offset 0) as resource`);
+  }
+  steps.push(`cross join lateral (
+      select from discovery.catalog where catalog.key = lead.key >> 26 and ${searchedCondition('catalog', gate, parameters)}
+      offset 0) as catalog`);
+  return {
+    text: `select lead.key, ${value} as value${documents ? ', resource.document::text as document' : ''}
+      from ${from} ${steps.join('\n')}
+      ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
+      order by ${order} limit ${parameters.add(limit)}`,
+    values: parameters.values,
+  };
 }
 
 function afterCondition({ key, value }: Cursor, order: string, parameters: Parameters): string {
@@ -99,30 +130,36 @@ function afterCondition({ key, value }: Cursor, order: string, parameters: Param
   return `(${order}) > (${last.map((each) => parameters.add(each)).join(', ')})`;
 }
 
-const scanned = 'discovery.resource';
-
 interface LeadClause {
   from: string;
-  /** How a resource is found from the lead; undefined: by its key alone. */
-  resource?: string;
   order: string;
+  value?: string;
 }
 
 function leadClause(lead: Lead, parameters: Parameters): LeadClause {
   switch (lead.kind) {
     case 'scan':
-      return { from: scanned, resource: 'true', order: 'resource.key' };
+      return { from: 'discovery.resource as lead', order: 'lead.key' };
     case 'keys':
+      // A catalog's own key is followed by those of its resources.
       return {
-        from: `unnest(${parameters.add(numberArray(lead.keys))}::bigint[]) with ordinality as lead (key, place)`,
-        resource: `resource.key between lead.key and case when lead.key % ${keySpan} = 0 then lead.key + ${maxResource} else lead.key end`,
-        order: 'lead.place, resource.key',
+        from: `(select named.place, resource.key
+          from unnest(${parameters.add(numberArray(lead.keys))}::bigint[]) with ordinality as named (key, place)
+          cross join lateral (
+            select key from discovery.resource
+            where resource.key between named.key
+              and case when named.key % ${keySpan} = 0 then named.key + ${maxResource} else named.key end
+            offset 0) as resource) as lead`,
+        order: 'lead.place, lead.key',
       };
     case 'numbers':
-      if (lead.order === 'value') {
-        return { from: `(${numberSelect(lead, parameters)}) as lead`, order: 'lead.value, lead.key' };
-      }
-      return { from: `(${keySelect(lead, parameters)}) as lead`, order: 'lead.key' };
+      if (lead.order === 'key')
+        return { from: `(${keySelect(lead, parameters)}) as lead`, order: 'lead.key' };
+      return {
+        from: `(${numberSelect(lead, parameters)}) as lead`,
+        order: 'lead.value, lead.key',
+        value: 'lead.value',
+      };
     default:
       return { from: `(${keySelect(lead, parameters)}) as lead`, order: 'lead.key' };
   }
@@ -162,17 +199,17 @@ function numberSelect({ path, low, high }: NumberLead, parameters: Parameters): 
   return `select value, key from discovery.number where ${conditions.join(' and ')}`;
 }
 
-function checkCondition(check: DocumentCheck, parameters: Parameters): string {
+export function checkCondition(check: DocumentCheck, parameters: Parameters): string {
   switch (check.kind) {
     case 'and':
     case 'or':
       return `(${check.checks.map((each) => checkCondition(each, parameters)).join(` ${check.kind} `)})`;
     case 'contains':
-      return `resource.document @> ${parameters.add(check.json)}::jsonb`;
+      return `document @> ${parameters.add(check.json)}::jsonb`;
     case 'matches':
-      return `coalesce(resource.document @@ ${parameters.add(check.jsonpath)}::jsonpath, false)`;
+      return `coalesce(document @@ ${parameters.add(check.jsonpath)}::jsonpath, false)`;
     case 'has':
-      return `coalesce(resource.document @? ${parameters.add(check.jsonpath)}::jsonpath, false)`;
+      return `coalesce(document @? ${parameters.add(check.jsonpath)}::jsonpath, false)`;
   }
 }
 
@@ -193,6 +230,7 @@ export async function countLeads(
   const { rows } = await queryable.query<{ counts: number[] }>(
     `select array[${counts.join(', ')}]::integer[] as counts`,
     parameters.values,
+    { prepared: true },
   );
   return rows[0]?.counts ?? [];
 }

@@ -80,7 +80,7 @@ export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[
        is_active = incoming.is_active, valid_from = incoming.valid_from, valid_until = incoming.valid_until,
        window_start = incoming.window_start, window_length = incoming.window_length,
        next_resource = incoming.next_resource, next_offer = incoming.next_offer,
-       pushed_at = incoming.pushed_at, pulled_at = incoming.pulled_at, missing_pulls = 0, served = true, updated_at = $2
+       pushed_at = incoming.pushed_at, pulled_at = incoming.pulled_at, served = true, updated_at = $2
      from json_to_recordset($1::json) as incoming (
        key bigint, type text, head json, head_digest bigint, provider_id text, networks text[], schema_uses jsonb, is_active boolean,
        valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer,

@@ -57,6 +57,7 @@ export async function readDocuments(
   const { rows } = await queryable.query<{ key: number; document: string }>(
     `select key, document::text as document from discovery.${kind} where key = any ($1::bigint[])`,
     [numberArray(keys)],
+    { prepared: true },
   );
   return new Map(rows.map(({ key, document }) => [key, document]));
 }

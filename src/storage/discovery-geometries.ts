@@ -38,6 +38,7 @@ export async function countGeometries(
   const { rows } = await queryable.query<{ counts: number[] }>(
     `select array[${counts.join(', ')}]::integer[] as counts`,
     values,
+    { prepared: true },
   );
   return rows[0]?.counts ?? [];
 }
@@ -57,6 +58,7 @@ export async function readRegion(
      where ${insideCondition(region, values)} and (key, position) > ($1, $2)
      order by key, position limit ${Math.trunc(limit)}`,
     values,
+    { prepared: true },
   );
   return rows;
 }
@@ -79,6 +81,7 @@ export async function readNearby(
      where ${insideCondition(region, values)}
      order by box <-> $1::cube limit ${Math.trunc(limit)}`,
     values,
+    { prepared: true },
   );
   return rows;
 }
@@ -93,6 +96,7 @@ export async function readGeometries(
     `select key, path_id, shape from discovery.geometry
      where key = any ($1::bigint[]) and path_id = any ($2::integer[])`,
     [numberArray(keys), numberArray(pathIds)],
+    { prepared: true },
   );
   return rows;
 }

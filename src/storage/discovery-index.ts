@@ -1,5 +1,6 @@
 import { numberArray } from './bulk.ts';
 import type { Queryable, Transaction } from './database.ts';
+import { textArray } from './text-array.ts';
 
 // What finds resources: facts, numbers, geometries and words, each written in bulk. Whoever writes knows the difference between what is
 // there and what should be, so that an entry that stays is not touched.
@@ -61,6 +62,27 @@ export async function removeNumbers(tx: Transaction, { path, value, key }: Numbe
   );
 }
 
+/** Paths are only ever added: where one has gone, a filter takes a longer way. */
+export async function addObjectPaths(tx: Transaction, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  await tx.query(
+    `insert into discovery.object_path (digest)
+     select md5(path)::uuid from unnest($1::text[]) as path
+     where not exists (select from discovery.object_path where digest = md5(path)::uuid)
+     order by 1 on conflict do nothing`,
+    [textArray(paths)],
+  );
+}
+
+/** Which of these paths some resource has an object at. */
+export async function findObjectPaths(queryable: Queryable, paths: readonly string[]): Promise<Set<string>> {
+  const { rows } = await queryable.query<{ path: string }>(
+    'select path from unnest($1::text[]) as path join discovery.object_path on digest = md5(path)::uuid',
+    [paths],
+  );
+  return new Set(rows.map(({ path }) => path));
+}
+
 /** Replaces the geometries of these keys. */
 export async function replaceGeometries(
   tx: Transaction,
@@ -84,12 +106,16 @@ export async function replaceGeometries(
   );
 }
 
-/** The path is the fourth dimension: shapes of different paths are far from each other. */
+/**
+ * The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there, because the index puts
+ * together what takes little room, and what has no thickness takes none however far apart it is.
+ */
 export function cubeText(
   { low, high }: { low: readonly number[]; high: readonly number[] },
   pathId: number,
 ): string {
-  return `(${[...low, pathId * pathDistance]}),(${[...high, pathId * pathDistance]})`;
+  const start = pathId * pathDistance;
+  return `(${[...low, start]}),(${[...high, start + 1]})`;
 }
 
 /** More than any two places on the unit sphere are apart. */

@@ -28,33 +28,39 @@ export async function findOffers(
   if (keys.length === 0) return [];
   const parameters = createParameters();
   const counts = countsCondition(gate, parameters);
-  // Those of a provider are looked for once for a catalog, and the others with their id left out before any closer look.
+  const rival = rivalCondition(gate, parameters);
+  // Those of a provider are looked for once for a catalog, and others with their id left out before any closer look.
   const { rows } = await queryable.query<{ home: number; resource_key: number | null; offer_key: number }>(
     `with found as materialized (
        select resource.key, resource.id, resource.catalog_key, owner
        from unnest(${parameters.add(numberArray(keys))}::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
-     ), named as (
-       select found.catalog_key as home, found.key as resource_key, offer_key
-       from found join discovery.offer_target using (owner) where resource_id = found.id
-     ), provided as (
-       select distinct on (home.key, offer.id) home.key as home, offer.key as offer_key
+     )
+     select home.key as home, found.key as resource_key, offer.key as offer_key
+     from found
+     join discovery.offer_target using (owner)
+     join discovery.offer on offer.key = offer_key
+     join discovery.catalog as origin on origin.key = offer.catalog_key
+     join discovery.catalog as home on home.key = found.catalog_key
+     where offer_target.resource_id = found.id and ${counts} and (offer.catalog_key = home.key or not ${rival})
+     union all
+     select home.key, null, offer.key
+     from (
+       select distinct on (home.key, offer.id) home.key as home_key, offer.key as offer_key
        from (select distinct catalog_key as key from found) as wanted
        join discovery.catalog as home using (key)
        join discovery.offer using (owner, provider_id)
        join discovery.catalog as origin on origin.key = offer.catalog_key
        where offer.resource_ids is null and ${counts}
        order by home.key, offer.id, offer.catalog_key <> home.key, offer.key
-     )
-     select listed.home, resource_key, offer_key
-     from (select * from named union all select home, null, offer_key from provided) as listed
-     join discovery.catalog as home on home.key = listed.home
+     ) as provided
      join discovery.offer on offer.key = offer_key
-     join discovery.catalog as origin on origin.key = offer.catalog_key
-     where ${counts} and (offer.catalog_key = home.key or not ${rivalCondition(gate, parameters)})
-     order by offer.catalog_key <> home.key, offer_key`,
+     join discovery.catalog as home on home.key = home_key
+     where offer.catalog_key = home.key or not ${rival}
+     order by 3`,
     parameters.values,
+    { prepared: true },
   );
   const wide = rows.filter(({ resource_key }) => resource_key === null);
   return [
@@ -100,6 +106,7 @@ export async function findCovered(
      where ${countsCondition(gate, parameters)}
        and (offer.catalog_key = home.key or not ${rivalCondition(gate, parameters)})`,
     parameters.values,
+    { prepared: true },
   );
   return rows;
 }

@@ -20,7 +20,16 @@ export async function addPostings(
   keysOf: (word: string) => Iterable<number>,
 ): Promise<void> {
   if (key.length === 0) return;
-  const ids = await wordIds(tx, [...new Set(word)].sort(), keysOf);
+  const best = new Map<string, number>();
+  for (const [index, each] of word.entries())
+    best.set(each, Math.max(best.get(each) ?? 0, weight[index] ?? 0));
+  const ids = await wordIds(tx, [...best.keys()].sort(), keysOf);
+  await tx.query(
+    `update discovery.word set best_weight = incoming.best_weight
+     from unnest($1::integer[], $2::smallint[]) as incoming (id, best_weight)
+     where word.id = incoming.id and word.best_weight < incoming.best_weight`,
+    [numberArray([...best.keys()].map((each) => ids.get(each) ?? 0)), numberArray([...best.values()])],
+  );
   await tx.query(
     `insert into discovery.${table} (word_id, key, weight)
      select * from unnest($1::integer[], $2::bigint[], $3::smallint[])`,

@@ -18,7 +18,7 @@ export async function buildAnswer(
   const page = keys.slice(offset, offset + limit);
   const { resources, heads } = await trace.time(
     'read documents',
-    () => readResources(database, page),
+    () => readResources(database, page, plan.filter?.check),
     (read) => ({ resources: read.resources.length, catalogs: read.heads.size }),
   );
   const offers = await trace.time(

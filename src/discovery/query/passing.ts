@@ -1,8 +1,9 @@
 import {
-  type Candidate,
   type CandidateQuery,
   type Cursor,
+  type DocumentCheck,
   type Lead,
+  readCandidateDocuments,
   readCandidates,
 } from '../../storage/discovery-candidates.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
@@ -21,62 +22,74 @@ const keysAtOnce = 1_000;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;
 
+/** Where candidates come from, and what that leaves to be checked on their documents. */
+export interface CheckedLead {
+  lead: Lead;
+  check?: DocumentCheck;
+}
+
 /** Keys of resources in the order of the lead. Whoever needs only the first ones says how many. */
-export async function* passing(search: Search, lead: Lead, atMost?: number): AsyncGenerator<number[]> {
+export async function* passing(search: Search, from: CheckedLead, atMost?: number): AsyncGenerator<number[]> {
   const { filter } = search.plan;
-  if (filter === undefined || filter.exact) {
-    for await (const page of pages(search, lead, { limit: atMost ?? pageSize })) {
-      search.count(page.length, page.length);
-      yield page.map(({ key }) => key);
+  if (filter?.exact === false && filter.test) yield* testing(search, filter, from);
+  else if (filter?.exact === false) yield* selecting(search, from);
+  else {
+    for await (const keys of keyPages(search, from, atMost)) {
+      search.count(keys.length, keys.length);
+      yield keys;
     }
-  } else if (filter.test) {
-    yield* testing(search, filter, lead);
-  } else {
-    yield* selecting(search, lead);
   }
 }
 
-async function* pages(
-  search: Search,
-  lead: Lead,
-  options: { limit: number; documents?: boolean },
-): AsyncGenerator<Candidate[]> {
-  const { gate, filter } = search.plan;
-  for (const each of cut(lead)) {
-    const query: CandidateQuery = { lead: each, gate, check: filter?.check };
-    // All resources of the named keys come at once: a catalog has as many as it has.
-    const limit = each.kind === 'keys' ? Number.MAX_SAFE_INTEGER : options.limit;
+/** These resources, and those of these catalogs, that pass. */
+export function passingOf(search: Search, keys: readonly number[]): AsyncGenerator<number[]> {
+  return passing(search, { lead: { kind: 'keys', keys }, check: search.plan.filter?.check });
+}
+
+async function* keyPages(search: Search, from: CheckedLead, limit = pageSize): AsyncGenerator<number[]> {
+  for (const query of queries(search, from)) {
     let after: Cursor | undefined;
     do {
       search.deadline.check();
-      const { candidates, cursor } = await readCandidates(search.database, query, {
-        ...options,
-        limit,
+      const { keys, cursor } = await readCandidates(search.database, query, {
+        limit: limitOf(query, limit),
         after,
       });
       after = cursor;
-      if (candidates.length > 0) yield candidates;
+      if (keys.length > 0) yield keys;
     } while (after !== undefined);
   }
 }
 
-function* cut(lead: Lead): Generator<Lead> {
-  if (lead.kind !== 'keys') return yield lead;
+function* queries({ plan: { gate } }: Search, { lead, check }: CheckedLead): Generator<CandidateQuery> {
+  if (lead.kind !== 'keys') return yield { lead, gate, check };
   for (let start = 0; start < lead.keys.length; start += keysAtOnce) {
-    yield { kind: 'keys', keys: lead.keys.slice(start, start + keysAtOnce) };
+    yield { lead: { kind: 'keys', keys: lead.keys.slice(start, start + keysAtOnce) }, gate, check };
   }
 }
 
+/** All resources of named keys come at once: a catalog has as many as it has. */
+function limitOf({ lead }: CandidateQuery, limit: number): number {
+  return lead.kind === 'keys' ? maxInteger : limit;
+}
+
+const maxInteger = 2 ** 31 - 1;
+
 /** A filter that looks at each resource by itself. */
-async function* testing(search: Search, filter: FilterPlan, lead: Lead): AsyncGenerator<number[]> {
-  for await (const candidates of pages(search, lead, { limit: pageSize, documents: true })) {
-    const places = await test(
-      search,
-      filter,
-      candidates.map(({ document }) => document ?? ''),
-    );
-    search.count(candidates.length, places.length);
-    yield places.map((place) => candidates[place]?.key ?? 0);
+async function* testing(search: Search, filter: FilterPlan, from: CheckedLead): AsyncGenerator<number[]> {
+  for (const query of queries(search, from)) {
+    let after: Cursor | undefined;
+    do {
+      const page = await readCandidateDocuments(search.database, query, {
+        limit: limitOf(query, pageSize),
+        after,
+      });
+      const documents = page.candidates.map(({ document }) => document);
+      const places = await test(search, filter, documents);
+      search.count(documents.length, places.length);
+      yield places.map((place) => page.candidates[place]?.key ?? 0);
+      after = page.cursor;
+    } while (after !== undefined);
   }
 }
 
@@ -95,13 +108,12 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
 }
 
 /** A filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-async function* selecting(search: Search, lead: Lead): AsyncGenerator<number[]> {
+async function* selecting(search: Search, from: CheckedLead): AsyncGenerator<number[]> {
   const selected = new Map<number, ReadonlySet<number>>();
-  for await (const candidates of pages(search, lead, { limit: pageSize })) {
-    const catalogKeys = new Set(candidates.map(({ key }) => catalogKeyOf(key)));
-    const unseen = [...catalogKeys].filter((key) => !selected.has(key));
-    for (const [key, resources] of await select(search, unseen)) selected.set(key, resources);
-    const keys = candidates.flatMap(({ key }) => (selected.get(catalogKeyOf(key))?.has(key) ? [key] : []));
+  for await (const candidates of keyPages(search, from)) {
+    const unseen = new Set(candidates.map(catalogKeyOf).filter((key) => !selected.has(key)));
+    for (const [key, resources] of await select(search, [...unseen])) selected.set(key, resources);
+    const keys = candidates.filter((key) => selected.get(catalogKeyOf(key))?.has(key));
     search.count(candidates.length, keys.length);
     yield keys;
   }

@@ -1,10 +1,16 @@
 import type { Json } from '../../protocol/json.ts';
 import { indexCondition } from '../../rules/filters/conditions.ts';
-import { type IndexCondition, type IndexLeaf, memberNames } from '../../rules/filters/index-condition.ts';
+import {
+  and,
+  type IndexCondition,
+  type IndexLeaf,
+  type IndexPath,
+  memberNames,
+} from '../../rules/filters/index-condition.ts';
 import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
 import type { Bound, DocumentCheck, Lead, NumberLead } from '../../storage/discovery-candidates.ts';
-import { lookupOf, maxFactText, numberPath, objectFact, valueFact } from '../index-entries.ts';
+import { lookupOf, maxFactText, numberPath, valueFact } from '../index-entries.ts';
 import { isCheap } from './filter-shape.ts';
 
 /** How a filter is answered. */
@@ -13,13 +19,21 @@ export interface FilterPlan {
   /** Whether it selects something in a resource, for a filter that looks at each resource by itself. */
   test?: (resource: Json) => boolean;
   /** Alternatives to start from, each of which leads to every resource that the filter selects. */
-  leads: Lead[];
+  leads: FilterLead[];
   /** What the document of every selected resource satisfies; undefined where nothing is known. */
   check?: DocumentCheck;
   /** The check decides: nothing is left to evaluate. */
   exact: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
+}
+
+export interface FilterLead {
+  lead: Lead;
+  /** What it leaves to be checked; undefined where nothing is left. */
+  check?: DocumentCheck;
+  /** It leads nowhere near all of them where a resource has an object at one of these paths (index-entries.ts). */
+  unlessObjects: string[];
 }
 
 export function planFilter(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
@@ -30,7 +44,7 @@ export function planFilter(expression: string, options: { acceptPostfix: boolean
   return {
     filter,
     ...(test && { test }),
-    leads: leadsOf(condition),
+    leads: planLeads(condition),
     check: findCheck(condition),
     exact: isExact && isExactCheck(condition),
     cheap: segments !== undefined && isCheap(segments),
@@ -43,53 +57,98 @@ function isExactCheck(condition: IndexCondition): boolean {
   return !('path' in condition) || memberNames(condition.path) !== undefined;
 }
 
-/** One lead is enough of a conjunction; a disjunction needs them all. */
-function leadsOf(condition: IndexCondition): Lead[] {
+/** One lead is enough of a conjunction; the other conditions are checked. */
+function planLeads(condition: IndexCondition): FilterLead[] {
+  const conditions = condition.kind === 'and' ? condition.conditions : [condition];
+  return groupsOf(conditions).flatMap((group) =>
+    leadsOf(group).map(({ decides, ...lead }) => ({
+      ...lead,
+      check: findCheck(decides ? and(conditions.filter((each) => !group.includes(each))) : condition),
+    })),
+  );
+}
+
+/** Two bounds on the same member are one range. Below an array they may be met by different elements. */
+function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
+  const groups = new Map<unknown, IndexCondition[]>();
+  for (const condition of conditions) {
+    const isMember = condition.kind === 'range' && memberNames(condition.path) !== undefined;
+    const group = isMember ? lookupOf(condition.path).path : condition;
+    groups.set(group, [...(groups.get(group) ?? []), condition]);
+  }
+  return [...groups.values()];
+}
+
+interface PartLead extends Omit<FilterLead, 'check'> {
+  /** It leads to nothing else: what it stands for need not be checked. */
+  decides: boolean;
+}
+
+/** The leads of one condition, or of several bounds on one member. */
+function leadsOf(group: readonly IndexCondition[]): PartLead[] {
+  const [condition, ...more] = group;
+  if (condition === undefined) return [];
+  if (condition.kind === 'range') return rangeLead(condition, group);
+  if (more.length > 0) return [];
   switch (condition.kind) {
     case 'always':
-      return [];
-    case 'never':
-      return [{ kind: 'facts', hashes: [] }];
-    case 'and':
-      return joinRanges(condition.conditions).flatMap((part) =>
-        'lead' in part ? [part.lead] : leadsOf(part),
-      );
-    case 'or': {
-      const leads = condition.conditions.map((part) => leadsOf(part)[0]);
-      return leads.includes(undefined)
-        ? []
-        : [{ kind: 'any', leads: leads.filter((lead) => lead !== undefined) }];
-    }
-    default:
-      return leafLead(condition);
-  }
-}
-
-function leafLead(leaf: IndexLeaf): Lead[] {
-  if (leaf.path[0] === 'child') return []; // a resource is an object: anything may stand there
-  const { path, objects } = lookupOf(leaf.path);
-  const hashes = objects.map(objectFact);
-  switch (leaf.kind) {
     case 'exists':
       return [];
-    case 'equals': {
-      const { value } = leaf;
-      if (typeof value === 'number') {
-        const bound: Bound = { value, inclusive: true };
-        return [either(numbers(path, bound, bound), hashes)];
-      }
-      if (typeof value === 'string' && value.length > maxFactText) return [];
-      return [{ kind: 'facts', hashes: [valueFact(path, value), ...hashes] }];
-    }
-    case 'range': {
-      const { low, high } = boundsOf(leaf);
-      return [either(numbers(path, low, high), hashes)];
-    }
+    case 'never':
+      return [{ lead: { kind: 'facts', hashes: [] }, unlessObjects: [], decides: true }];
+    case 'equals':
+      return equalityLead(condition);
+    case 'and':
+      return groupsOf(condition.conditions)
+        .flatMap(leadsOf)
+        .map((lead) => ({ ...lead, decides: false }));
+    case 'or':
+      return anyLead(condition.conditions.map((part) => leadsOf([part])[0]));
   }
 }
 
-function either(lead: NumberLead, hashes: number[]): Lead {
-  return hashes.length === 0 ? lead : { kind: 'any', leads: [lead, { kind: 'facts', hashes }] };
+/** A disjunction needs a lead of every part. */
+function anyLead(leads: readonly (PartLead | undefined)[]): PartLead[] {
+  const found = leads.filter((lead) => lead !== undefined);
+  if (found.length < leads.length) return [];
+  return [
+    {
+      lead: { kind: 'any', leads: found.map(({ lead }) => lead) },
+      unlessObjects: found.flatMap(({ unlessObjects }) => unlessObjects),
+      decides: found.every(({ decides }) => decides),
+    },
+  ];
+}
+
+function equalityLead({ path, value }: IndexLeaf & { kind: 'equals' }): PartLead[] {
+  if (!isIndexed(path)) return [];
+  const { path: at, unlessObjects } = lookupOf(path);
+  const decides = memberNames(path) !== undefined;
+  if (typeof value === 'number') {
+    const bound: Bound = { value, inclusive: true };
+    return [{ lead: numbers(at, bound, bound), unlessObjects, decides }];
+  }
+  if (typeof value === 'string' && value.length > maxFactText) return [];
+  return [{ lead: { kind: 'facts', hashes: [valueFact(at, value)] }, unlessObjects, decides }];
+}
+
+function rangeLead({ path }: IndexLeaf & { kind: 'range' }, group: readonly IndexCondition[]): PartLead[] {
+  if (!isIndexed(path)) return [];
+  const { path: at, unlessObjects } = lookupOf(path);
+  let low: Bound | undefined;
+  let high: Bound | undefined;
+  for (const each of group) {
+    if (each.kind !== 'range') continue;
+    const bounds = boundsOf(each);
+    low = tighter(low, bounds.low, 1);
+    high = tighter(high, bounds.high, -1);
+  }
+  return [{ lead: numbers(at, low, high), unlessObjects, decides: memberNames(path) !== undefined }];
+}
+
+/** A resource is an object: as its child, anything may stand anywhere. */
+function isIndexed(path: IndexPath): boolean {
+  return path[0] !== 'child';
 }
 
 function numbers(path: string, low: Bound | undefined, high: Bound | undefined): NumberLead {
@@ -99,26 +158,6 @@ function numbers(path: string, low: Bound | undefined, high: Bound | undefined):
 function boundsOf({ operator, value }: IndexLeaf & { kind: 'range' }): { low?: Bound; high?: Bound } {
   const bound: Bound = { value, inclusive: operator === '<=' || operator === '>=' };
   return operator.startsWith('>') ? { low: bound } : { high: bound };
-}
-
-/** Two bounds on the same member are one range. Below an array they may be met by different elements. */
-function joinRanges(conditions: readonly IndexCondition[]): (IndexCondition | { lead: Lead })[] {
-  const ranges = new Map<string, { low?: Bound; high?: Bound; path: string }>();
-  const others: IndexCondition[] = [];
-  for (const condition of conditions) {
-    if (condition.kind !== 'range' || memberNames(condition.path) === undefined) {
-      others.push(condition);
-      continue;
-    }
-    const { path } = lookupOf(condition.path);
-    const { low, high } = boundsOf(condition);
-    const known = ranges.get(path);
-    ranges.set(path, { path, low: tighter(known?.low, low, 1), high: tighter(known?.high, high, -1) });
-  }
-  return [
-    ...others,
-    ...[...ranges.values()].map(({ path, low, high }) => ({ lead: numbers(path, low, high) })),
-  ];
 }
 
 function tighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Bound | undefined {

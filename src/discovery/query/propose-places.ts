@@ -4,7 +4,7 @@ import { readNearby, readRegion, type StoredGeometry } from '../../storage/disco
 import { catalogKeyOf, keyOf, kindOf } from '../../storage/discovery-keys.ts';
 import { findCovered } from '../../storage/discovery-offers.ts';
 import { judge } from './judge.ts';
-import { passing } from './passing.ts';
+import { passingOf } from './passing.ts';
 import type { Search } from './search.ts';
 import type { PlacedConstraint } from './spatial.ts';
 import type { Standing } from './standing.ts';
@@ -27,11 +27,13 @@ export async function* proposePlaces(search: Search, placed: PlacedConstraint): 
   const seen = new Set<number>();
   const isRadius = placed.constraint.operator === 'S_DWITHIN';
   for await (const places of isRadius ? nearestFirst(search, placed) : inOrderOfKeys(search, placed)) {
-    const fresh = (await withCovered(search, places)).filter(({ key }) => !seen.has(key));
-    for (const { key } of fresh) seen.add(key);
-    if (fresh.length === 0) continue;
-    const distances = nearestOf(fresh);
-    for await (const keys of passing(search, { kind: 'keys', keys: [...distances.keys()] })) {
+    const distances = new Map<number, number | undefined>();
+    for (const { key, distance } of (await withCovered(search, places)).sort(byDistance)) {
+      if (!seen.has(key)) distances.set(key, distance);
+      seen.add(key);
+    }
+    if (distances.size === 0) continue;
+    for await (const keys of passingOf(search, [...distances.keys()])) {
       yield keys.map((key) => {
         const distance = smaller(distances.get(key), distances.get(keyOf(catalogKeyOf(key), 0)));
         return { key, proposedBy: placed.constraint, ...(distance !== undefined && { distance }) };
@@ -40,16 +42,13 @@ export async function* proposePlaces(search: Search, placed: PlacedConstraint): 
   }
 }
 
-/** Several geometries may belong to one key: its distance is that of the nearest. */
-function nearestOf(places: readonly Place[]): Map<number, number | undefined> {
-  const distances = new Map<number, number | undefined>();
-  for (const { key, distance } of places) distances.set(key, smaller(distances.get(key), distance));
-  return distances;
-}
-
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Math.min(a, b);
+}
+
+function byDistance(a: Place, b: Place): number {
+  return (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key;
 }
 
 /** What stands in an offer stands in the resources that it covers now. */
@@ -101,9 +100,7 @@ async function* nearestFirst(
       ...looks.map((look) => (look.length < limit ? endOfTheWorld : metersOf(look.at(-1)?.chord))),
     );
     const places = await fitting(search, constraint, looks.flat());
-    yield places
-      .filter(({ distance = 0 }) => distance <= reached)
-      .sort((a, b) => (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key);
+    yield places.filter(({ distance = 0 }) => distance <= reached);
     if (reached === endOfTheWorld) return;
   }
 }

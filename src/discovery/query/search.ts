@@ -1,9 +1,10 @@
 import { neededCount } from '../../rules/discover/page-answer.ts';
 import type { Database } from '../../storage/database.ts';
-import { countLeads, type Lead } from '../../storage/discovery-candidates.ts';
+import { countLeads } from '../../storage/discovery-candidates.ts';
+import { findObjectPaths } from '../../storage/discovery-index.ts';
 import type { ThreadPool } from '../../thread-pool.ts';
 import type { Deadline } from './deadline.ts';
-import { passing } from './passing.ts';
+import { type CheckedLead, passing } from './passing.ts';
 import type { Plan } from './plan.ts';
 import { findRanked } from './ranked.ts';
 import { prepareSpatial, type SpatialSearch } from './spatial.ts';
@@ -77,32 +78,51 @@ async function* checked(
 
 /** From the most selective index that the filter has; without one, everything is looked at. */
 async function filterProposal(search: Search, isCompared: boolean): Promise<Proposal> {
-  const { lead, estimate } = await chooseLead(search, isCompared);
+  const { from, estimate } = await chooseLead(search, isCompared);
   return {
-    by: `filter: ${lead.kind}`,
+    by: `filter: ${from.lead.kind}`,
     estimate,
     async *batches(atMost) {
-      for await (const keys of passing(search, lead, atMost)) yield keys.map((key) => ({ key }));
+      for await (const keys of passing(search, from, atMost)) yield keys.map((key) => ({ key }));
     },
   };
 }
 
 async function chooseLead(
-  { plan: { filter }, database, trace }: Search,
+  search: Search,
   isCompared: boolean,
-): Promise<{ lead: Lead; estimate: number }> {
-  const leads = filter?.leads ?? [];
+): Promise<{ from: CheckedLead; estimate: number }> {
+  const { database, trace, plan } = search;
+  const leads = await usableLeads(search);
   const [only, ...others] = leads;
-  if (only === undefined) return { lead: { kind: 'scan' }, estimate: Number.POSITIVE_INFINITY };
-  if (!isCompared && others.length === 0 && only.kind === 'facts') return { lead: only, estimate: 0 };
+  if (only === undefined) {
+    return {
+      from: { lead: { kind: 'scan' }, check: plan.filter?.check },
+      estimate: Number.POSITIVE_INFINITY,
+    };
+  }
+  if (!isCompared && others.length === 0 && only.lead.kind === 'facts') return { from: only, estimate: 0 };
   const counts = await trace.time(
     'count entries',
-    () => countLeads(database, leads, selectiveCount + 1),
+    () =>
+      countLeads(
+        database,
+        leads.map(({ lead }) => lead),
+        selectiveCount + 1,
+      ),
     (counted) => ({ counts: counted }),
   );
   const estimate = Math.min(...counts);
-  const lead = leads[counts.indexOf(estimate)] ?? only;
+  const { lead, check } = leads[counts.indexOf(estimate)] ?? only;
   // Few are put in the order of keys; of many, the first by value will do.
   const isFew = lead.kind === 'numbers' && estimate <= selectiveCount;
-  return { lead: isFew ? { ...lead, order: 'key' } : lead, estimate };
+  return { from: { lead: isFew ? { ...lead, order: 'key' } : lead, check }, estimate };
+}
+
+/** Those that the resources of this index do not make too narrow. */
+async function usableLeads({ plan: { filter }, database }: Search): Promise<CheckedLead[]> {
+  const leads = filter?.leads ?? [];
+  const asked = leads.flatMap(({ unlessObjects }) => unlessObjects);
+  const objects = asked.length > 0 ? await findObjectPaths(database, asked) : new Set<string>();
+  return leads.filter(({ unlessObjects }) => !unlessObjects.some((path) => objects.has(path)));
 }

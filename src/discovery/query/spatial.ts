@@ -27,7 +27,13 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   const known = await listGeometryPaths(search.database);
   const placed = search.plan.spatial.map((spatial) => place(spatial, known));
   const isNowhere = placed.some(({ regions }) => regions.length === 0);
-  const estimates = isNowhere ? [] : await estimate(search, placed);
+  // A single radius alone proposes the nearest first, however many there are.
+  const isAlone = placed.length === 1 && search.plan.filter === undefined && search.plan.text === undefined;
+  const estimates = isNowhere
+    ? []
+    : isAlone && hasRadius(placed)
+      ? [selectiveCount + 1]
+      : await estimate(search, placed);
   const least = Math.min(...estimates);
   const radius = placed.find(({ constraint }) => constraint.operator === 'S_DWITHIN');
   // Of many, only the radius that orders the answer can propose the first ones.
@@ -47,6 +53,10 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
       return isChecked ? [...standings] : checkPlaces(search, placed, standings);
     },
   };
+}
+
+function hasRadius(placed: readonly PlacedConstraint[]): boolean {
+  return placed.some(({ constraint }) => constraint.operator === 'S_DWITHIN');
 }
 
 function place(spatial: SpatialPlan, known: readonly { id: number; path: string }[]): PlacedConstraint {

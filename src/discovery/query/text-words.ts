@@ -11,6 +11,7 @@ import {
   readPostings,
 } from '../../storage/discovery-postings.ts';
 import { hash53 } from '../index-entries.ts';
+import type { WordPlaces } from './rank-keys.ts';
 import type { Search } from './search.ts';
 
 // The words of a text as the index knows them: what each may stand for in spite of typing errors, where that stands, and how rare it is.
@@ -20,16 +21,14 @@ const rarePostings = 1_000;
 /** A word that stands in more documents is as common as one can be; of offers with it, these are looked at. */
 const maxCounted = 10_000;
 
-/** What the index has of one word. Weights are in hundredths. */
-export interface WordEntry {
+/** What the index has of one word: where it stands in resources, in what is said of catalogs, and in offers. */
+export interface WordEntry extends WordPlaces {
   id: number;
   documents: number;
-  /** Where it stands: in resources, and, under the catalog's own key, in what is said of catalog and provider. */
-  postings: Map<number, number>;
-  /** Whether these are all; of a common word they are the first. */
+  /** Whether its postings are all there; of a common word they are the first. */
   isWhole: boolean;
-  /** Resources that an offer with the word covers now. */
-  offered: Map<number, number>;
+  /** The most that it counts anywhere, in hundredths. */
+  bestWeight: number;
 }
 
 export async function readWords(
@@ -37,7 +36,7 @@ export async function readWords(
   text: string,
 ): Promise<{ query: TextQuery; entries: Map<string, WordEntry> }> {
   const matches = await findMatches(search, queryWords(text));
-  const known = new Map(matches.flatMap((word) => word.matches).map((match) => [match.id, match.word]));
+  const known = new Map(matches.flatMap((word) => word.matches).map((match) => [match.id, match]));
   const entries = await readEntries(search, known);
   const query = weighQuery(
     matches.map(({ word, matches: variants }) => ({
@@ -70,7 +69,7 @@ async function findMatches(
 
 async function readEntries(
   { database, plan }: Search,
-  known: ReadonlyMap<number, string>,
+  known: ReadonlyMap<number, KnownWord>,
 ): Promise<Map<string, WordEntry>> {
   if (known.size === 0) return new Map();
   const ids = [...known.keys()];
@@ -83,20 +82,22 @@ async function readEntries(
   const covered = await findCovered(database, [...offerKeys], plan.gate);
 
   return new Map(
-    [...known].map(([id, word]) => {
-      const postings = asMap(first.get(id));
-      const offers = asMap(inOffers.get(id));
+    [...known].map(([id, { word, best_weight: bestWeight }]) => {
+      const { keys, weights } = first.get(id) ?? noPostings;
+      const offers = asMap(inOffers.get(id) ?? noPostings);
       const offered = new Map<number, number>();
       for (const { offer_key, resource_key } of covered) {
         const weight = offers.get(offer_key);
         if (weight !== undefined) offered.set(resource_key, Math.max(weight, offered.get(resource_key) ?? 0));
       }
-      const documents = (counts.get(id) ?? postings.size) + offers.size;
-      return [word, { id, documents, postings, isWhole: !counts.has(id), offered }];
+      const documents = (counts.get(id) ?? keys.length) + offers.size;
+      return [word, { id, documents, keys, weights, isWhole: !counts.has(id), bestWeight, offered }];
     }),
   );
 }
 
-function asMap({ keys, weights }: Postings = { keys: [], weights: [] }): Map<number, number> {
+const noPostings: Postings = { keys: [], weights: [] };
+
+function asMap({ keys, weights }: Postings): Map<number, number> {
   return new Map(keys.map((key, index) => [key, weights[index] ?? 0]));
 }
