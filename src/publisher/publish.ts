@@ -6,7 +6,7 @@ import { type ContentDiff, diffContent } from './diff.ts';
 import { editTree } from './edit.ts';
 import { factsOf, networksOf } from './facts.ts';
 import { type OwnMaster, readOwnMasters, selectMasters } from './masters.ts';
-import { defaultIndexName } from './paths.ts';
+import { defaultIndexName, isIndexName } from './paths.ts';
 import { type NextContent, nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
@@ -23,6 +23,8 @@ export function publishCatalogs(
   indexName?: string,
 ): Promise<TriggerAnswer> {
   const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
+  if (indexName !== undefined && !isIndexName(indexName))
+    throw new Error(`"${indexName}" is no name of an index.`);
   return editTree(tree, async (edit) => {
     const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
     const results: TriggerResult[] = [];

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { parseTriggerRequest } from './trigger-request.ts';
+
+const catalog = (id: string) => ({
+  id,
+  descriptor: { name: 'Coffee' },
+  provider: { id: 'p', descriptor: { name: 'P' } },
+  resources: [{ id: 'r' }],
+});
+
+describe('a request to the trigger', () => {
+  it('may publish some catalogs and retire, pause and resume others', () => {
+    const request = {
+      message: { catalogs: [catalog('a'), catalog('b')] },
+      retire: ['c'],
+      pause: ['d'],
+      resume: ['e'],
+    };
+    expect(parseTriggerRequest(request)).toEqual(request);
+  });
+
+  it.each([
+    [{ message: { catalogs: [catalog('a')] }, retire: ['a'] }, '$.retire[0]'],
+    [{ pause: ['b', 'a'], resume: ['a'] }, '$.resume[0]'],
+    [{ retire: ['a', 'b', 'a'] }, '$.retire[2]'],
+  ])('names no catalog twice: %j', (request, path) => {
+    expect(() => parseTriggerRequest(request)).toThrow(
+      expect.objectContaining({ code: 'SCH_SCHEMA_VALIDATION_FAILED', path }),
+    );
+  });
+
+  it('is refused for what a publish is refused for', () => {
+    const repeated = { message: { catalogs: [catalog('a'), catalog('a')] } };
+    expect(() => parseTriggerRequest(repeated)).toThrow(
+      expect.objectContaining({ path: '$.message.catalogs[1].id' }),
+    );
+    expect(() => parseTriggerRequest({})).toThrow(
+      expect.objectContaining({ code: 'SCH_REQUIRED_FIELD_MISSING' }),
+    );
+    expect(() => parseTriggerRequest({ context: { action: 'discover' }, retire: ['a'] })).toThrow(
+      expect.objectContaining({ code: 'CTX_ACTION_MISMATCH' }),
+    );
+  });
+});
