@@ -54,6 +54,20 @@ describe('the renewal', () => {
     expect(check()).toHaveProperty('nextUpdate');
   });
 
+  it('tells that it goes on for too long, and not what went wrong earlier', async () => {
+    let looks = 0;
+    const { first, check } = start(async () => {
+      looks += 1;
+      if (looks === 1) throw new Error('the disk is full');
+      if (looks > 2) await delay(600);
+      return new Date(Date.now() + 50);
+    });
+    await first;
+    while (looks < 3) await delay(5);
+    await delay(60);
+    expect(check).toThrow(/overdue: the renewal has not ended$/);
+  });
+
   it('tells what is wrong when nothing could ever be renewed', async () => {
     const { first, check } = start(() => Promise.reject(new Error('the disk is full')));
     await first;

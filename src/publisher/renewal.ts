@@ -37,6 +37,7 @@ export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now 
     try {
       announced = await refresh();
       announcedAt.set(announced.getTime() / 1000);
+      problem = 'the renewal has not ended';
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
       if (!closed) logger.error({ err: error }, 'index and manifest could not be renewed; trying again');
