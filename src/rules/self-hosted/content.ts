@@ -100,7 +100,7 @@ export function foldChanges(files: readonly ChangeContent[]): ContentPatch {
   return { fromVersion: first.fromVersion, toVersion, members, resources, offers, directives };
 }
 
-export function applyPatch(content: CatalogContent, patch: ContentPatch): CatalogContent {
+function applyPatch(content: CatalogContent, patch: ContentPatch): CatalogContent {
   requireVersion(patch, content.version);
   return {
     version: patch.toVersion,
