@@ -116,7 +116,7 @@ export const settings = {
   CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
   CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched of one node in a day'),
   CRAWL_MAX_INDEXES: integer(100, 'most catalog indexes of one node', { min: 1 }),
-  CRAWL_MAX_ENTRIES: integer(20_000, 'most entries of one catalog index', { min: 1 }),
+  CRAWL_MAX_ENTRIES: integer(20_000, 'most entries in all catalog indexes of one node', { min: 1 }),
   CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
   CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
   CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),

@@ -151,7 +151,7 @@ async function finish(
   const { CRAWL_MAX_ENTRIES } = context.config();
   if (catalogs.length > CRAWL_MAX_ENTRIES)
     context.note(
-      `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one index at most: use --per operator, or several indexes.`,
+      `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
     );
   if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
   if (out !== undefined) await writeLines(out, publishBody(catalogs, network));
