@@ -10,6 +10,7 @@ import { defaultIndexName, isIndexName } from './paths.ts';
 import { type NextContent, nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
+import { findNodeProblems } from './warnings.ts';
 
 /**
  * What a request to the trigger, or a command, does to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
@@ -37,7 +38,7 @@ export function publishCatalogs(
     for (const [index, id] of resume.entries())
       results.push(await resumeCatalog(turn, id, ['resume', index]));
     if (forceBaseline && results.length === 0) results.push(...(await rewriteBaselines(turn)));
-    return answerOf(results, turn.warnings);
+    return answerOf(results, [...turn.warnings, ...findNodeProblems(edit.entries().length)]);
   });
 }
 

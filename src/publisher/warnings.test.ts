@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IndexEntry } from '../protocol/signed-files.ts';
-import { findReadingProblems } from './warnings.ts';
+import { findNodeProblems, findReadingProblems } from './warnings.ts';
 
 const entry: IndexEntry = {
   catalogId: 'coffee',
@@ -32,5 +32,10 @@ describe('a warning', () => {
     expect(findReadingProblems({ ...entry, dependencies: { masters } }, [])).toEqual([
       expect.stringContaining('9 master catalogs'),
     ]);
+  });
+
+  it('is given for more catalogs than are read of a node', () => {
+    expect(findNodeProblems(20_000)).toEqual([]);
+    expect(findNodeProblems(20_001)).toEqual([expect.stringContaining('20001 catalogs')]);
   });
 });

@@ -7,6 +7,7 @@ const maxServedBytes = 10 * 1_048_576;
 const maxUnpackedBytes = 100 * 1_048_576;
 const maxChanges = 1000;
 const maxMasters = 8;
+const maxCatalogs = 20_000;
 
 /** Why readers may not take what is published. */
 export function findReadingProblems(
@@ -35,4 +36,12 @@ export function findReadingProblems(
     );
   }
   return problems;
+}
+
+/** Why readers may take nothing of this node at all. */
+export function findNodeProblems(catalogs: number): string[] {
+  if (catalogs <= maxCatalogs) return [];
+  return [
+    `The indexes list ${catalogs} catalogs, and crawlers may read only ${maxCatalogs} of a node: publish fewer, larger ones.`,
+  ];
 }
