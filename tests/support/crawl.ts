@@ -28,13 +28,17 @@ export async function crawl(database: Database, options: { timeoutMs?: number } 
 export async function settled(database: Database, { timeoutMs = 20_000 } = {}): Promise<void> {
   await until(
     async () => {
+      // What belongs to a host that rests is not waited for.
+      const due = ['node', 'index', 'target'].map(
+        (item) => `exists (
+          select from discovery.crawl_${item} as item join discovery.crawl_host as host on host.id = host_id
+          where item.due_at <= now() and (rest_until is null or rest_until <= now())
+        )`,
+      );
       const { rows } = await database.query<{ busy: boolean }>(
         `select exists (select from discovery.crawl_source where due_at <= now() or leased_until > now())
            or exists (select from discovery.crawl_host where due_at <= now() or leased_until > now())
-           or exists (select from discovery.crawl_node where due_at <= now())
-           or exists (select from discovery.crawl_index where due_at <= now())
-           or exists (select from discovery.crawl_target where due_at <= now())
-           or exists (select from discovery.crawl_rebuild where due_at is not null) as busy`,
+           or exists (select from discovery.crawl_rebuild where due_at is not null) or ${due.join(' or ')} as busy`,
       );
       return rows[0]?.busy === false;
     },

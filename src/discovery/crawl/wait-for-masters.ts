@@ -25,8 +25,10 @@ export async function waitForMasters(
   const { context, row } = work;
   const found = [...missing, ...coming, ...unknown];
   const names = found.length > 0 ? found.slice(0, maxNames) : (row.waiting_for ?? []);
-  const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
-  await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
+  if (found.length === 0 || found.length > coming.length) {
+    const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
+    await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
+  }
   const shown = names.slice(0, maxShown).join(', ');
   const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
   const message = `${entry.catalogId} extends what is in no MASTER catalog that is known here: ${shown}${more}.`;
