@@ -33,24 +33,35 @@ export async function readMapping(name: string, context: CommandContext): Promis
   }
 }
 
-/** Columns that only one of the two knows, told once: a slip of the pen in either shows here. */
+/** What is amiss between the columns of the two, told once: a slip of the pen in either shows here. */
 export function compareColumns(mapping: Mapping, columns: readonly string[]): Problem[] {
   const { connectors, ignore } = mapping;
   const isUsed = (column: string) =>
     mapping.columns.has(column) || (connectors !== undefined && isConnectorColumn(column, connectors));
-  const unused = ignore === '*' ? [] : columns.filter((column) => !isUsed(column) && !ignore.has(column));
+  const unused = columns.filter((column) => !isUsed(column));
   const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
-  const missing = named.filter((column) => !isMade(column) && !columns.includes(column));
   return [
-    ...noteAbout(unused, 'not taken over, because the mapping does not name them'),
-    ...noteAbout(missing, 'named by the mapping, but not in the file'),
+    ...(ignore === '*'
+      ? noteAbout(unused, 'not taken over, because the mapping ignores all that it does not name')
+      : noteAbout(
+          unused.filter((column) => !ignore.has(column)),
+          'not taken over, because the mapping does not name them',
+        )),
+    ...noteAbout(
+      named.filter((column) => !isMade(column) && !columns.includes(column)),
+      'named by the mapping, but not in the file',
+    ),
+    ...noteAbout(
+      columns.filter((column, place) => isUsed(column) && columns.indexOf(column) < place),
+      'there more than once: the first that has something in it counts',
+    ),
   ];
 }
 
 function noteAbout(columns: readonly string[], why: string): Problem[] {
   return columns.length === 0
     ? []
-    : [{ at: 'columns', column: columns.join(', '), why: `(${why})`, kind: 'note' }];
+    : [{ at: 'columns', value: [...new Set(columns)].join(', '), why: `(${why})`, kind: 'note' }];
 }
 
 /** Names that templates may use without there being such a column. */

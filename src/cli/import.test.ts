@@ -109,7 +109,7 @@ describe('signpost import csv', () => {
       'row 2, 5: connector.type "Wooden" is none of the values of charger.attributes.connectorType',
     );
     expect(notes).toContain('row 5: latitude "north" is no number');
-    expect(notes).toContain('colour (not taken over, because the mapping does not name them)');
+    expect(notes).toContain('columns: "colour" (not taken over, because the mapping does not name them)');
     expect(notes).toContain('4 rows: 2 stations with 3 chargers in 2 catalogs; 2 left out');
     const findings = readFileSync(report, 'utf8')
       .trimEnd()
@@ -122,6 +122,14 @@ describe('signpost import csv', () => {
       why: 'is no number',
       kind: 'value',
     });
+  });
+
+  it('tells of a column that is there twice', async () => {
+    const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
+    expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
+    expect(notes).toContain(
+      'columns: "id" (there more than once: the first that has something in it counts)',
+    );
   });
 
   it('reads the German register: preamble, windows-1252, semicolons, decimal commas, lists in cells', async () => {
@@ -181,8 +189,8 @@ describe('signpost import csv', () => {
 
   it('reads the download of the Alternative Fuels Data Center, its electric stations only', async () => {
     const american = [
-      'Fuel Type Code,Station Name,Street Address,City,State,ZIP,Status Code,Access Days Time,EV Network,Latitude,Longitude,ID,EV Connector Types,Country,Access Code,Open Date',
-      'ELEC,City Hall,1 Main St,Lacey,WA,98503,E,24 hours daily,ChargePoint Network,47.04,-122.8,33351,J1772 CHADEMO,US,public,2018-01-15',
+      'Fuel Type Code,Station Name,Street Address,City,State,ZIP,Status Code,Access Days Time,EV Network,Latitude,Longitude,ID,EV Connector Types,Country,Access Code,Open Date,EV DC Fast Count',
+      'ELEC,City Hall,1 Main St,Lacey,WA,98503,E,24 hours daily,ChargePoint Network,47.04,-122.8,33351,J1772 CHADEMO,US,public,2018-01-15,1',
       'LPG,Gas,2 Main St,Lacey,WA,98503,E,,,47.04,-122.8,33352,,US,public,2018-01-15',
     ].join('\n');
     const { catalogs, exitCode, notes } = await run(['csv', 'afdc', '-'], american);
@@ -193,6 +201,7 @@ describe('signpost import csv', () => {
       { connectorType: 'CHAdeMO' },
     ]);
     expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping asks for');
+    expect(notes).toContain('columns: "EV DC Fast Count" (not taken over, because the mapping ignores all');
   });
 
   it.each([
