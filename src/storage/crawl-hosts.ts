@@ -15,10 +15,13 @@ export interface HostRow {
 /** The lease on a host, while its work is done. */
 export type HostLease = Pick<Claim<HostRow>, 'id' | 'token'>;
 
-/** Call it first in every transaction that writes a result: it fails when the lease was lost, and keeps it until the end. */
+/**
+ * Call it in every transaction that writes a result: it fails when the lease was lost, and until the end of the transaction nobody else gets
+ * the host. The weakest of locks, because results are written all the time, and the lease must be prolonged meanwhile.
+ */
 export async function holdLease(tx: Transaction, { id, token }: HostLease): Promise<void> {
   const { rowCount } = await tx.query(
-    'select from discovery.crawl_host where id = $1 and lease_token = $2 for share',
+    'select from discovery.crawl_host where id = $1 and lease_token = $2 for key share',
     [id, token],
   );
   if (rowCount === 0) throw new LeaseLost(hostTable, id);
@@ -38,7 +41,7 @@ export async function wakeHosts(tx: Transaction, ids: readonly number[], at: Dat
   if (ids.length === 0) return;
   await tx.query(
     `update discovery.crawl_host set due_at = least(due_at, greatest($2, rest_until))
-     where id in (select id from discovery.crawl_host where id = any ($1) order by id for update)`,
+     where id in (select id from discovery.crawl_host where id = any ($1) order by id for no key update)`,
     [ids, at],
   );
   tx.hint(crawlChannel);

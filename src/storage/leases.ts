@@ -99,7 +99,7 @@ export async function renew(
     `with kept as materialized (
        select work.id from ${name} as work
        join unnest($1::bigint[], $2::uuid[]) as held (id, token) on work.id = held.id and work.lease_token = held.token
-       for update of work skip locked
+       for no key update of work skip locked
      )
      update ${name} as work
      set leased_until = now() + $3 * interval '1 millisecond',
