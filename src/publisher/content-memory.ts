@@ -24,8 +24,15 @@ export interface RememberedContent {
 const maxServedBytes = 10 * 1_048_576;
 
 export function createContentMemory(): ContentMemory {
-  /** The one that was used last comes last. */
+  /** The one that was published last comes last. */
   const kept = new Map<string, RememberedContent & { files: string; bytes: number }>();
+  let keptBytes = 0;
+
+  function forget(key: string): void {
+    keptBytes -= kept.get(key)?.bytes ?? 0;
+    kept.delete(key);
+  }
+
   return {
     async find(root, entry) {
       const found = kept.get(keyOf(root, entry));
@@ -34,14 +41,13 @@ export function createContentMemory(): ContentMemory {
     async keep(root, entry, { content, checkedBy }) {
       const key = keyOf(root, entry);
       const files = await findFiles(root, entry);
-      kept.delete(key);
+      forget(key);
       if (files === undefined) return;
       kept.set(key, { content, checkedBy, files, bytes: servedBytes(entry) });
-      let bytes = [...kept.values()].reduce((sum, one) => sum + one.bytes, 0);
-      for (const [oldest, one] of kept) {
-        if (bytes <= maxServedBytes) break;
-        kept.delete(oldest);
-        bytes -= one.bytes;
+      keptBytes += servedBytes(entry);
+      for (const oldest of kept.keys()) {
+        if (keptBytes <= maxServedBytes) break;
+        forget(oldest);
       }
     },
   };

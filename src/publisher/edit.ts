@@ -1,16 +1,17 @@
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { PublishedCatalog } from './build.ts';
 import type { RememberedContent } from './content-memory.ts';
+import { type ContentWriter, createContentWriter } from './content-writer.ts';
 import { type PublishedIndex, readIndexes, writeIndex } from './indexes.ts';
 import { type ContentFile, localName } from './paths.ts';
 import { listContentFiles, readBaselines, readContent } from './read-content.ts';
-import { findExpiredChanges, findNeedlessFiles } from './retention.ts';
+import { findExpiredChanges, findNeedlessFiles, findUnlistedFiles } from './retention.ts';
 import type { SealedFile } from './seal.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
-import { removeFile, writeContent } from './write.ts';
+import { removeFile } from './write.ts';
 
 // One turn of a writer: under the lock, from what is published to what shall be. Content is written as soon as it is known; the
-// indexes come last, each once, and only those with something new. Whoever throws leaves everything as it was.
+// indexes come last, each once, and only those with something new. Where something throws, everything that is served stays as it was.
 
 export interface TreeEdit {
   /** Every entry of the tree as it is in this turn. */
@@ -39,16 +40,25 @@ export interface EntryInIndex {
 
 export async function editTree<T>(tree: PublisherTree, work: (edit: TreeEdit) => Promise<T>): Promise<T> {
   return withTreeLock(tree, async () => {
-    const { edit, finish } = startEdit(tree, await readIndexes(tree));
-    const result = await work(edit);
-    await finish();
-    return result;
+    const writer = createContentWriter(tree);
+    const { edit, writeIndexes } = startEdit(tree, await readIndexes(tree), writer);
+    try {
+      const result = await work(edit);
+      await writer.finish();
+      await writeIndexes();
+      return result;
+    } finally {
+      // Nothing of this turn may be under way in the next.
+      await writer.settle();
+    }
   });
 }
 
-function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIndex>) {
+function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIndex>, writer: ContentWriter) {
   const entriesByIndex = new Map([...indexes].map(([name, { entries }]) => [name, new Map(entries)]));
   const changed = new Set<string>();
+  /** What was put in this turn. */
+  const latest = new Map<IndexEntry, RememberedContent>();
   let contentFiles: Promise<Map<string, ContentFile[]>> | undefined;
 
   const entries = () =>
@@ -69,7 +79,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   }
 
   async function findContent(entry: IndexEntry): Promise<Partial<RememberedContent>> {
-    const remembered = await tree.memory.find(tree.root, entry);
+    const remembered = latest.get(entry) ?? (await tree.memory.find(tree.root, entry));
     if (remembered) return remembered;
     try {
       const content = await readContent(tree, entry);
@@ -91,12 +101,12 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   async function removeNeedless(indexName: string, catalogId: string): Promise<void> {
     const held = entriesByIndex.get(indexName);
     const files = await filesOf(catalogId);
-    if (held === undefined || files.length === 0) return;
+    const entry = held?.get(catalogId);
+    const unlisted = findUnlistedFiles(entry, files);
+    if (held === undefined || unlisted.length === 0) return;
     const cycle = { now: tree.now(), cycleSeconds: tree.limits.nextUpdateSeconds };
     const baselines = await readBaselines(tree, files);
-    for (const { path } of findNeedlessFiles(held.get(catalogId), files, baselines, cycle)) {
-      await removeFile(tree, path);
-    }
+    for (const { path } of findNeedlessFiles(entry, unlisted, baselines, cycle)) await removeFile(tree, path);
   }
 
   const edit: TreeEdit = {
@@ -108,10 +118,10 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     outline: async (entry) => ({ entry, expired: await findExpired(entry) }),
     async put(indexName, entry, news) {
       await removeNeedless(indexName, entry.catalogId);
-      for (const file of news?.files ?? []) await writeContent(tree, file);
+      for (const file of news?.files ?? []) await writer.add(file);
       const held = entriesByIndex.get(indexName) ?? new Map<string, IndexEntry>();
       entriesByIndex.set(indexName, held.set(entry.catalogId, entry));
-      if (news) await tree.memory.keep(tree.root, entry, news);
+      if (news) latest.set(entry, { content: news.content, checkedBy: news.checkedBy });
       changed.add(indexName);
     },
     tidy: ({ indexName, entry }) => removeNeedless(indexName, entry.catalogId),
@@ -120,9 +130,12 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     },
   };
 
-  async function finish(): Promise<void> {
-    for (const name of changed)
+  /** Once all content is there. */
+  async function writeIndexes(): Promise<void> {
+    for (const name of changed) {
       await writeIndex(tree, { name, entries: entriesByIndex.get(name) ?? new Map() });
+    }
+    for (const [entry, remembered] of latest) await tree.memory.keep(tree.root, entry, remembered);
   }
-  return { edit, finish };
+  return { edit, writeIndexes };
 }

@@ -24,19 +24,32 @@ export function findExpiredChanges(
   return new Set(superseded.filter(({ toVersion }) => wasTakenInBefore(toVersion, baselines, now)));
 }
 
-/** The files of a catalog, as it is published now, that nobody needs. */
-export function findNeedlessFiles(
+/** The files of a catalog to which its entry does not lead. */
+export function findUnlistedFiles(
   entry: IndexEntry | undefined,
   files: readonly ContentFile[],
+): ContentFile[] {
+  const listed = new Set(entry?.changes.map(({ url }) => pathOfUrl('change', url)));
+  if (entry?.baseline) listed.add(pathOfUrl('baseline', entry.baseline.url));
+  return files.filter(({ path }) => !listed.has(path));
+}
+
+/**
+ * Those of them that nobody needs.
+ *
+ * @param entry as it is published now
+ * @param baselines all that are on the disk
+ */
+export function findNeedlessFiles(
+  entry: IndexEntry | undefined,
+  unlisted: readonly ContentFile[],
   baselines: readonly BaselineOnDisk[],
   { now, cycleSeconds }: { now: Date; cycleSeconds: number },
 ): ContentFile[] {
-  const listed = listedPaths(entry);
-  const unlisted = files.filter(({ path }) => !listed.has(path));
   const oneCycleAgo = new Date(now.getTime() - cycleSeconds * 1000);
-  if (entry?.retiredAt !== undefined) return new Date(entry.retiredAt) <= oneCycleAgo ? unlisted : [];
+  if (entry?.retiredAt !== undefined) return new Date(entry.retiredAt) <= oneCycleAgo ? [...unlisted] : [];
   const reached = (entry && announcedVersion(entry)) ?? 0;
-  const current = baselines.find(({ path }) => listed.has(path));
+  const current = entry?.baseline && findByUrl(baselines, entry.baseline.url);
   return unlisted.filter(({ kind, path, version }) => {
     // The writer died before it came to the index.
     if (version > reached) return true;
@@ -55,9 +68,7 @@ function wasTakenInBefore(version: number, baselines: readonly BaselineOnDisk[],
   return baselines.some((baseline) => baseline.version >= version && baseline.cycleEnd <= time);
 }
 
-function listedPaths(entry: IndexEntry | undefined): Set<string> {
-  return new Set([
-    ...(entry?.baseline ? [pathOfUrl('baseline', entry.baseline.url)] : []),
-    ...(entry?.changes ?? []).map(({ url }) => pathOfUrl('change', url)),
-  ]);
+function findByUrl(baselines: readonly BaselineOnDisk[], url: string): BaselineOnDisk | undefined {
+  const path = pathOfUrl('baseline', url);
+  return baselines.find((baseline) => baseline.path === path);
 }

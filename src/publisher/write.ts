@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SealedFile } from './seal.ts';
 
@@ -12,23 +12,39 @@ export interface Place {
   draftsDirectory: string;
 }
 
-/** A path never has two contents: writing the same again is fine, writing something else is refused. */
-export async function writeContent(
-  place: Place,
-  { path, bytes }: Pick<SealedFile, 'path' | 'bytes'>,
-): Promise<void> {
+export async function writeContent(place: Place, file: NewFile): Promise<void> {
+  await placeContent(place, file);
+  await syncFolder(place, dirname(file.path));
+}
+
+/**
+ * The file under its name, which is only lasting once its folder is synced. A path never has two contents: writing the same again is fine,
+ * writing something else is refused.
+ */
+export async function placeContent(place: Place, { path, bytes }: NewFile): Promise<void> {
   const target = join(place.root, path);
+  const before = await findFile(target);
+  if (before?.equals(bytes)) return;
+  if (before) throw new Error(`${target} is there with another content.`);
   const draft = await writeDraft(place, bytes);
+  await makeDirectory(dirname(target));
+  await rename(draft, target);
+}
+
+type NewFile = Pick<SealedFile, 'path' | 'bytes'>;
+
+async function findFile(target: string): Promise<Buffer | undefined> {
   try {
-    await makeDirectory(dirname(target));
-    await link(draft, target);
+    return await readFile(target);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
-    if (!(await readFile(target)).equals(bytes)) throw new Error(`${target} is there with another content.`);
-  } finally {
-    await rm(draft, { force: true });
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
-  await syncDirectory(dirname(target));
+}
+
+/** @param folder below the root */
+export function syncFolder({ root }: Place, folder: string): Promise<void> {
+  return syncDirectory(join(root, folder));
 }
 
 /** Puts a file that is renewed from time to time in the place of the one before. */
@@ -37,7 +53,7 @@ export async function replaceFile(place: Place, path: string, bytes: Uint8Array)
   const draft = await writeDraft(place, bytes);
   await makeDirectory(dirname(target));
   await rename(draft, target);
-  await syncDirectory(dirname(target));
+  await syncFolder(place, dirname(path));
 }
 
 export async function removeFile(place: Place, path: string): Promise<void> {
@@ -72,14 +88,12 @@ async function makeDirectory(directory: string): Promise<void> {
 }
 
 async function syncDirectory(directory: string): Promise<void> {
+  // Windows does not open directories.
+  if (process.platform === 'win32') return;
   const handle = await open(directory);
   try {
     await handle.sync();
   } finally {
     await handle.close();
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
