@@ -15,17 +15,16 @@ export async function mustWait({ context, row }: EntryWork, { coming }: Declared
   return coming.length > 0 && row.version === null;
 }
 
-/** @param missing the master resources that no MASTER catalog has, where they are known */
+/** @param missing the master resources that no MASTER catalog has; left out where its files were not read again */
 export async function waitForMasters(
   work: EntryWork,
   entry: IndexEntry,
   { coming, unknown, faults }: DeclaredMasters,
-  missing: readonly string[] = [],
+  missing: readonly string[] = work.row.waiting_for ?? [],
 ): Promise<void> {
   const { context, row } = work;
-  const found = [...missing, ...coming, ...unknown];
-  const names = found.length > 0 ? found.slice(0, maxNames) : (row.waiting_for ?? []);
-  if (found.length === 0 || found.length > coming.length) {
+  const names = [...new Set([...missing, ...coming, ...unknown])].slice(0, maxNames);
+  if (names.some((name) => !coming.includes(name))) {
     const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
     await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
   }
