@@ -5,6 +5,7 @@ import { registerStateCommands } from './catalog-state.ts';
 import type { CommandContext } from './command.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 import { registerDiscoverCommand } from './discover.ts';
+import { registerDoctorCommand } from './doctor.ts';
 import { registerImportCommand } from './import.ts';
 import { registerKeysCommand } from './keys.ts';
 import { registerPublishCommand } from './publish.ts';
@@ -48,6 +49,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerSchemaCommand(program, context);
   registerImportCommand(program, context);
   registerVerifyCommand(program, context);
+  registerDoctorCommand(program, context);
   return program;
 }
 

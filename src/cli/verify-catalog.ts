@@ -9,7 +9,7 @@ import { claimedRecordId, type HostingNode } from '../rules/self-hosted/signer.t
 import { type FileReader, trustBaseline, trustChange } from '../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../rules/self-hosted/trust-index.ts';
 import { counted } from './command.ts';
-import { type Finding, fault, holds, warning } from './verify-findings.ts';
+import { type Finding, fault, holds, warning } from './findings.ts';
 
 // One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, superseded changes too, and whether
 // they lead a new reader to the version that it announces.

@@ -16,7 +16,7 @@ import {
   trustManifest,
   trustSubscriberRecord,
 } from '../rules/self-hosted/trust-node.ts';
-import { type About, type Finding, fault, holds, staleness, warning } from './verify-findings.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
 import type { TreeSource } from './verify-source.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { counted } from './command.ts';
-import type { Complaint, Finding } from './verify-findings.ts';
+import type { Complaint, Finding } from './findings.ts';
 
 // What a verification tells: a line for each document, then the first broken link and what to do about it.
 
@@ -23,7 +23,7 @@ export function addFinding({ holding, faults, warnings }: VerifyReport, finding:
 
 export function renderFinding(finding: Finding): string {
   const { kind, document, catalogId, url } = finding;
-  const mark = { holds: 'ok', fault: 'FAULT', warning: 'warn' }[kind];
+  const mark = { holds: 'ok', fault: 'FAULT', warning: 'warn', hidden: 'warn' }[kind];
   const name = [catalogId, url === undefined ? undefined : placeOf(url)].filter((part) => part !== undefined);
   const text = finding.kind === 'holds' ? finding.detail : finding.message;
   return `${mark.padEnd(6)}${document.padEnd(9)} ${name.join('  ')}  ${text}`;

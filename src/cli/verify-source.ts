@@ -2,11 +2,11 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Config } from '../config.ts';
-import { createFetcher, type Fetched, type Fetcher } from '../discovery/crawl/fetch.ts';
+import type { Fetched, Fetcher } from '../discovery/crawl/fetch.ts';
 import { CrawlFault } from '../discovery/crawl/reasons.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
-import { createMetrics } from '../metrics.ts';
 import { manifestPaths } from '../publisher/manifest.ts';
+import { createChainFetcher } from './chain-reader.ts';
 import { CommandError } from './command.ts';
 
 // Where a published tree is read from: over HTTP, as a crawler does, or out of a directory, before it is uploaded.
@@ -26,9 +26,7 @@ export interface TreeSource {
 /** The address of a node, or of one index. The person wrote it: it may be a private one, what it leads to elsewhere may not. */
 export function httpSource(address: string, config: Config, client: GuardedClient): TreeSource {
   const { origin, host, pathname } = new URL(address);
-  const limits = { timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS, maxInflatedBytes: config.CRAWL_INFLATED_LIMIT };
-  const parts = { client, metrics: createMetrics({ process: false }), now: () => new Date() };
-  const inner = createFetcher(parts, limits);
+  const inner = createChainFetcher(config, client);
   const fetcher: Fetcher = {
     fetch: (url, options) =>
       inner.fetch(url, {

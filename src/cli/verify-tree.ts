@@ -1,8 +1,9 @@
 import { readIndex } from '../discovery/crawl/read-index.ts';
 import type { TrustedEntry } from '../rules/self-hosted/trust-index.ts';
 import { counted } from './command.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { inOrder } from './in-order.ts';
 import { verifyCatalog } from './verify-catalog.ts';
-import { type About, type Finding, fault, holds, staleness, warning } from './verify-findings.ts';
 import { type NodeCheck, verifyNode } from './verify-node.ts';
 
 /**
@@ -86,24 +87,4 @@ function* noteUnlisted(found: readonly string[], listed: readonly string[]): Gen
 
 function endOf(url: string): string {
   return new URL(url).pathname.split('/').slice(-2).join('/');
-}
-
-/** Some at a time, the results in the order of the items. */
-async function* inOrder<T, R>(
-  items: readonly T[],
-  atOnce: number,
-  work: (item: T) => Promise<R>,
-): AsyncGenerator<R> {
-  const running: Promise<R>[] = [];
-  for (const item of items) {
-    const started = work(item);
-    // It is awaited in its turn; until then its failure is nobody's surprise.
-    started.catch(() => undefined);
-    running.push(started);
-    const [first] = running;
-    if (running.length < atOnce || !first) continue;
-    yield await first;
-    running.shift();
-  }
-  for (const rest of running) yield await rest;
 }

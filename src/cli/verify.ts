@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { readerOf } from '../discovery/crawl/context.ts';
-import { askRegistry, type Reader } from '../discovery/crawl/reader.ts';
+import { askRegistry } from '../discovery/crawl/reader.ts';
 import { CrawlFault } from '../discovery/crawl/reasons.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { parseSubscriber } from './arguments.ts';
+import { createChainReader } from './chain-reader.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { collectTexts } from './discover-intent.ts';
-import { readSchemaSources } from './schema-sources.ts';
 import { withRegistry } from './send-exchange.ts';
 import { givenKeys, type KeySource } from './verify-keys.ts';
 import { findClaimedNode } from './verify-node.ts';
@@ -101,7 +99,7 @@ async function check(
   { node: named, quiet, json }: VerifyOptions,
   context: CommandContext,
 ): Promise<VerifyReport> {
-  const reader = await createReader(source, keys, config);
+  const reader = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
   const { signal } = new AbortController();
   const claimed = named ?? (await findClaimedNode({ source, reader, signal }));
   // Where nothing can be read, going on tells which document and why.
@@ -123,16 +121,6 @@ async function check(
   } finally {
     progress.stop();
   }
-}
-
-/** Attributes are checked against the same schemas as those of a crawl. */
-async function createReader({ fetcher }: TreeSource, registry: KeySource, config: Config): Promise<Reader> {
-  const sources = await readSchemaSources(config);
-  const checker = createAttributeChecker({
-    schemas: sources.flatMap(({ schemas }) => schemas),
-    unknownContext: config.UNKNOWN_CONTEXT,
-  });
-  return readerOf(config, { fetcher, registry, checker: () => checker });
 }
 
 const progressMs = 5_000;

@@ -31,6 +31,8 @@ export interface RegistryClient {
   findKey(subscriberId: string, recordId: string): Promise<KeyLookup>;
   /** The record of one key as the registry has it, usable or not. */
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
+  /** All records of one participant, usable or not. */
+  listRecords(subscriberId: string): Promise<ParticipantRecord[]>;
   /** The records of one participant whose keys are usable now. */
   findSubscriber(subscriberId: string): Promise<ParticipantRecord[]>;
   /** The records of the members of a network whose keys are usable now. It only names nodes. */
@@ -99,6 +101,10 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 
     async lookup(subscriberId, recordId) {
       return (await findFoundKey(subscriberId, recordId))?.record;
+    },
+
+    async listRecords(subscriberId) {
+      return (await findRecords(subscriberId)) ?? [];
     },
 
     async findSubscriber(subscriberId) {

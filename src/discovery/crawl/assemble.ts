@@ -72,7 +72,11 @@ export async function assembleReading(
 const resourcesAtOnce = 500;
 
 /** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
-function conforming(extended: ExtendedResource, reading: Applicable, checker: Check): ExtendedResource {
+export function conforming(
+  extended: ExtendedResource,
+  reading: Applicable,
+  checker: Check,
+): ExtendedResource {
   const { assembled, extension } = extended;
   const [first] = checkResource(assembled, checker, { brief: true });
   if (first === undefined) return extended;

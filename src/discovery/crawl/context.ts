@@ -27,13 +27,18 @@ export function createCrawlContext(context: DiscoveryContext): CrawlContext {
   return {
     ...context,
     reader: readerOf(config, { fetcher, registry, checker: () => schemas.checker() }),
-    policy: {
-      networkIds: config.DISCOVERY_NETWORKS,
-      masterPublishers: config.MASTER_PUBLISHERS,
-      enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
-      registryName: config.REGISTRY_NAME,
-    },
+    policy: policyOf(config),
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),
+  };
+}
+
+/** What is taken, by the settings. */
+export function policyOf(config: Config): AcceptancePolicy {
+  return {
+    networkIds: config.DISCOVERY_NETWORKS,
+    masterPublishers: config.MASTER_PUBLISHERS,
+    enforceMembership: config.NETWORK_MEMBERSHIP === 'enforce',
+    registryName: config.REGISTRY_NAME,
   };
 }
 

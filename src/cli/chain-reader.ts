@@ -1,0 +1,30 @@
+import type { Config } from '../config.ts';
+import { readerOf } from '../discovery/crawl/context.ts';
+import { createFetcher, type Fetcher } from '../discovery/crawl/fetch.ts';
+import type { Reader } from '../discovery/crawl/reader.ts';
+import type { GuardedClient } from '../http/guarded-client.ts';
+import { createMetrics } from '../metrics.ts';
+import { createAttributeChecker } from '../rules/typed-attributes.ts';
+import { readSchemaSources } from './schema-sources.ts';
+
+// Commands read what nodes host with the parts of the crawler, and under its limits.
+
+export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
+  return createFetcher(
+    { client, metrics: createMetrics({ process: false }), now: () => new Date() },
+    { timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS, maxInflatedBytes: config.CRAWL_INFLATED_LIMIT },
+  );
+}
+
+/** Attributes are checked against the same schemas as those of a crawl. */
+export async function createChainReader(
+  config: Config,
+  parts: Pick<Reader, 'fetcher' | 'registry'>,
+): Promise<Reader> {
+  const sources = await readSchemaSources(config);
+  const checker = createAttributeChecker({
+    schemas: sources.flatMap(({ schemas }) => schemas),
+    unknownContext: config.UNKNOWN_CONTEXT,
+  });
+  return readerOf(config, { ...parts, checker: () => checker });
+}

@@ -1,0 +1,61 @@
+import { counted } from './command.ts';
+import type { Complaint, Finding } from './findings.ts';
+
+// What the doctor tells: a line for each link of the chain, then what keeps a catalog from appearing first of all, and how to mend it.
+
+export interface Diagnosis {
+  node: string;
+  /** Ids of the catalogs that appear. */
+  appearing: string[];
+  /** What is broken; what does not appear although nothing is broken; what is amiss and yet works. */
+  faults: (Finding & Complaint)[];
+  hidden: (Finding & Complaint)[];
+  warnings: (Finding & Complaint)[];
+}
+
+export function createDiagnosis(node: string): Diagnosis {
+  return { node, appearing: [], faults: [], hidden: [], warnings: [] };
+}
+
+export function noteFinding(diagnosis: Diagnosis, finding: Finding): void {
+  const { kind, document, catalogId } = finding;
+  if (kind === 'holds') {
+    if (document === 'catalog' && catalogId !== undefined) diagnosis.appearing.push(catalogId);
+  } else {
+    const list = { fault: diagnosis.faults, hidden: diagnosis.hidden, warning: diagnosis.warnings }[kind];
+    list.push(finding);
+  }
+}
+
+/** What is to be mended first: what is hidden on purpose, only where nothing appears. */
+export function firstTrouble({ faults, hidden, appearing }: Diagnosis): (Finding & Complaint) | undefined {
+  return faults[0] ?? (appearing.length === 0 ? hidden[0] : undefined);
+}
+
+const marks = { holds: '✓', fault: '✗', hidden: '–', warning: '!' } as const;
+
+export function renderLine(finding: Finding): string {
+  const { kind, document, catalogId, url } = finding;
+  const place = [catalogId, url].filter((part) => part !== undefined).join(' ');
+  const text = finding.kind === 'holds' ? finding.detail : `${finding.message} (${finding.code})`;
+  return `${marks[kind]} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`;
+}
+
+export function renderDiagnosis(diagnosis: Diagnosis): string {
+  const { node, appearing, faults, hidden, warnings } = diagnosis;
+  const trouble = firstTrouble(diagnosis);
+  const counts = `${counted(appearing.length, 'catalog')} of ${node} can be found`;
+  const others = [
+    ...(hidden.length > 0 ? [`${counted(hidden.length, 'catalog')} hidden on purpose`] : []),
+    ...(warnings.length > 0 ? [counted(warnings.length, 'warning')] : []),
+  ].join(', ');
+  const summary = `${counts}${others === '' ? '' : ` (${others})`}.`;
+  if (!trouble) {
+    return `${summary}\nWhere one still does not appear, the crawl log of that discovery service says why.`;
+  }
+  return [
+    `${trouble.message}`,
+    `  What to do: ${trouble.hint}`,
+    `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
+  ].join('\n');
+}

@@ -1,0 +1,81 @@
+import { readIndex } from '../discovery/crawl/read-index.ts';
+import type { TrustedEntry } from '../rules/self-hosted/trust-index.ts';
+import { counted } from './command.ts';
+import { examineCatalog } from './doctor-catalog.ts';
+import { createMasterSearch } from './doctor-masters.ts';
+import { type Examination, type ExaminedNode, examineNode } from './doctor-node.ts';
+import { type About, complaint, type Finding, fault, holds, staleness } from './findings.ts';
+import { inOrder } from './in-order.ts';
+
+/** Whom to look at: a node by its identity, or by the address that somebody gave for it; all of its catalogs, or one. */
+export interface Patient {
+  identity: string;
+  address?: string;
+  catalogId?: string;
+}
+
+const catalogsAtOnce = 4;
+
+/** Walks the chain as a crawler does that has never seen the node (self-hosted spec: Discovery crawl order). */
+export async function* examine(exam: Examination, patient: Patient): AsyncGenerator<Finding> {
+  const { identity, address, catalogId } = patient;
+  const node = yield* examineNode(exam, identity, address);
+  if (node === undefined) return;
+  const entries: TrustedEntry[] = [];
+  let listed = 0;
+  for (const url of node.indexUrls) {
+    const read = yield* examineIndex(exam, node, url, catalogId);
+    entries.push(...read.entries);
+    listed += read.listed;
+  }
+  const masters = createMasterSearch(exam, node, entries);
+  const wanted = entries.filter(({ entry }) => catalogId === undefined || entry.catalogId === catalogId);
+  for await (const findings of inOrder(wanted, catalogsAtOnce, (entry) =>
+    examineCatalog(exam, node, entry, masters),
+  )) {
+    yield* findings;
+  }
+  if (listed > 0) return;
+  yield catalogId === undefined
+    ? complaint('fault', { document: 'index' }, 'nothing-published', `${identity} has published no catalog.`)
+    : complaint(
+        'fault',
+        { document: 'catalog', catalogId },
+        'not-listed',
+        `No index of ${identity} lists ${catalogId}.`,
+      );
+}
+
+interface ExaminedIndex {
+  entries: TrustedEntry[];
+  /** How many of those that are asked for it lists, good or bad. */
+  listed: number;
+}
+
+async function* examineIndex(
+  { reader, now, signal }: Examination,
+  { hosting }: ExaminedNode,
+  url: string,
+  catalogId: string | undefined,
+): AsyncGenerator<Finding, ExaminedIndex> {
+  const about: About = { document: 'index', url };
+  const isAsked = (id: string | undefined) => catalogId === undefined || id === catalogId;
+  try {
+    const reading = await readIndex(reader, hosting, url, { signal });
+    if (reading.kind === 'unchanged') return { entries: [], listed: 0 };
+    const { index, entries, faults } = reading;
+    const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
+    const count = counted(index.entries.length, 'catalog');
+    yield holds(about, `${signed}, ${count}, next update ${index.nextUpdate}`);
+    yield* staleness(about, index.nextUpdate, now);
+    const asked = faults.filter((one) => isAsked(one.catalogId));
+    for (const { catalogId: id, fault: reason } of asked) {
+      yield fault({ document: 'entry', url, ...(id !== undefined && { catalogId: id }) }, reason);
+    }
+    return { entries, listed: asked.length + entries.filter(({ entry }) => isAsked(entry.catalogId)).length };
+  } catch (error) {
+    yield fault(about, error);
+    // What it lists, nobody knows.
+    return { entries: [], listed: 1 };
+  }
+}

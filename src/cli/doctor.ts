@@ -1,0 +1,128 @@
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { policyOf } from '../discovery/crawl/context.ts';
+import { readDomain } from '../discovery/crawl/read-domain.ts';
+import type { Reader } from '../discovery/crawl/reader.ts';
+import { CrawlFault, isReadingFault } from '../discovery/crawl/reasons.ts';
+import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
+import { identityOf } from '../protocol/identity.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
+import { createChainFetcher, createChainReader } from './chain-reader.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import {
+  createDiagnosis,
+  type Diagnosis,
+  firstTrouble,
+  noteFinding,
+  renderDiagnosis,
+  renderLine,
+} from './doctor-report.ts';
+import { examine, type Patient } from './doctor-walk.ts';
+import { type Finding, fault } from './findings.ts';
+import { withRegistry } from './send-exchange.ts';
+
+interface DoctorOptions {
+  network?: string[];
+  catalog?: string;
+  json?: boolean;
+}
+
+export function registerDoctorCommand(program: Command, context: CommandContext): void {
+  program
+    .command('doctor')
+    .description('find out why catalogs of a node do not appear in discovery')
+    .argument('<node>', 'domain, subscriberId or address of the node', parseNode)
+    .option('--network <id>', 'network that it is to be found in; may be repeated', collectNetworks)
+    .option('--catalog <id>', 'only this catalog')
+    .option('--json', 'print JSON')
+    .addHelpText('after', help)
+    .action((node: string, options: DoctorOptions) => diagnose(node, options, context));
+}
+
+const help = `
+Walks the whole chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files,
+masters, states. What is wrong first is named at the end, and what to do about it. The registry is that of the
+settings (REGISTRY_URL); --network stands for the networks of the discovery service (otherwise DISCOVERY_NETWORKS).
+Exit code: 0 when the catalogs can be found, 1 otherwise.
+
+Examples:
+  $ signpost doctor provider.example.org
+  $ signpost doctor provider.example.org --catalog chargers-london --network nfh.global/beckn-nodes
+  $ signpost doctor https://provider.example.org --json`;
+
+function parseNode(text: string): string {
+  return /^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text);
+}
+
+async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  const client = createGuardedClient({ allowPrivateAddresses: allowsPrivate(config, context) });
+  try {
+    const diagnosis = await withRegistry(config, (registry) =>
+      examineAll(name, options, { config, client, registry, context }),
+    );
+    if (firstTrouble(diagnosis)) context.setExitCode(1);
+    context.print(
+      options.json
+        ? JSON.stringify({ isFound: !firstTrouble(diagnosis), ...diagnosis }, null, 2)
+        : renderDiagnosis(diagnosis),
+    );
+  } catch (error) {
+    if (!(error instanceof CrawlFault) || error.code !== 'registry-unavailable') throw error;
+    throw new CommandError(
+      `The registry at ${config.registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
+      error,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** In a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
+function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: CommandContext): boolean {
+  return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
+}
+
+interface Practice {
+  config: Config;
+  client: GuardedClient;
+  registry: RegistryClient;
+  context: CommandContext;
+}
+
+async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<Diagnosis> {
+  const { config, client, registry, context } = practice;
+  const fetcher = createChainFetcher(config, client);
+  const reader = await createChainReader(config, { fetcher, registry });
+  const policy = { ...policyOf(config), ...(options.network && { networkIds: options.network }) };
+  const { signal } = new AbortController();
+  const exam = { reader, registry, policy, now: new Date(), signal };
+  const patient = await findPatient(name, options, reader, signal);
+  const diagnosis = createDiagnosis(patient instanceof Error ? name : patient.identity);
+  const tell = (finding: Finding) => {
+    noteFinding(diagnosis, finding);
+    if (!options.json) context.print(renderLine(finding));
+  };
+  if (patient instanceof Error) tell(fault({ document: 'manifest', url: name }, patient));
+  else for await (const finding of examine(exam, patient)) tell(finding);
+  return diagnosis;
+}
+
+/** Behind an address stands whoever the manifest there names. */
+async function findPatient(
+  name: string,
+  { catalog }: DoctorOptions,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<Patient | Error> {
+  const common = catalog === undefined ? {} : { catalogId: catalog };
+  if (!/^https?:/.test(name)) return { identity: identityOf(name, reader.registryName), ...common };
+  try {
+    const domain = await readDomain(reader, new URL(name).origin, signal);
+    return { identity: identityOf(domain, reader.registryName), address: name, ...common };
+  } catch (error) {
+    if (isReadingFault(error)) return error;
+    throw error;
+  }
+}

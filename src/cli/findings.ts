@@ -1,0 +1,75 @@
+import { type CrawlCode, hintOf, isReadingFault } from '../discovery/crawl/reasons.ts';
+import type { HostedDocument } from '../rules/self-hosted/faults.ts';
+
+// What a look at one link of the chain found (self-hosted spec: Discovery crawl order): it holds, it is broken, it holds but something about
+// it is amiss, or it holds and yet a catalog does not appear, because somebody wanted it so.
+
+export type Finding = About & ({ kind: 'holds'; detail: string } | Complaint);
+
+export interface About {
+  /** A catalog is what its documents add up to; the registry and the networks stand before the documents. */
+  document: HostedDocument | 'registry' | 'network' | 'catalog';
+  catalogId?: string;
+  url?: string;
+}
+
+export interface Complaint {
+  kind: 'fault' | 'warning' | 'hidden';
+  code: CrawlCode | OwnCode;
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+/** Reasons that a crawler has no name for: it does not look, or has nothing to complain about. */
+const ownHints = {
+  'size-mismatch':
+    'Publish the catalog again: readers decide by the size whether a baseline is cheaper than its changes.',
+  'copies-differ': 'Copy the manifest to both of its places: readers look at either.',
+  'other-address': 'Register the address where the files are: crawlers go where the registry says.',
+  'not-in-network': 'Have the node registered as a member of the network: that is how crawlers find it.',
+  'no-network': 'Join a network; otherwise only crawlers find the node whose operators name it.',
+  consumer: 'Register the node as a BPP: crawlers pass over those who only consume.',
+  'registry-unlisted':
+    'Set meta.catalog_index_urls in the registry, too: crawlers that read no manifests look there (signpost registry catalog-index).',
+  'nothing-published': 'Publish a catalog: signpost publish --self.',
+  'not-listed': 'Publish the catalog, under exactly this id: signpost publish --self.',
+  retired: 'Publish under a new catalogId: retired is for ever.',
+  paused: 'Let it be active again: signpost resume.',
+  'not-valid': 'Publish the catalog with a validity that includes the present.',
+} as const satisfies Record<string, string>;
+
+type OwnCode = keyof typeof ownHints;
+
+export function holds(about: About, detail: string): Finding {
+  return { kind: 'holds', ...about, detail };
+}
+
+export function complaint(
+  kind: Complaint['kind'],
+  about: About,
+  code: Complaint['code'],
+  message: string,
+): Finding {
+  return { kind, ...about, code, message, hint: isOwn(code) ? ownHints[code] : hintOf(code) };
+}
+
+export function warning(about: About, code: Complaint['code'], message: string): Finding {
+  return complaint('warning', about, code, message);
+}
+
+/** The fault that an error stands for. That the registry cannot be asked says nothing about what is looked at. */
+export function fault(about: About, error: unknown): Finding {
+  if (!isReadingFault(error) || error.code === 'registry-unavailable') throw error;
+  return complaint('fault', about, error.code, error.message);
+}
+
+/** A document past its next_update is still used, but every reader notices. */
+export function staleness(about: About, nextUpdate: string | undefined, now: Date): Finding[] {
+  if (nextUpdate === undefined || Date.parse(nextUpdate) >= now.getTime()) return [];
+  return [warning(about, 'stale', `The ${about.document} was to be renewed by ${nextUpdate}.`)];
+}
+
+function isOwn(code: Complaint['code']): code is OwnCode {
+  return Object.hasOwn(ownHints, code);
+}
