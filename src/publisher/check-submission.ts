@@ -9,21 +9,16 @@ import { createFaultList } from '../rules/fault-list.ts';
 import { assembleResource } from '../rules/inherit.ts';
 import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
+import type { PublisherTree } from './tree.ts';
 
 // Whether a submitted catalog can be published. Readers discard a file that is not sound, whole, and nobody tells its publisher
 // (self-hosted spec: Errors): so it is found out here, before anything is written, and again for all of it or nothing.
-
-export interface Publishing {
-  nodeId: string;
-  registryName: string;
-  checker: Check;
-}
 
 /** What refuses a catalog before its content is looked at: it cannot be that catalog, or not this node's. */
 export function findRefusal(
   { catalog, catalogType, at, directiveAt }: TriggerSubmission,
   entry: IndexEntry | undefined,
-  { nodeId, registryName }: Publishing,
+  { nodeId, registryName }: Pick<PublisherTree, 'nodeId' | 'registryName'>,
 ): ErrorBody | undefined {
   if (entry?.retiredAt !== undefined) {
     return refusal(
@@ -58,7 +53,7 @@ export function findContentFaults(
   next: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,
   isNews: (id: string) => boolean,
-  { checker }: Publishing,
+  checker: Check,
 ): ErrorBody[] {
   const { catalog, at } = submission;
   if (next.resources.size + next.offers.size === 0) {

@@ -137,6 +137,30 @@ describe('forceBaseline', () => {
   });
 });
 
+describe('what was found sound before', () => {
+  it('is checked again when what it is held against has changed, also after a MERGE', async () => {
+    const strict = { check: () => [{ code: 'SCH_SCHEMA_VALIDATION_FAILED' as const, message: 'is wrong' }] };
+    const lenient = { check: () => [] };
+    let checker: typeof lenient | typeof strict = lenient;
+    tree = { ...tree, schemas: { checker: () => checker } };
+    const typed = { '@context': 'https://schema.example.org/Bean/v1/context.jsonld', '@type': 'Bean' };
+    const sorts = { ...coffee(2), resources: [{ id: 'r0', resourceAttributes: typed }, { id: 'r1' }] };
+    expect(await publish(sorts)).toMatchObject({ status: 'ACCEPTED' });
+    checker = strict;
+    const merged = await publishCatalogs(tree, {
+      message: {
+        catalogs: [{ ...sorts, resources: [{ id: 'r2' }] }],
+        publishDirectives: [{ catalogId: 'coffee', catalogType: 'REGULAR', updateMode: 'MERGE' }],
+      },
+    });
+    expect(merged.results).toMatchObject([{ status: 'ACCEPTED' }]);
+    expect(await publish({ ...sorts, resources: [...sorts.resources, { id: 'r2' }] })).toMatchObject({
+      status: 'REJECTED',
+      errors: [{ message: 'is wrong' }],
+    });
+  });
+});
+
 describe('compaction', () => {
   it('writes a change and a baseline of the same version when the changes are many', async () => {
     tree = { ...tree, limits: { ...tree.limits, compactionChanges: 3 } };

@@ -18,14 +18,14 @@ import { findNodeProblems } from './warnings.ts';
  *
  * @param indexName the index for catalogs that are new. A catalog stays in the index in which it is; naming another one is refused.
  */
-export function publishCatalogs(
+export async function publishCatalogs(
   tree: PublisherTree,
   request: TriggerRequest,
   indexName?: string,
 ): Promise<TriggerAnswer> {
-  const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
   if (indexName !== undefined && !isIndexName(indexName))
     throw new Error(`"${indexName}" is no name of an index.`);
+  const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
   return editTree(tree, async (edit) => {
     const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
     const results: TriggerResult[] = [];
@@ -37,7 +37,10 @@ export function publishCatalogs(
     for (const [index, id] of pause.entries()) results.push(await pauseCatalog(turn, id, ['pause', index]));
     for (const [index, id] of resume.entries())
       results.push(await resumeCatalog(turn, id, ['resume', index]));
-    if (forceBaseline && results.length === 0) results.push(...(await rewriteBaselines(turn)));
+    if (forceBaseline && !message) {
+      const named = new Set(results.map(({ catalogId }) => catalogId));
+      results.push(...(await rewriteBaselines(turn)).filter(({ catalogId }) => !named.has(catalogId)));
+    }
     return answerOf(results, [...turn.warnings, ...findNodeProblems(edit.entries().length)]);
   });
 }
@@ -51,9 +54,9 @@ export function answerOf(results: TriggerResult[], warnings: string[]): TriggerA
 async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promise<TriggerResult> {
   const { tree, edit, indexName = defaultIndexName, forceBaseline } = turn;
   const { catalog, updateMode, at } = submission;
-  const publishing = { ...tree, checker: tree.schemas.checker() };
+  const checker = tree.schemas.checker();
   const found = edit.find(catalog.id);
-  const refused = findRefusal(submission, found?.entry, publishing);
+  const refused = findRefusal(submission, found?.entry, tree);
   if (refused) return reject(catalog.id, [refused]);
   if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
     return reject(catalog.id, [
@@ -74,13 +77,16 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const next = nextContent(current?.content, submission);
   const diff = current?.content && diffContent(current.content, next);
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
-  const isNews = current?.checkedBy === publishing.checker ? isPartOf(diff) : () => true;
-  const faults = findContentFaults(submission, next, masters, isNews, publishing);
+  const isKnownSound = current?.checkedBy === checker;
+  const isNews = isKnownSound ? isPartOf(diff) : () => true;
+  const faults = findContentFaults(submission, next, masters, isNews, checker);
   if (faults.length > 0) return reject(catalog.id, faults);
 
   const facts = factsOf(submission, current, next, masters);
   const built = await buildPublish(current, facts, { next, diff }, buildOptions(tree, forceBaseline));
-  return accept(turn, found?.indexName ?? indexName, built, publishing.checker);
+  // What a MERGE keeps was not looked at now.
+  const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
+  return accept(turn, found?.indexName ?? indexName, built, isAllChecked ? checker : undefined);
 }
 
 async function findMasters(turn: Turn, { directives }: NextContent, networkIds: string[] | undefined) {

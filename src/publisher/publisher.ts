@@ -5,6 +5,7 @@ import { parsePublicKey } from '../protocol/keys.ts';
 import type { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
+import type { ContentMemory } from './content-memory.ts';
 import { findManifest, renewManifest } from './keep-manifest.ts';
 import { publishCatalogs } from './publish.ts';
 import { openPublisherTree, type PublisherTree } from './tree.ts';
@@ -17,10 +18,18 @@ export interface Publisher {
   url: string;
 }
 
+/** What is kept from one piece of work to the next. */
+export interface PublisherFurniture {
+  schemas: Pick<SchemaStore, 'checker'>;
+  logger: Logger;
+  memory?: ContentMemory;
+  now?: () => Date;
+}
+
 /** Opened for each piece of work: the key in use may have become another one since the last. */
 export async function openPublisher(
   config: Config,
-  { schemas, logger, now }: { schemas: Pick<SchemaStore, 'checker'>; logger: Logger; now?: () => Date },
+  { schemas, logger, memory, now }: PublisherFurniture,
 ): Promise<Publisher> {
   const { publisher } = config.identities;
   const key = loadOrCreateSigningKey(config.DATA_DIR, publisher);
@@ -38,6 +47,7 @@ export async function openPublisher(
       compactionFraction: config.COMPACTION_FRACTION,
     },
     logger,
+    ...(memory && { memory }),
     ...(now && { now }),
   });
   return { tree: { ...tree, oldKeys: await readFormerKeys(tree) }, url: publisher.url };

@@ -5,11 +5,12 @@ import { createLogger, type Logger } from '../logger.ts';
 import { type ErrorCode, ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
-import { openConfiguredSchemas, type SchemaStore } from '../schemas/schema-store.ts';
+import { openConfiguredSchemas } from '../schemas/schema-store.ts';
 import { abandonFileLock } from '../storage/file-lock.ts';
 import { createThreadPool } from '../thread-pool.ts';
+import { createContentMemory } from './content-memory.ts';
 import { DamagedIndex } from './indexes.ts';
-import { openPublisher, type Publisher, publish } from './publisher.ts';
+import { openPublisher, type Publisher, type PublisherFurniture, publish } from './publisher.ts';
 import { refreshDue } from './refresh.ts';
 import { placesIn } from './tree.ts';
 import { parseTriggerRequest } from './trigger-request.ts';
@@ -126,11 +127,11 @@ async function openHere(config: Config): Promise<Publisher> {
 }
 
 /** What the thread keeps for as long as it lives. */
-let here: Promise<{ schemas: SchemaStore; logger: Logger }> | undefined;
+let here: Promise<PublisherFurniture> | undefined;
 
-async function furnish(config: Config) {
+async function furnish(config: Config): Promise<PublisherFurniture> {
   const { LOG_LEVEL: level, LOG_FORMAT: format, ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses } = config;
   const logger = createLogger({ level, format }).child({ role: 'publisher' });
   const schemas = await openConfiguredSchemas(config, createGuardedClient({ allowPrivateAddresses }), logger);
-  return { schemas, logger };
+  return { schemas, logger, memory: createContentMemory() };
 }
