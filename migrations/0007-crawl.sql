@@ -57,6 +57,8 @@ create table discovery.crawl_node (
   manifest_url text,
   manifest_etag text,
   manifest_modified text,
+  -- Names that the manifest gives to keys of the registry, as pairs of such a name and a record id.
+  key_names jsonb not null default '[]',
   -- When its manifest and its record announce their next update; the earlier of the two.
   next_update timestamptz,
   checked_at timestamptz,

@@ -158,6 +158,20 @@ describe('a spoiled file', () => {
 });
 
 describe('a key', () => {
+  it('that the manifest names otherwise than the registry is the same key', async () => {
+    await provider.stop();
+    provider = await startProvider(network, `alias-${number}`, { registeredKey: 'registered' });
+    await publish(0, 10);
+    await look();
+    expect(await codes()).toEqual([]);
+    expect(await ids()).toEqual(slice(0, 10));
+    await setKeyState(network.database, splitIdentity(provider.identity), 'revoked', 'registered');
+    await provider.rotate('key-2');
+    await look();
+    expect(await codes()).toContain('key-revoked');
+    expect(await copy()).toMatchObject({ served: false });
+  });
+
   it('that was rotated hides nothing, and what the new one signs is taken', async () => {
     await publish(0, 10);
     await look();

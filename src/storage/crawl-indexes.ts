@@ -12,6 +12,7 @@ export interface IndexRow {
   node_id: number;
   node: string;
   subscriber_id: string | null;
+  key_names: [name: string, recordId: string][];
   etag: string | null;
   modified: string | null;
   next_update: Date | null;
@@ -31,7 +32,8 @@ export async function takeDueIndexes(
   now: Date,
 ): Promise<IndexRow[]> {
   const { rows } = await queryable.query<IndexRow>(
-    `select item.id, item.url, node_id, node, subscriber_id, etag, modified, item.next_update, item.failures, item.stir,
+    `select item.id, item.url, node_id, node, subscriber_id, key_names, etag, modified, item.next_update, item.failures,
+       item.stir,
        ${fetchedToday('node', '$3')},
        array(
          select distinct key from discovery.crawl_target, unnest(content_keys || entry_key) as key

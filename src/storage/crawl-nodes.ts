@@ -33,6 +33,8 @@ export interface ReadNode {
   url?: string;
   networkMemberships: readonly string[];
   manifest?: { url: string; etag?: string; modified?: string };
+  /** Names that its manifest gives to keys, with their record ids; undefined: as they were. */
+  keyNames?: ReadonlyMap<string, string>;
   /** The earlier of the two next updates. */
   nextUpdate?: Date;
   /** Undefined: as it was. */
@@ -51,12 +53,13 @@ export async function recordNode(
   await tx.query(
     `update discovery.crawl_node
      set subscriber_id = $3, url = $4, network_memberships = $5, manifest_url = $6, manifest_etag = $7, manifest_modified = $8,
-       next_update = $9, checked_at = $10, failures = 0, due_at = case when stir = $2 then $11::timestamptz else now() end
+       next_update = $9, checked_at = $10, key_names = coalesce($12::jsonb, key_names), failures = 0,
+       due_at = case when stir = $2 then $11::timestamptz else now() end
      where id = $1`,
     [
       ...[row.id, row.stir, read.subscriberId, read.url ?? null, read.networkMemberships],
       ...[read.manifest?.url ?? null, read.manifest?.etag ?? null, read.manifest?.modified ?? null],
-      ...[read.nextUpdate ?? null, now, dueAt],
+      ...[read.nextUpdate ?? null, now, dueAt, read.keyNames ? JSON.stringify([...read.keyNames]) : null],
     ],
   );
   return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls, now);

@@ -11,6 +11,7 @@ export interface TargetRow {
   node: string;
   /** From the node's registry record, as it was read last. */
   subscriber_id: string | null;
+  key_names: [name: string, recordId: string][];
   url: string | null;
   network_memberships: string[];
   catalog_id: string;
@@ -41,9 +42,10 @@ export async function takeDueTargets(
   now: Date,
 ): Promise<TargetRow[]> {
   const { rows } = await queryable.query<TargetRow>(
-    `select target.id, target.node_id, target.node, subscriber_id, node.url, network_memberships, target.catalog_id, target.is_master,
-       target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version, applied_master, entry_key,
-       content_keys, retired_at, unverified_since, waiting_for, target.failures, target.stir, ${fetchedToday('node', '$3')}
+    `select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
+       target.is_master, target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
+       applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, target.failures, target.stir,
+       ${fetchedToday('node', '$3')}
      from (
        select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
        order by is_master desc, due_at limit $2

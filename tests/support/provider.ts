@@ -31,12 +31,19 @@ export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spo
   stop(): Promise<void>;
 }
 
+export interface ProviderOptions {
+  networks?: string[];
+  register?: boolean;
+  /** The name under which the registry has its key. */
+  registeredKey?: string;
+}
+
 export async function startProvider(
   network: TestNetwork,
   name: string,
-  options: Partial<PublisherTreeOptions> & { networks?: string[]; register?: boolean } = {},
+  options: Partial<PublisherTreeOptions> & ProviderOptions = {},
 ): Promise<Provider> {
-  const { networks = [defaultNetwork], register = true, ...treeOptions } = options;
+  const { networks = [defaultNetwork], register = true, registeredKey = 'key-1', ...treeOptions } = options;
   const id = `${name}.signpost.test`;
   const identity = identityOf(id, network.config.REGISTRY_NAME);
   const proxy = await startTamperingProxy();
@@ -61,7 +68,7 @@ export async function startProvider(
   if (register) {
     await registerParticipant(network.database, {
       ...{ ...splitIdentity(identity), subscriberId: id, type: 'BPP', url, networkIds: networks },
-      key: keyOf(tree.key),
+      key: { ...keyOf(tree.key), recordId: registeredKey },
     });
   }
   const provider: Provider = {

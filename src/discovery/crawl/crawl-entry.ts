@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../protocol/json.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
-import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import { claimedRecordId } from '../../rules/self-hosted/signer.ts';
 import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-index.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
@@ -13,6 +13,7 @@ import type { CrawlContext } from './context.ts';
 import { findDeclaredMasters } from './declared-masters.ts';
 import { meteredFetcher } from './fetch.ts';
 import { readContent } from './read-content.ts';
+import { crawledNode } from './read-node.ts';
 import { findKeys } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt } from './schedule.ts';
@@ -60,14 +61,9 @@ export interface EntryWork {
 /** The entry was verified when its index was read; since then its key may have been revoked. */
 async function trustedEntry({ context: { reader }, row }: EntryWork): Promise<TrustedEntry> {
   const document = JSON.parse(row.document) as JsonObject;
-  const node = nodeOf(row, reader.registryName);
+  const node = crawledNode(reader, row);
   const keys = await findKeys(reader, node, [claimedRecordId(document)]);
   return trustEntry(document, { url: row.index_url, node, keys, limits: reader.limits });
-}
-
-export function nodeOf(row: Pick<TargetRow, 'node' | 'subscriber_id'>, registryName: string): HostingNode {
-  const { node: identity, subscriber_id: recordSubscriberId } = row;
-  return { identity, registryName, ...(recordSubscriberId !== null && { recordSubscriberId }) };
 }
 
 async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void> {
@@ -99,7 +95,7 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
         };
   const masters = await findDeclaredMasters(work, entry);
   if (await mustWait(work, masters)) return waitForMasters(work, entry, masters);
-  const reading = await readContent(reader, nodeOf(row, reader.registryName), trusted, cursor, signal);
+  const reading = await readContent(reader, crawledNode(reader, row), trusted, cursor, signal);
   if (reading.kind === 'rollback') {
     const { of, stored, offered } = reading.plan;
     const message = `${entry.catalogId} is offered with ${of} ${offered}, but ${stored} was seen before: a rollback, or tampering.`;

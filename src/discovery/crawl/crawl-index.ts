@@ -19,6 +19,7 @@ import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { meteredFetcher } from './fetch.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
+import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 import { minPollMs, nextAttempt, nextPoll } from './schedule.ts';
@@ -44,10 +45,7 @@ export async function crawlIndex(
   try {
     await checkKeys(context, lease, row);
     const isStale = row.next_update !== null && row.next_update <= now();
-    const node = {
-      ...{ identity: row.node, registryName: reader.registryName },
-      ...(row.subscriber_id !== null && { recordSubscriberId: row.subscriber_id }),
-    };
+    const node = crawledNode(reader, row);
     const read = await readIndex({ ...reader, fetcher: meter.fetcher }, node, row.url, {
       condition: isStale ? undefined : row,
       signal,

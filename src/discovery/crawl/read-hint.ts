@@ -31,13 +31,14 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
   }
   const question = { identity: identityOf(nodeId, registryName), signal };
   const found = await findNodeRecord(reader, question);
-  const { indexUrls = [], networkMemberships } = await readNode(reader, question, found);
+  const { indexUrls = [], networkMemberships, keyNames } = await readNode(reader, question, found);
   if (!indexUrls.includes(url)) {
     throw new CrawlFault('index-unlisted', `The record of ${question.identity} does not list ${url}.`, {
       url,
     });
   }
-  const { entries } = await judgeIndex(reader, hostingNode(reader, question.identity, found.records), opened);
+  const node = { ...hostingNode(reader, question.identity, found.records), keyNames };
+  const { entries } = await judgeIndex(reader, node, opened);
   const masters = entries
     .map(({ entry }) => entry)
     .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);

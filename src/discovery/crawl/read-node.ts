@@ -2,7 +2,7 @@ import { splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
-import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
 import {
   type TrustedManifest,
   type TrustedRecord,
@@ -10,6 +10,7 @@ import {
   trustSubscriberRecord,
 } from '../../rules/self-hosted/trust-node.ts';
 import type { ReadNode } from '../../storage/crawl-nodes.ts';
+import type { TargetRow } from '../../storage/crawl-targets.ts';
 import type { FetchOptions } from './fetch.ts';
 import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
@@ -55,9 +56,8 @@ export async function findNodeRecord(
 export async function readNode(reader: Reader, question: NodeQuestion, found: NodeRecord): Promise<ReadNode> {
   const { identity, signal } = question;
   const { records, base, url } = found;
-  const node = hostingNode(reader, identity, records);
   const known = {
-    subscriberId: node.recordSubscriberId ?? splitIdentity(identity).namespace,
+    subscriberId: records[0]?.subscriberId ?? splitIdentity(identity).namespace,
     networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
     ...(url !== undefined && { url }),
   };
@@ -67,12 +67,15 @@ export async function readNode(reader: Reader, question: NodeQuestion, found: No
     return { ...known, indexUrls: limited(reader, identity, urlsOfRegistry(reader, base, records)) };
 
   const { opened, etag, modified } = answer;
+  const keyNames = keyNamesOf(opened.document, records);
+  const node = { ...hostingNode(reader, identity, records), keyNames };
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
   const manifest = trustManifest(opened, { node, host: new URL(base).host, keys });
   const record = await readRecord(reader, node, manifest, signal);
   return {
     ...known,
     manifest: { url: opened.url, etag, modified },
+    keyNames,
     nextUpdate: earlier(manifest.manifest.next_update, record.nextUpdate),
     indexUrls: limited(reader, identity, record.catalogIndexUrls),
   };
@@ -84,6 +87,17 @@ export function hostingNode(
   records: readonly Pick<ParticipantRecord, 'subscriberId'>[],
 ): HostingNode {
   return { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
+}
+
+/** A node of which manifest and record were read before. */
+export function crawledNode(
+  { registryName }: Pick<Reader, 'registryName'>,
+  { node, subscriber_id, key_names }: Pick<TargetRow, 'node' | 'subscriber_id' | 'key_names'>,
+): HostingNode {
+  return {
+    ...{ identity: node, registryName, keyNames: new Map(key_names) },
+    ...(subscriber_id !== null && { recordSubscriberId: subscriber_id }),
+  };
 }
 
 export async function fetchManifestAt(

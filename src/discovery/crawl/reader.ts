@@ -72,14 +72,14 @@ export async function fetchNamed(
 /** What the registry says about the keys that documents claim. */
 export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
-  { identity }: HostingNode,
-  recordIds: readonly (string | undefined)[],
+  { identity, keyNames }: HostingNode,
+  claimed: readonly (string | undefined)[],
 ): Promise<Map<string, KeyLookup>> {
-  const wanted = [...new Set(recordIds.filter((recordId) => recordId !== undefined))];
+  const wanted = [...new Set(claimed.filter((name) => name !== undefined))];
   const found = await Promise.all(
-    wanted.map((recordId) => askRegistry(() => registry.findKey(identity, recordId))),
+    wanted.map((name) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name))),
   );
-  return new Map(wanted.map((recordId, index) => [recordId, found[index] ?? { kind: 'unknown-key' }]));
+  return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key' }]));
 }
 
 /** That the registry cannot be asked says nothing about the node: it is tried again. */

@@ -1,7 +1,8 @@
 import { ProtocolError } from '../../protocol/errors.ts';
 import { identityOf, namesIdentity } from '../../protocol/identity.ts';
-import type { JsonObject } from '../../protocol/json.ts';
-import type { KeyLookup } from '../../protocol/registry-record.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { parsePublicKey } from '../../protocol/keys.ts';
+import type { KeyLookup, ParticipantRecord } from '../../protocol/registry-record.ts';
 import { claimedKeyOf, verifyDocument } from '../../protocol/signed-document.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 
@@ -16,6 +17,33 @@ export interface HostingNode {
   recordSubscriberId?: string;
   /** The registry that a bare domain belongs to. */
   registryName: string;
+  /** Record ids of keys that its manifest has under other names, by those names. */
+  keyNames?: ReadonlyMap<string, string>;
+}
+
+/**
+ * A manifest may name keys otherwise than the registry does. Such a name counts where the key under it is a usable one of the node's
+ * registry records, and none of these has that name.
+ */
+export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRecord[]): Map<string, string> {
+  const recordIds = new Map(records.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
+  const taken = new Set(records.map(({ recordId }) => recordId));
+  const names = new Map<string, string>();
+  for (const key of Array.isArray(manifest.keys) ? manifest.keys : []) {
+    const { kid, x } = isJsonObject(key) ? key : {};
+    const raw = typeof x === 'string' ? rawKey(x) : undefined;
+    const recordId = raw === undefined ? undefined : recordIds.get(raw);
+    if (typeof kid === 'string' && recordId !== undefined && !taken.has(kid)) names.set(kid, recordId);
+  }
+  return names;
+}
+
+function rawKey(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : parsePublicKey(text).export({ format: 'jwk' }).x;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What the registry says about the record ids that documents claim to be signed with. */
@@ -30,7 +58,7 @@ export function claimedRecordId(document: JsonObject): string | undefined {
   }
 }
 
-/** Returns the record id of the key that signed the document as received. */
+/** Returns the registry's record id of the key that signed the document as received. */
 export function verifySigner(
   kind: HostedDocument,
   document: JsonObject,
@@ -49,7 +77,7 @@ export function verifySigner(
   if (lookup.kind !== 'key') throw unusable(kind, recordId, node, lookup);
   try {
     verifyDocument(document, lookup.publicKey);
-    return recordId;
+    return lookup.record.recordId;
   } catch (error) {
     throw new TrustFault(
       kind,
