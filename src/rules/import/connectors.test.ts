@@ -83,6 +83,8 @@ it('the columns of connectors are known by their names', () => {
   const numbered = { columns: { power: 'P{n} [kW]' } };
   expect(isConnectorColumn('P12 [kW]', numbered)).toBe(true);
   expect(isConnectorColumn('Px [kW]', numbered)).toBe(false);
+  expect(isConnectorColumn('P21 [kW]', numbered)).toBe(false);
+  expect(isConnectorColumn('P7 [kW]', { ...numbered, upTo: 6 })).toBe(false);
   const counted = { counted: 'socket:{type}', columns: { output: 'socket:{type}:output' } };
   expect(isConnectorColumn('socket:type2:output', counted)).toBe(true);
   expect(isConnectorColumn('socket:type2:current', counted)).toBe(false);

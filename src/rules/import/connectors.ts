@@ -24,13 +24,12 @@ export function findConnectors(cells: Cells, section: ConnectorSection): FoundCo
 }
 
 /** Whether a column of the file is one that connectors are read from. */
-export function isConnectorColumn(
-  column: string,
-  { json, columns = {}, counted }: ConnectorSection,
-): boolean {
+export function isConnectorColumn(column: string, section: ConnectorSection): boolean {
+  const { json, columns = {}, counted } = section;
   if (column === json) return true;
-  const patterns = [...Object.values(columns), ...(counted === undefined ? [] : [counted])];
-  return patterns.some((pattern) => patternOf(pattern).test(column));
+  if (counted === undefined)
+    return columnGroups(section).some((group) => group.some(([, one]) => one === column));
+  return [counted, ...Object.values(columns)].some((pattern) => patternOf(pattern).test(column));
 }
 
 /** A column that holds a JSON array of objects. */
@@ -48,15 +47,22 @@ function fromJson(column: string, value: string): FoundConnectors {
 
 /** Columns `Type1`, `Type2` …, written `Type{n}`; or one column. A cell of either may list several, split by a separator. */
 function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
-  const { columns = {}, separator } = section;
-  const isNumbered = Object.values(columns).some((column) => column.includes('{n}'));
-  const groups = Array.from({ length: isNumbered ? (section.upTo ?? usualUpTo) : 1 }, (_, index) =>
-    splitGroup(cells, namedColumns(columns, '{n}', String(index + 1)), separator),
-  );
+  const groups = columnGroups(section).map((group) => splitGroup(cells, group, section.separator));
   return {
     connectors: groups.flatMap(({ connectors }) => connectors),
     problems: groups.flatMap(({ problems }) => problems),
   };
+}
+
+/** The columns that belong together, with what each is of a connector. */
+function columnGroups({
+  columns = {},
+  upTo = usualUpTo,
+}: ConnectorSection): [name: string, column: string][][] {
+  const isNumbered = Object.values(columns).some((column) => column.includes('{n}'));
+  return Array.from({ length: isNumbered ? upTo : 1 }, (_, index) =>
+    namedColumns(columns, '{n}', String(index + 1)),
+  );
 }
 
 const usualUpTo = 20;
@@ -122,12 +128,9 @@ function namedColumns(
   return Object.entries(columns).map(([member, column]) => [member, column.replaceAll(placeholder, name)]);
 }
 
-/** `{type}` is one word between colons, `{n}` a number. */
+/** `{type}` is one word between colons. */
 function patternOf(column: string): RegExp {
-  const source = column
-    .replace(/[.*+?^$()|[\]\\]/g, '\\$&')
-    .replace('{n}', '\\d+')
-    .replace('{type}', '(?<type>[^:]+)');
+  const source = column.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace('{type}', '(?<type>[^:]+)');
   return new RegExp(`^${source}$`);
 }
 

@@ -168,4 +168,11 @@ describe('rows', () => {
     expect(station).toMatchObject({ address: undefined, isActive: undefined });
     expect(problems).toEqual([]);
   });
+
+  it('have no connector where its columns say nothing', () => {
+    const connectors = { columns: { type: 'Plug {n}' } };
+    const plugs = { 'Plug 1': 'Combo', 'Plug 2': '-', 'Plug 3': 'Typ 2' };
+    const { station } = map(plugs, { connectors, file: { nothing: ['-'] } });
+    expect(station?.chargers.map(({ attributes }) => attributes.connectorType)).toEqual(['CCS2', 'Type2']);
+  });
 });

@@ -16,7 +16,8 @@ export interface MappedRow {
 /** Connectors are numbered through the rows of their station, because a list may have a row for each of them. */
 export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
   const numbers = new Map<string, number>();
-  return (row) => {
+  return (given) => {
+    const row = withoutNothing(given, mapping);
     const problems: Problem[] = [];
     const reader = createRowReader(row, mapping, problems);
     if (!isWanted(row, mapping, reader)) return { problems };
@@ -44,6 +45,12 @@ export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
     };
     return { station, problems };
   };
+}
+
+/** A cell whose text stands for nothing is an empty one, also where connectors are looked for. */
+function withoutNothing(row: Row, { file }: Mapping): Row {
+  const { nothing = [] } = file;
+  return { ...row, cells: new Map([...row.cells].filter(([, text]) => !nothing.includes(text.trim()))) };
 }
 
 function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean {
