@@ -29,6 +29,7 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
   }
   noteRest(evse, ['uid', 'evse_id', 'status', 'connectors', 'last_updated'], 'evses.', report);
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
+  if (connectors.length === 0) report('has no connector', { column: path, value: uid, kind: 'left-out' });
   return connectors.flatMap((connector, index) => {
     const id = isJsonObject(connector) ? textOf(connector.id) : undefined;
     if (isJsonObject(connector) && id !== undefined)

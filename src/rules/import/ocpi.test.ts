@@ -116,6 +116,10 @@ describe('an OCPI location', () => {
   it('tells which members are not taken over', () => {
     const { problems } = read({ ...location, opening_times: { twentyfourseven: true }, facilities: [] });
     expect(problems).toMatchObject([{ column: 'opening_times', kind: 'note' }]);
+    const operator = { name: 'BeCharged', website: 'https://becharged.example' };
+    expect(read({ ...location, operator }).problems).toMatchObject([
+      { column: 'operator.website', kind: 'note' },
+    ]);
   });
 });
 
@@ -137,6 +141,15 @@ describe('an EVSE', () => {
       JSON.stringify(read({ ...location, evses: [{ ...evse, status }] }).stations),
     );
     expect(new Set(others)).toEqual(new Set([first]));
+  });
+
+  it('without connectors is left out, and reported', () => {
+    const { stations, problems } = read({
+      ...location,
+      evses: [evse, { ...evse, uid: '2', connectors: [] }],
+    });
+    expect(stations[0]?.chargers).toHaveLength(1);
+    expect(problems).toMatchObject([{ column: 'evses[1]', value: '2', kind: 'left-out' }]);
   });
 
   it('without a uid, and a connector without an id, are left out and reported', () => {

@@ -67,6 +67,7 @@ function stationOf(location: Json, at: string, problems: Problem[]): Station | u
     return undefined;
   }
   noteRest(location, carriedMembers, '', report);
+  if (isJsonObject(location.operator)) noteRest(location.operator, ['name'], 'operator.', report);
 
   const name = textOf(location.name) ?? textOf(location.address);
   const operatorName = isJsonObject(location.operator) ? textOf(location.operator.name) : undefined;
