@@ -6,13 +6,13 @@ import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { type Context, callbackContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { pageOf } from '../protocol/page.ts';
 import { queueCallback } from '../storage/callbacks.ts';
 import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
 import { type DuePull, finishPull, insertPull, pullsChannel, pullTable } from '../storage/pulls.ts';
 import { findSubscription } from '../storage/subscriptions.ts';
 import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
 import type { CatalogContext } from './context.ts';
-import { pageOf } from './page.ts';
 import { ownSubscription } from './subscription.ts';
 
 // Pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull), in two phases:

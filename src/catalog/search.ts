@@ -5,9 +5,9 @@ import { spoolBody } from '../http/spooled-body.ts';
 import { actions } from '../protocol/actions.ts';
 import { type AnswerContext, answerContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { type Page, pageOf } from '../protocol/page.ts';
 import { type CatalogPage, readCatalogs } from '../storage/catalog-reader.ts';
 import type { CatalogContext } from './context.ts';
-import { type Page, pageOf } from './page.ts';
 
 // Search (catalog spec: POST /catalog/search): every current catalog that matches, with its flags and offers, in the order of first
 // publication. The answer is rendered from one snapshot; however large it is, little of it is in memory.

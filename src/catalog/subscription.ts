@@ -5,6 +5,7 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { actions } from '../protocol/actions.ts';
 import { answerContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { pageOf } from '../protocol/page.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
 import type { Transaction } from '../storage/database.ts';
@@ -22,7 +23,6 @@ import {
   updateSubscription,
 } from '../storage/subscriptions.ts';
 import type { CatalogContext } from './context.ts';
-import { pageOf } from './page.ts';
 
 // Subscriptions: create, update, list, deactivate (catalog spec: POST, GET, DELETE /catalog/subscription). Each belongs to the identity that
 // created it; the operations share one answer.

@@ -1,6 +1,8 @@
 import { createService } from '../delivery/service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { startCrawler } from './crawl/crawler.ts';
+import { addCrawlHintsRoute } from './crawl-hints.ts';
+import { addCrawlLogRoute } from './crawl-log.ts';
 import { addDiscoverRoute } from './discover.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createSync } from './sync.ts';
@@ -15,6 +17,8 @@ export async function startDiscoveryRole(
   const service = createService(context, { role: 'discovery', isExempt, findSentRequest });
   const { server, signed } = service;
   addDiscoverRoute(server, signed, context);
+  addCrawlLogRoute(server, signed, context);
+  addCrawlHintsRoute(server, signed.rateLimits ?? {}, context);
   sync.addRoutes(server, signed);
   await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
   await sync.start();

@@ -8,7 +8,7 @@ import { TriggerAnswer, TriggerRequest } from './trigger-messages.ts';
 const table: [string, Action][] = Object.entries(actions);
 
 describe('the table of actions', () => {
-  it('has every endpoint of the specification', () => {
+  it('has every endpoint of the specification, and the crawl log', () => {
     expect(table.map(([, { method, path }]) => `${method} ${path}`)).toEqual([
       'POST /catalog/subscription',
       'GET /catalog/subscription',
@@ -21,6 +21,7 @@ describe('the table of actions', () => {
       'POST /catalog/search',
       'POST /discover',
       'POST /on_discover',
+      'GET /crawl-log',
     ]);
   });
 

@@ -1,9 +1,10 @@
 /**
- * Every action of the protocol in one table (catalog spec: Endpoints), read by server, client, command line
- * and documentation.
+ * Every action of the protocol in one table (catalog spec: Endpoints), and one of ours, read by server, client,
+ * command line and documentation.
  */
 import type { TObject, TSchema } from 'typebox';
 import { Acknowledgement } from './acknowledgement.ts';
+import { CrawlLogAnswer, CrawlLogQuery } from './crawl-messages.ts';
 import { checkDiscoverMessage, DiscoverRequest, OnDiscoverCallback } from './discover-messages.ts';
 import { checkPublishMessage, OnPublishCallback, PublishRequest, PushRequest } from './publish-messages.ts';
 import { checkOnPullMessage, checkPullMessage, OnPullCallback, PullRequest } from './pull-messages.ts';
@@ -174,5 +175,16 @@ export const actions = {
     remembered: false,
     // A discovery service answers with up to 8 MiB, more than the limit of a request.
     bodyLimit: 'bulk',
+  },
+  crawlLog: {
+    name: 'crawl-log',
+    method: 'GET',
+    path: '/crawl-log',
+    kind: 'request',
+    summary: "Read what the crawler did not take of the caller's own files, why, and what to do about it.",
+    query: CrawlLogQuery,
+    answer: CrawlLogAnswer,
+    remembered: false,
+    bodyLimit: 'request',
   },
 } as const satisfies Record<string, Action>;

@@ -1,0 +1,44 @@
+/**
+ * What a discovery service tells the nodes that it crawls, and takes from them (self-hosted spec: Errors, "a DS's own crawl log is where
+ * they appear"; Events, "an optional out-of-band change signal"). The forms are ours.
+ */
+import { type Static, Type } from 'typebox';
+import { closed, DateTime, Limit, Offset, Pagination } from './shapes.ts';
+
+const NodeId = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'SubscriberId of the node.',
+  examples: ['provider.example.org'],
+});
+
+export const CrawlLogQuery = Type.Object({
+  nodeId: NodeId,
+  limit: Type.Optional(Limit),
+  offset: Type.Optional(Offset),
+});
+export type CrawlLogQuery = Static<typeof CrawlLogQuery>;
+
+export const CrawlLogEntry = Type.Object(
+  {
+    at: Type.String({ ...DateTime, description: 'When it was seen last.' }),
+    nodeId: NodeId,
+    indexUrl: Type.Optional(Type.String()),
+    catalogId: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String({ description: 'What was asked for.' })),
+    code: Type.String({ description: 'The reason, for a program.', examples: ['digest-mismatch'] }),
+    message: Type.String({ description: 'The reason, for a person.' }),
+    hint: Type.String({ description: 'What to do about it.' }),
+  },
+  { title: 'CrawlLogEntry' },
+);
+export type CrawlLogEntry = Static<typeof CrawlLogEntry>;
+
+export const CrawlLogAnswer = Type.Object(
+  { entries: Type.Array(CrawlLogEntry, { description: 'The latest first.' }), pagination: Pagination },
+  { title: 'CrawlLogAnswer' },
+);
+export type CrawlLogAnswer = Static<typeof CrawlLogAnswer>;
+
+export const CrawlHint = closed({ nodeId: NodeId }, { title: 'CrawlHint' });
+export type CrawlHint = Static<typeof CrawlHint>;
