@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { findBase64 } from './base64.ts';
+import type { WireProfile } from './signed-document.ts';
 
 const bodyDigestLabel = 'BLAKE-512=';
 /** The same hash under the name that some peers give it. Read, never written. */
@@ -35,6 +36,11 @@ export function spellingsOfBodyDigest(digest: string): string[] {
 /** The digest of files and downloads (self-hosted spec: Catalog index; catalog spec: Other shapes). */
 export function sha256Digest(bytes: Uint8Array): string {
   return `sha256:${hash('sha256', bytes, 'hex')}`;
+}
+
+/** The same from the hex digits, as a wire profile has it. */
+export function labelSha256(hex: string, profile: WireProfile): string {
+  return `${profile === 'nfh014' ? 'sha-256' : 'sha256'}:${hex}`;
 }
 
 /** Deployed publishers also write `sha-256:` and upper-case digits; both name the same bytes. */

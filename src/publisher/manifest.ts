@@ -1,4 +1,5 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { labelSha256 } from '../protocol/digest.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
@@ -75,7 +76,6 @@ export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }
 
 export function buildManifest(node: NodeDescription, record: TreeFile, { now, nextUpdate }: Times): Buffer {
   const { id, baseUrl, key, formerKeys, profile } = node;
-  const digestName = profile === 'nfh014' ? 'sha-256' : 'sha256';
   const document: Omit<Manifest, 'proof'> = {
     dedi_version: dediVersion,
     type: 'dedi-manifest',
@@ -87,7 +87,7 @@ export function buildManifest(node: NodeDescription, record: TreeFile, { now, ne
       {
         registry: recordRegistry,
         url: urlOf(baseUrl, record.path),
-        digest: `${digestName}:${hash('sha256', record.bytes, 'hex')}`,
+        digest: labelSha256(hash('sha256', record.bytes, 'hex'), profile),
       },
     ],
   };

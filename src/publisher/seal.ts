@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip, type Gzip } from 'node:zlib';
+import { labelSha256 } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signContent, type WireProfile } from '../protocol/signed-document.ts';
@@ -59,10 +60,9 @@ export async function sealFile(
   await packing.add(Buffer.from(`,"signature":${JSON.stringify(signature)}}`));
   const { bytes, unpackedBytes, sha256, isGzipped } = await packing.end();
   const path = contentPath(kind, { catalogId: document.catalogId, version, sha256, isGzipped });
-  const digest = `${profile === 'nfh014' ? 'sha-256' : 'sha256'}:${sha256}`;
   return {
     file: { path, bytes, unpackedBytes },
-    reference: { url: urlOf(baseUrl, path), size: bytes.length, digest },
+    reference: { url: urlOf(baseUrl, path), size: bytes.length, digest: labelSha256(sha256, profile) },
   };
 }
 

@@ -89,8 +89,14 @@ export function buildOptions(tree: PublisherTree, forceBaseline = false): BuildO
   const { key, profile, baseUrl, limits } = tree;
   const { nextUpdateSeconds, compactionChanges, compactionFraction } = limits;
   return {
-    ...{ key, profile, baseUrl, now: tree.now() },
-    ...{ nextUpdateSeconds, compactionChanges, compactionFraction, forceBaseline },
+    key,
+    profile,
+    baseUrl,
+    now: tree.now(),
+    nextUpdateSeconds,
+    compactionChanges,
+    compactionFraction,
+    forceBaseline,
   };
 }
 
