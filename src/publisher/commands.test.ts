@@ -266,6 +266,15 @@ describe('files that cannot be read back', () => {
     expect((await published('coffee')).held?.content.resources.size).toBe(30);
   });
 
+  it('are replaced likewise when something else stands in their place', async () => {
+    await publish(coffee(30));
+    await publish(coffee(31));
+    await publishCatalogs(tree, { forceBaseline: true });
+    for (const path of await contentFiles()) await writeFile(join(tree.root, path), 'not what it was');
+    expect(await publish(coffee(32))).toMatchObject({ status: 'ACCEPTED', version: 4 });
+    expect((await published('coffee')).held?.content.resources.size).toBe(32);
+  });
+
   it('refuse what would have to know them', async () => {
     const { results } = await publishCatalogs(tree, {
       message: {

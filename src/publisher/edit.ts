@@ -97,13 +97,16 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     return findExpiredChanges(entry, await readBaselines(tree, await filesOf(catalogId)), tree.now());
   }
 
-  /** Before anything new is written, so that what a dead writer left is never taken for something that was published. */
+  /**
+   * Before anything new is written, so that what a dead writer left is never taken for something that was published; and judged by what is
+   * served now, whatever this turn has changed already. Of an index that was lost, files are all that is left.
+   */
   async function removeNeedless(indexName: string, catalogId: string): Promise<void> {
-    const held = entriesByIndex.get(indexName);
+    const index = indexes.get(indexName);
+    const entry = index?.entries.get(catalogId);
     const files = await filesOf(catalogId);
-    const entry = held?.get(catalogId);
     const unlisted = findUnlistedFiles(entry, files);
-    if (held === undefined || unlisted.length === 0) return;
+    if (index === undefined || unlisted.length === 0) return;
     const cycle = { now: tree.now(), cycleSeconds: tree.limits.nextUpdateSeconds };
     const baselines = await readBaselines(tree, files);
     for (const { path } of findNeedlessFiles(entry, unlisted, baselines, cycle)) await removeFile(tree, path);

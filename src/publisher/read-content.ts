@@ -71,11 +71,15 @@ async function findBaseline(
   tree: Pick<PublisherTree, 'root'>,
   { path, version }: ContentFile,
 ): Promise<BaselineOnDisk | undefined> {
-  const text = (await readStart(tree, path)).toString('utf8');
-  const end = text.indexOf(',"catalog":');
-  if (end === -1) return undefined;
-  const { next_update: cycleEnd }: Partial<BaselineFile> = JSON.parse(`${text.slice(0, end)}}`);
-  return cycleEnd === undefined ? undefined : { path, version, cycleEnd: new Date(cycleEnd) };
+  try {
+    const text = (await readStart(tree, path)).toString('utf8');
+    const head: Partial<BaselineFile> = JSON.parse(`${text.slice(0, text.indexOf(',"catalog":'))}}`);
+    return head.next_update === undefined
+      ? undefined
+      : { path, version, cycleEnd: new Date(head.next_update) };
+  } catch {
+    return undefined;
+  }
 }
 
 async function readStart(tree: Pick<PublisherTree, 'root'>, path: string): Promise<Buffer> {
