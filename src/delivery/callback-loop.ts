@@ -78,7 +78,7 @@ async function deliver(
   send: () => Promise<Outcome>,
 ): Promise<void> {
   const { database, sender, metrics } = options;
-  const outcome = isOver(claim, sender.now()) ? tooLate : await send();
+  const outcome = isOver(claim, sender.now()) ? tooLate(claim.row) : await send();
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
     .inc({ action: claim.row.action, outcome: outcome.kind });
@@ -90,7 +90,11 @@ function isOver({ row, attempts }: Claim<DueCallback>, now: Date): boolean {
   return attempts > 1 && now > row.give_up_at;
 }
 
-const tooLate: Outcome = { kind: 'retry', reason: 'its time was over before it could be repeated' };
+/** The last attempt says more than that its time is over. */
+function tooLate({ last_status, last_error }: DueCallback): Outcome {
+  const reason = last_error ?? 'its time was over before it could be repeated';
+  return { kind: 'retry', status: last_status ?? undefined, reason };
+}
 
 async function attempt(sender: Sender, row: DueCallback, signal: AbortSignal): Promise<Outcome> {
   const { destination: url, body, request_signature: answering } = row;

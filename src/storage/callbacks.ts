@@ -39,6 +39,9 @@ export interface DueCallback {
   request_id: number | null;
   created_at: Date;
   give_up_at: Date;
+  /** What the last attempt met. */
+  last_status: number | null;
+  last_error: string | null;
 }
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */

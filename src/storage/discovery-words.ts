@@ -23,13 +23,7 @@ export async function addPostings(
   const best = new Map<string, number>();
   for (const [index, each] of word.entries())
     best.set(each, Math.max(best.get(each) ?? 0, weight[index] ?? 0));
-  const ids = await wordIds(tx, [...best.keys()].sort(), keysOf);
-  await tx.query(
-    `update discovery.word set best_weight = incoming.best_weight
-     from unnest($1::integer[], $2::smallint[]) as incoming (id, best_weight)
-     where word.id = incoming.id and word.best_weight < incoming.best_weight`,
-    [numberArray([...best.keys()].map((each) => ids.get(each) ?? 0)), numberArray([...best.values()])],
-  );
+  const ids = await wordIds(tx, best, keysOf);
   await tx.query(
     `insert into discovery.${table} (word_id, key, weight)
      select * from unnest($1::integer[], $2::bigint[], $3::smallint[])`,
@@ -51,21 +45,31 @@ export async function removePostings(
   );
 }
 
-/** Words are only ever added: one that nobody uses any more costs little, and finds nothing. */
+/**
+ * Words are only ever added, and the most that one counted only ever rises: a word that nobody uses any more costs little, and finds nothing.
+ * Both happen outside of the transaction, each statement in one order for everybody, so that nobody waits in a circle.
+ */
 async function wordIds(
   tx: Transaction,
-  words: readonly string[],
+  best: ReadonlyMap<string, number>,
   keysOf: (word: string) => Iterable<number>,
 ): Promise<Map<string, number>> {
-  const ids = await findWordIds(tx, words);
-  const missing = words.filter((word) => !ids.has(word));
-  if (missing.length === 0) return ids;
-  await addWords(tx.apart, missing, keysOf);
-  for (const [word, id] of await findWordIds(tx, missing)) ids.set(word, id);
-  return ids;
+  const words = [...best.keys()].sort();
+  const known = await findWords(tx, words);
+  const missing = words.filter((word) => !known.has(word));
+  if (missing.length > 0) {
+    await addWords(tx.apart, missing, keysOf);
+    for (const [word, found] of await findWords(tx, missing)) known.set(word, found);
+  }
+  const risen = [...known].filter(([word, { bestWeight }]) => bestWeight < (best.get(word) ?? 0));
+  if (risen.length > 0) {
+    const weights = risen.map(([word, { id }]) => ({ id, weight: best.get(word) ?? 0 }));
+    await raiseBestWeights(tx.apart, weights);
+  }
+  return new Map([...known].map(([word, { id }]) => [word, id]));
 }
 
-/** A word and its keys in one statement: it is never there without them. In one order for everybody, so that nobody waits in a circle. */
+/** A word and its keys in one statement: it is never there without them. */
 async function addWords(
   apart: Queryable,
   words: readonly string[],
@@ -81,10 +85,28 @@ async function addWords(
   );
 }
 
-async function findWordIds(queryable: Queryable, words: readonly string[]): Promise<Map<string, number>> {
-  const { rows } = await queryable.query<{ id: number; word: string }>(
-    'select id, word from discovery.word where word = any ($1)',
+async function raiseBestWeights(
+  apart: Queryable,
+  weights: readonly { id: number; weight: number }[],
+): Promise<void> {
+  await apart.query(
+    `with held as (
+       select id, incoming.weight from unnest($1::integer[], $2::smallint[]) as incoming (id, weight) join discovery.word using (id)
+       order by id for update of word
+     )
+     update discovery.word set best_weight = held.weight from held
+     where word.id = held.id and word.best_weight < held.weight`,
+    [numberArray(weights.map(({ id }) => id)), numberArray(weights.map(({ weight }) => weight))],
+  );
+}
+
+async function findWords(
+  queryable: Queryable,
+  words: readonly string[],
+): Promise<Map<string, { id: number; bestWeight: number }>> {
+  const { rows } = await queryable.query<{ id: number; word: string; bestWeight: number }>(
+    'select id, word, best_weight as "bestWeight" from discovery.word where word = any ($1)',
     [words],
   );
-  return new Map(rows.map(({ id, word }) => [word, id]));
+  return new Map(rows.map(({ word, ...found }) => [word, found]));
 }
