@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import { roles } from '../src/config.ts';
+import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
+import { until } from './support/receiver.ts';
 import { freePorts, makeDataDir, startUp } from './support/up-process.ts';
 
 // What a newcomer types.
@@ -63,6 +66,28 @@ describe('signpost up', () => {
         catalogs: [{ catalogId: 'kaveri-mysuru' }],
       });
       expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
+      signpost.signal('SIGINT');
+      expect(await signpost.ended).toMatchObject({ code: 0 });
+    },
+    timeoutMs,
+  );
+
+  it(
+    'crawls these files, so that discover finds what is in them',
+    async () => {
+      const signpost = start();
+      await signpost.saying(isUp);
+      const find = () =>
+        runCommand(registerDiscoverCommand, ['discover', 'charger', '--near', '12.32,76.65'], {
+          DATA_DIR: home.dataDir,
+          ...settings,
+        });
+      let found = await find();
+      await until(async () => {
+        if (!found.out.includes('Kaveri')) found = await find();
+        return found.out.includes('Kaveri');
+      }, 'the catalog of the demo to be found');
+      expect(found.out).toContain('3 resources of 1 catalog.');
       signpost.signal('SIGINT');
       expect(await signpost.ended).toMatchObject({ code: 0 });
     },
