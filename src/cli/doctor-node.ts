@@ -16,6 +16,8 @@ export interface Examination {
   registry: RegistryClient;
   /** What the crawler whom we play takes, and in which networks it looks. */
   policy: AcceptancePolicy;
+  /** Identities of the nodes that it reads whatever their networks. */
+  named: readonly string[];
   now: Date;
   signal: AbortSignal;
 }
@@ -81,7 +83,7 @@ async function* examineRecords(
 
 /** A query only names nodes, but whom it does not name nobody looks for. */
 async function* examineMembership(
-  { registry, policy }: Examination,
+  { registry, policy, named }: Examination,
   identity: string,
   records: readonly ParticipantRecord[],
   memberships: readonly string[],
@@ -90,6 +92,7 @@ async function* examineMembership(
   if (records.every(({ type }) => type?.toUpperCase() === 'BAP')) {
     yield complaint('fault', about, 'consumer', `${identity} is registered as a BAP.`);
   }
+  if (named.includes(identity)) return yield holds(about, 'named by the settings (DISCOVERY_NODES)');
   if (policy.networkIds.length === 0) {
     const [first] = memberships;
     yield first === undefined

@@ -4,7 +4,7 @@ import { counted } from './command.ts';
 import { examineCatalog } from './doctor-catalog.ts';
 import { createMasterSearch } from './doctor-masters.ts';
 import { type Examination, type ExaminedNode, examineNode } from './doctor-node.ts';
-import { type About, complaint, type Finding, fault, holds, staleness } from './findings.ts';
+import { type About, complaint, type Finding, fault, holds, staleness, warning } from './findings.ts';
 import { inOrder } from './in-order.ts';
 
 /** Whom to look at: a node by its identity, or by the address that somebody gave for it; all of its catalogs, or one. */
@@ -29,7 +29,8 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
     listed += read.listed;
   }
   const masters = createMasterSearch(exam, node, entries);
-  const wanted = entries.filter(({ entry }) => catalogId === undefined || entry.catalogId === catalogId);
+  const asked = entries.filter(({ entry }) => catalogId === undefined || entry.catalogId === catalogId);
+  const wanted = yield* chooseEntries(asked);
   for await (const findings of inOrder(wanted, catalogsAtOnce, (entry) =>
     examineCatalog(exam, node, entry, masters),
   )) {
@@ -44,6 +45,24 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
         'not-listed',
         `No index of ${identity} lists ${catalogId}.`,
       );
+}
+
+/** Of several in different indexes, the one with the highest entryVersion counts. */
+function* chooseEntries(entries: readonly TrustedEntry[]): Generator<Finding, TrustedEntry[]> {
+  const chosen = new Map<string, TrustedEntry>();
+  for (const trusted of entries) {
+    const { catalogId, entryVersion } = trusted.entry;
+    const other = chosen.get(catalogId);
+    if (other) {
+      yield warning(
+        { document: 'entry', catalogId },
+        'in-two-indexes',
+        `${catalogId} is in several indexes.`,
+      );
+    }
+    if (!other || other.entry.entryVersion < entryVersion) chosen.set(catalogId, trusted);
+  }
+  return [...chosen.values()];
 }
 
 interface ExaminedIndex {

@@ -5,7 +5,7 @@ import { readDomain } from '../discovery/crawl/read-domain.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
 import { CrawlFault, isReadingFault } from '../discovery/crawl/reasons.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
-import { identityOf } from '../protocol/identity.ts';
+import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
 import { createChainFetcher, createChainReader } from './chain-reader.ts';
@@ -97,7 +97,11 @@ async function examineAll(name: string, options: DoctorOptions, practice: Practi
   const reader = await createChainReader(config, { fetcher, registry });
   const policy = { ...policyOf(config), ...(options.network && { networkIds: options.network }) };
   const { signal } = new AbortController();
-  const exam = { reader, registry, policy, now: new Date(), signal };
+  const named = config.DISCOVERY_NODES.filter((one) => isSubscriberId(one));
+  const exam = {
+    ...{ reader, registry, policy, now: new Date(), signal },
+    named: named.map((id) => identityOf(id, config.REGISTRY_NAME)),
+  };
   const patient = await findPatient(name, options, reader, signal);
   const diagnosis = createDiagnosis(patient instanceof Error ? name : patient.identity);
   const tell = (finding: Finding) => {

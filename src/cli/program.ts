@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { registerCatalogCommand } from './catalog.ts';
 import { registerStateCommands } from './catalog-state.ts';
 import type { CommandContext } from './command.ts';
+import { registerCrawlCommand } from './crawl.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 import { registerDiscoverCommand } from './discover.ts';
 import { registerDoctorCommand } from './doctor.ts';
@@ -49,6 +50,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerSchemaCommand(program, context);
   registerImportCommand(program, context);
   registerVerifyCommand(program, context);
+  registerCrawlCommand(program, context);
   registerDoctorCommand(program, context);
   return program;
 }

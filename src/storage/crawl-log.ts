@@ -37,17 +37,17 @@ export async function writeLog(queryable: Queryable, lines: readonly LogLine[], 
 /** The latest lines first. */
 export async function readLog(
   queryable: Queryable,
-  { node, limit, offset }: { node?: string; limit: number; offset: number },
+  { node, catalogId, limit, offset }: { node?: string; catalogId?: string; limit: number; offset: number },
 ): Promise<{ lines: LoggedLine[]; total: number }> {
-  const where = node === undefined ? '' : 'where node = $3';
-  const values = node === undefined ? [] : [node];
+  const wanted = `($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)`;
+  const values = [node ?? null, catalogId ?? null];
   const { rows } = await queryable.query<LoggedLine>(
     `select node, index_url as "indexUrl", catalog_id as "catalogId", url, document, code, message, hint, first_at as "firstAt", at, times
-     from discovery.crawl_log ${where} order by at desc, id desc limit $1 offset $2`,
-    [limit, offset, ...values],
+     from discovery.crawl_log where ${wanted} order by at desc, id desc limit $3 offset $4`,
+    [...values, limit, offset],
   );
   const counted = await queryable.query<{ total: number }>(
-    `select count(*) as total from discovery.crawl_log ${where.replace('$3', '$1')}`,
+    `select count(*) as total from discovery.crawl_log where ${wanted}`,
     values,
   );
   return { lines: rows, total: counted.rows[0]?.total ?? 0 };

@@ -1,0 +1,118 @@
+import type { Queryable } from './database.ts';
+
+// How the crawl stands, for the operator: whom it reads, and in which state each catalog is.
+
+export interface CrawlStatus {
+  sources: SourceStatus[];
+  /** By state. */
+  catalogs: { state: CatalogStanding; count: number }[];
+  nodes: NodeStatus[];
+  /** All nodes, also those beyond the limit. */
+  nodeCount: number;
+}
+
+export interface SourceStatus {
+  kind: string;
+  name: string;
+  failures: number;
+  nodes: number;
+}
+
+export interface NodeStatus {
+  node: string;
+  /** Host and port that its manifest is asked for at. */
+  host: string;
+  indexes: number;
+  catalogs: number;
+  served: number;
+  /** How often in a row its manifest or record, one of its indexes or one of its catalogs could not be read. */
+  failures: number;
+  checkedAt: Date | null;
+  nextAt: Date | null;
+}
+
+export interface CatalogStatus {
+  catalogId: string;
+  type: 'REGULAR' | 'MASTER';
+  state: CatalogStanding;
+  /** What is served; null while nothing is. */
+  version: number | null;
+  /** Of the entry that counts, and of the one that was dealt with last. */
+  entryVersion: number | null;
+  appliedEntryVersion: number | null;
+  resources: number;
+  waitingFor: string[] | null;
+  failures: number;
+  lastCode: string | null;
+  nextAt: Date | null;
+}
+
+export type CatalogStanding =
+  | 'served'
+  | 'paused'
+  | 'unconfirmed'
+  | 'unverified'
+  | 'waiting for a master'
+  | 'not read yet'
+  | 'not relevant'
+  | 'not asked for'
+  | 'retired';
+
+/** What decides first stands first. */
+const standing = `case
+  when retired_at is not null then 'retired'
+  when not target.named then 'not asked for'
+  when not relevant then 'not relevant'
+  when unverified_since is not null then 'unverified'
+  when version is null and waiting_for is not null then 'waiting for a master'
+  when version is null then 'not read yet'
+  when unconfirmed_since is not null then 'unconfirmed'
+  when entry.document ->> 'isActive' = 'false' then 'paused'
+  else 'served' end`;
+const targets = `discovery.crawl_target as target
+  left join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id`;
+
+/** Those that fail most come first. */
+export async function readCrawlStatus(
+  queryable: Queryable,
+  { limit }: { limit: number },
+): Promise<CrawlStatus> {
+  const { rows: sources } = await queryable.query<SourceStatus>(
+    `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes
+     from discovery.crawl_source order by kind, name`,
+  );
+  const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
+    `select ${standing} as state, count(*) from ${targets} group by 1 order by 2 desc, 1`,
+  );
+  const { rows: nodes } = await queryable.query<NodeStatus>(
+    `select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
+       greatest(node.failures, listed.failures, owned.failures) as failures,
+       checked_at as "checkedAt", least(node.due_at, listed.due_at, owned.due_at) as "nextAt"
+     from discovery.crawl_node as node join discovery.crawl_host as host on host.id = host_id
+       left join (
+         select node_id, count(*) as indexes, max(failures) as failures, min(due_at) as due_at
+         from discovery.crawl_index where listed group by node_id
+       ) as listed on listed.node_id = node.id
+       left join (
+         select node_id, count(*) as catalogs, count(*) filter (where shown) as served, max(failures) as failures, min(due_at) as due_at
+         from discovery.crawl_target group by node_id
+       ) as owned on owned.node_id = node.id
+     order by failures desc, node limit $1`,
+    [limit],
+  );
+  const counted = await queryable.query<{ nodes: number }>(
+    'select count(*) as nodes from discovery.crawl_node',
+  );
+  return { sources, catalogs, nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+}
+
+export async function listCrawledCatalogs(queryable: Queryable, node: string): Promise<CatalogStatus[]> {
+  const { rows } = await queryable.query<CatalogStatus>(
+    `select target.catalog_id as "catalogId", case when target.is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
+       version, target.entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
+       waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
+     from ${targets} where node = $1 order by target.catalog_id`,
+    [node],
+  );
+  return rows;
+}
