@@ -108,6 +108,33 @@ describe('signpost doctor', () => {
     expect(found).toEqual(['manifest stale', 'registry registry-unlisted', 'index stale']);
   });
 
+  it('finds the masters of other nodes, as crawlers do', async () => {
+    const facilitator = await startProvider(network, `facilitator-${number}`);
+    try {
+      const publishDirectives = [{ catalogId: 'beans', catalogType: 'MASTER' as const }];
+      const beans = { ...catalogOf('beans', 0, 0), resources: [coffee('bean', { roast: 'dark' })] };
+      await facilitator.publish({ message: { catalogs: [beans], publishDirectives } });
+      await publish({ resources: [coffee('r1')] }, { resourceDirectives: [extending('r1', 'bean')] });
+      expect(await diagnose()).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
+      const others = { MASTER_PUBLISHERS: 'another.example.org' };
+      expect(await diagnose([], others)).toMatchObject({ faults: [{ code: 'waiting-for-master' }] });
+    } finally {
+      await facilitator.stop();
+    }
+  });
+
+  it('takes a key by the name that the manifest gives it, as crawlers do', async () => {
+    const { key } = provider.tree;
+    const named = { ...key, recordId: `did:web:${provider.id}#key` };
+    const manifest = (document: Body) => {
+      document.keys[0].kid = named.recordId;
+    };
+    const signed = { manifest: named, record: named, index: named, entry: named, baseline: named };
+    provider.spoil(forge(provider, { manifest }, { signed }));
+    await publish();
+    expect(await diagnose()).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
+  });
+
   it('tells when the registry cannot be asked', async () => {
     const { exitCode, notes } = await doctor([], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);

@@ -5,6 +5,7 @@ import type { IndexEntry } from '../protocol/signed-files.ts';
 import { judgeEntry } from '../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { extendTemplate } from '../rules/self-hosted/extend.ts';
+import type { HostingNode } from '../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../rules/self-hosted/trust-index.ts';
 import { isValidAt } from '../rules/time-period.ts';
 import { counted } from './command.ts';
@@ -18,7 +19,7 @@ import { type About, complaint, type Finding, fault, holds } from './findings.ts
  */
 export async function examineCatalog(
   exam: Examination,
-  node: ExaminedNode,
+  { node, networkMemberships }: ExaminedNode,
   trusted: TrustedEntry,
   masters: MasterSearch,
 ): Promise<Finding[]> {
@@ -29,8 +30,7 @@ export async function examineCatalog(
     complaint('hidden', about, code, message);
   if (retiredAt !== undefined) return [hidden('retired', `${catalogId} was retired at ${retiredAt}.`)];
 
-  const publisher = { identity: node.hosting.identity, networkMemberships: node.networkMemberships };
-  const acceptance = judgeEntry(entry, publisher, exam.policy);
+  const acceptance = judgeEntry(entry, { identity: node.identity, networkMemberships }, exam.policy);
   if (acceptance.kind !== 'accepted') {
     const kind = acceptance.kind === 'not-relevant' ? 'hidden' : 'fault';
     return [complaint(kind, about, acceptance.kind, acceptance.reason)];
@@ -57,10 +57,10 @@ export async function examineCatalog(
 /** What a crawler that holds nothing ends with; throws the first fault on the way. */
 async function readWhole(
   { reader, signal }: Examination,
-  { hosting }: ExaminedNode,
+  node: HostingNode,
   trusted: TrustedEntry,
 ): Promise<WholeReading> {
-  const reading = await readContent(reader, hosting, trusted, undefined, signal);
+  const reading = await readContent(reader, node, trusted, undefined, signal);
   const [first] = reading.faults;
   if (first) throw first;
   if (reading.kind !== 'full') throw new Error('whoever holds nothing reads a baseline, or fails');

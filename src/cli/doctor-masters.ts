@@ -7,6 +7,7 @@ import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import { networksMeet, type Template } from '../rules/extends.ts';
+import { judgeEntry } from '../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import type { HostingNode } from '../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../rules/self-hosted/trust-index.ts';
@@ -39,7 +40,7 @@ interface HostedMaster {
 /** @param own the entries of the node itself */
 export function createMasterSearch(
   exam: Examination,
-  { hosting, networkMemberships }: ExaminedNode,
+  { node: patient, networkMemberships }: ExaminedNode,
   own: readonly TrustedEntry[],
 ): MasterSearch {
   const { reader, registry, policy, signal } = exam;
@@ -52,7 +53,7 @@ export function createMasterSearch(
     const found = new Map<string, Template>();
     const warnings: Finding[] = [];
     for await (const master of candidates(entry, warnings)) {
-      if (!networksMeet(master.trusted.entry.networkIds ?? [], entry.networkIds ?? [])) continue;
+      if (!isTaken(master, entry)) continue;
       const resources = (await once(contents, master.trusted, () => read(master)))?.resources;
       for (const id of wanted) {
         const resource = found.has(id) ? undefined : resources?.get(id);
@@ -63,8 +64,21 @@ export function createMasterSearch(
     return { found, missing: [...wanted].filter((id) => !found.has(id)), warnings };
   }
 
+  /** In a network with the catalog that extends it, and of somebody whose templates are accepted. */
+  function isTaken({ node: { identity }, trusted }: HostedMaster, extending: IndexEntry): boolean {
+    const publisher = { identity, networkMemberships: [] };
+    const judged = judgeEntry(trusted.entry, publisher, {
+      ...policy,
+      networkIds: [],
+      enforceMembership: false,
+    });
+    return (
+      judged.kind === 'accepted' && networksMeet(trusted.entry.networkIds ?? [], extending.networkIds ?? [])
+    );
+  }
+
   async function* candidates(entry: IndexEntry, warnings: Finding[]): AsyncGenerator<HostedMaster> {
-    yield* mastersOf(hosting, own);
+    yield* mastersOf(patient, own);
     for (const { catalogId, indexUrl } of entry.dependencies?.masters ?? []) {
       if (indexUrl === undefined) continue;
       const hinted = await ignoringFaults(() => readHinted(indexUrl));
@@ -89,22 +103,21 @@ export function createMasterSearch(
   async function membersOf(networkId: string): Promise<string[]> {
     const records = await askRegistry(() => registry.queryNetwork(networkId));
     const members = records.map(({ subscriberId }) => identityOf(subscriberId, policy.registryName));
-    return [...new Set(members)].filter((identity) => identity !== hosting.identity).slice(0, maxNodesAsked);
+    return [...new Set(members)].filter((identity) => identity !== patient.identity).slice(0, maxNodesAsked);
   }
 
   /** The whole chain is walked for each: that somebody names a master proves nothing. */
   async function readHinted(url: string): Promise<HostedMaster[]> {
     const { node: identity } = await readHint(reader, url, signal);
-    const node = hostingNode(reader, identity, await askRegistry(() => registry.findSubscriber(identity)));
-    return readMastersAt(node, url);
+    return once(nodes, identity, () => readMasters(identity));
   }
 
   async function readMasters(identity: string): Promise<HostedMaster[]> {
     const masters = await ignoringFaults(async () => {
       const question = { identity, signal };
       const record = await findNodeRecord(reader, question);
-      const { indexUrls = [] } = await readNode(reader, question, record);
-      const node = hostingNode(reader, identity, record.records);
+      const { indexUrls = [], keyNames } = await readNode(reader, question, record);
+      const node = { ...hostingNode(reader, identity, record.records), keyNames };
       return Promise.all(indexUrls.map((url) => ignoringFaults(() => readMastersAt(node, url))));
     });
     return (masters ?? []).flatMap((list) => list ?? []);

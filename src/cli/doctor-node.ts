@@ -4,9 +4,8 @@ import { type ParticipantRecord, unusableReason } from '../protocol/registry-rec
 import { manifestPaths } from '../publisher/manifest.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { AcceptancePolicy } from '../rules/self-hosted/acceptance.ts';
-import type { HostingNode } from '../rules/self-hosted/signer.ts';
 import { type About, complaint, type Finding, holds, warning } from './findings.ts';
-import { verifyNode } from './verify-node.ts';
+import { type VerifiedNode, verifyNode } from './verify-node.ts';
 
 // The way of a crawler to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): the registry names the node, and where it is;
 // there its manifest leads to its Subscriber record, and that to the indexes.
@@ -22,10 +21,8 @@ export interface Examination {
   signal: AbortSignal;
 }
 
-export interface ExaminedNode {
-  hosting: HostingNode;
+export interface ExaminedNode extends VerifiedNode {
   networkMemberships: string[];
-  indexUrls: readonly string[];
 }
 
 /** @param address where the person says it is, if at all. Returns undefined where no way leads to an index. */
@@ -47,15 +44,15 @@ export async function* examineNode(
   }
   const { reader, now, signal } = exam;
   const { registryName } = reader;
-  const hosting = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
+  const node = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
   const source = {
     ...{ fetcher: reader.fetcher, host, indexUrls: [] },
     manifestUrls: manifestPaths.map((path) => `${origin}/${path}`),
   };
-  const indexUrls = yield* verifyNode({ source, reader, node: hosting, now, signal });
-  if (indexUrls === undefined) return undefined;
-  yield* examineListing(records, indexUrls);
-  return { hosting, networkMemberships, indexUrls };
+  const verified = yield* verifyNode({ source, reader, node, now, signal });
+  if (verified === undefined) return undefined;
+  yield* examineListing(records, verified.indexUrls);
+  return { ...verified, networkMemberships };
 }
 
 /** Returns those that can be used. */

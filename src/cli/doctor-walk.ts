@@ -73,14 +73,14 @@ interface ExaminedIndex {
 
 async function* examineIndex(
   { reader, now, signal }: Examination,
-  { hosting }: ExaminedNode,
+  { node }: ExaminedNode,
   url: string,
   catalogId: string | undefined,
 ): AsyncGenerator<Finding, ExaminedIndex> {
   const about: About = { document: 'index', url };
   const isAsked = (id: string | undefined) => catalogId === undefined || id === catalogId;
   try {
-    const reading = await readIndex(reader, hosting, url, { signal });
+    const reading = await readIndex(reader, node, url, { signal });
     if (reading.kind === 'unchanged') return { entries: [], listed: 0 };
     const { index, entries, faults } = reading;
     const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;

@@ -1,4 +1,5 @@
 import {
+  askRegistry,
   fetchDocument,
   fetchNamed,
   findKeys,
@@ -9,7 +10,7 @@ import { CrawlFault } from '../discovery/crawl/reasons.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import type { ManifestFile } from '../protocol/signed-files.ts';
 import { TrustFault } from '../rules/self-hosted/faults.ts';
-import { claimedRecordId, type HostingNode } from '../rules/self-hosted/signer.ts';
+import { claimedRecordId, type HostingNode, keyNamesOf } from '../rules/self-hosted/signer.ts';
 import {
   type TrustedManifest,
   type TrustedRecord,
@@ -32,32 +33,45 @@ export interface NodeCheck {
 
 const maxNodeFileBytes = 1024 * 1024;
 
-/** Returns the addresses of the indexes; undefined where a link on the way to them is broken. */
-export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, readonly string[] | undefined> {
-  const manifest = yield* verifyManifest(check);
-  const record = manifest && (yield* verifyRecord(check, manifest));
-  return record?.catalogIndexUrls;
+/** What is known of a node once its manifest and its record hold. */
+export interface VerifiedNode {
+  /** With the names that its manifest has for its keys. */
+  node: HostingNode;
+  indexUrls: readonly string[];
 }
 
-async function* verifyManifest(check: NodeCheck): AsyncGenerator<Finding, TrustedManifest | undefined> {
-  const { source, reader, node, now } = check;
+/** Returns undefined where a link on the way to the indexes is broken. */
+export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, VerifiedNode | undefined> {
+  const verified = yield* verifyManifest(check);
+  if (verified === undefined) return undefined;
+  const { manifest, node } = verified;
+  const record = yield* verifyRecord({ ...check, node }, manifest);
+  return record && { node, indexUrls: record.catalogIndexUrls };
+}
+
+async function* verifyManifest(
+  check: NodeCheck,
+): AsyncGenerator<Finding, { manifest: TrustedManifest; node: HostingNode } | undefined> {
+  const { source, reader, now } = check;
   const about: About = { document: 'manifest', url: source.manifestUrls[0] };
   try {
     const [first, ...copies] = await openManifests(check);
     if (!first) throw new CrawlFault('manifest-missing', `There is no manifest at ${about.url}.`);
     about.url = first.opened.url;
     const { document } = first.opened;
+    const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
+    const node = { ...check.node, keyNames: keyNamesOf(document, records) };
     const keys = await findKeys(reader, node, [claimedRecordId(document)]);
     const host = source.host ?? hostOfFiles(document);
-    const trusted = trustManifest(first.opened, { node, host, keys });
-    const { next_update: nextUpdate } = trusted.manifest;
-    yield holds(about, `signed with ${trusted.signedBy}, next update ${nextUpdate}`);
+    const manifest = trustManifest(first.opened, { node, host, keys });
+    const { next_update: nextUpdate } = manifest.manifest;
+    yield holds(about, `signed with ${manifest.signedBy}, next update ${nextUpdate}`);
     yield* staleness(about, nextUpdate, now);
     for (const { opened } of copies) {
       if (JSON.stringify(opened.document) !== JSON.stringify(document))
         yield warning(about, 'copies-differ', `The manifest at ${opened.url} is another one.`);
     }
-    return trusted;
+    return { manifest, node };
   } catch (error) {
     yield fault(about, error);
     return undefined;

@@ -16,11 +16,12 @@ export async function* verifyTree(
   onIndex: (catalogs: number) => void,
 ): AsyncGenerator<Finding> {
   const { source } = check;
-  const listed = source.isIndexOnly ? source.indexUrls : yield* verifyNode(check);
-  if (listed) yield* noteUnlisted(source.indexUrls, listed);
+  const verified = source.isIndexOnly ? undefined : yield* verifyNode(check);
+  const { node, indexUrls } = verified ?? { node: check.node, indexUrls: source.indexUrls };
+  yield* noteUnlisted(source.indexUrls, indexUrls);
   const indexOf = new Map<string, string>();
-  for (const url of listed ?? source.indexUrls) {
-    for await (const finding of verifyIndex(check, url, onIndex)) {
+  for (const url of indexUrls) {
+    for await (const finding of verifyIndex({ ...check, node }, url, onIndex)) {
       yield* noteDouble(finding, url, indexOf);
       yield finding;
     }
