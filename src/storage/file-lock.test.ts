@@ -4,12 +4,23 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { abandonFileLock, acquireFileLock, withFileLock } from './file-lock.ts';
 import { identifyProcess } from './process-identity.ts';
 
 let directory: string;
 let lock: string;
+
+const disk = { isFull: false };
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs/promises')>();
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const writeFile: typeof original.writeFile = async (file, data, options) => {
+    await original.writeFile(file, disk.isFull ? '' : data, options);
+    if (disk.isFull) throw full;
+  };
+  return { ...original, writeFile };
+});
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'signpost-lock-'));
@@ -35,6 +46,18 @@ describe('a file lock', () => {
   it('is given back when the work throws', async () => {
     await expect(withFileLock(lock, 100, () => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
     expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+
+  it('is given back also when the disk has become full, and leaves nothing behind when it was not had', async () => {
+    const filling = withFileLock(lock, 100, async () => {
+      disk.isFull = true;
+      throw new Error('the disk is full');
+    });
+    await expect(filling).rejects.toThrow('the disk is full');
+    await expect(acquireFileLock(lock, 100)).rejects.toThrow('ENOSPC');
+    disk.isFull = false;
+    expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+    expect(await readdir(lock)).toHaveLength(1);
   });
 
   it('says who holds it when it is not free in time', async () => {

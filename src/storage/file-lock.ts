@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identifyProcess } from './process-identity.ts';
 
 // A lock between processes of one machine that is taken over when its owner has died.
 //
-// The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or that nobody does;
+// The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or is empty when nobody does;
 // whoever finds it free, or its owner dead, creates the next number, which only one can. The highest file is never removed:
 // of two who find the same dead owner, the slower one meets a higher number than its own, however late it comes.
 
 const pollMs = 40;
-const free = 'free';
 
 /** Runs the work while no other process holds the lock; throws when it does not get it in time, or is told to wait no longer. */
 export async function withFileLock<T>(
@@ -35,7 +34,7 @@ export async function withFileLock<T>(
 export async function abandonFileLock(directory: string): Promise<void> {
   const last = await highest(directory).catch(() => 0);
   const isOurs = (await readOwner(directory, last)) === identifyProcess(process.pid);
-  if (isOurs) await write(directory, last, free);
+  if (isOurs) await giveBack(directory, last);
 }
 
 /** Returns the function that gives the lock back. */
@@ -52,7 +51,7 @@ export async function acquireFileLock(
     const owner = await readOwner(directory, last);
     if (!isHeld(owner)) {
       const own = last + 1;
-      if (await create(directory, own)) return () => write(directory, own, free);
+      if (await create(directory, own)) return () => giveBack(directory, own);
     } else if (Date.now() > deadline) {
       throw new Error(
         `Process ${owner.split('@')[0]} has held the lock ${directory} for over ${waitMs / 1000} s.`,
@@ -65,12 +64,12 @@ export async function acquireFileLock(
 
 async function create(directory: string, number: number): Promise<boolean> {
   const complete = join(directory, `new-${randomUUID()}`);
-  await writeFile(complete, identifyProcess(process.pid) ?? '');
   try {
+    await writeFile(complete, identifyProcess(process.pid) ?? '');
     // A link appears with its whole content, and fails where one stands.
     await link(complete, join(directory, String(number)));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (isCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     await rm(complete, { force: true });
@@ -84,10 +83,14 @@ async function create(directory: string, number: number): Promise<boolean> {
   return true;
 }
 
-async function write(directory: string, number: number, content: string): Promise<void> {
-  const complete = join(directory, `new-${randomUUID()}`);
-  await writeFile(complete, content);
-  await rename(complete, join(directory, String(number)));
+/** Emptying a file takes no space: a lock that could not be given back on a full disk would be held for as long as the process lives. */
+async function giveBack(directory: string, number: number): Promise<void> {
+  try {
+    await truncate(join(directory, String(number)));
+  } catch (error) {
+    // Somebody has removed it, and what is not there is not held either.
+    if (!isCode(error, 'ENOENT')) throw error;
+  }
 }
 
 /** The content of a lock file; undefined when it has been removed meanwhile, or none was ever made. */
@@ -96,7 +99,7 @@ async function readOwner(directory: string, number: number): Promise<string | un
 }
 
 function isHeld(owner: string | undefined): owner is string {
-  if (owner === undefined || owner === free) return false;
+  if (owner === undefined || owner === '') return false;
   return identifyProcess(Number.parseInt(owner, 10)) === owner;
 }
 
@@ -106,4 +109,8 @@ async function highest(directory: string): Promise<number> {
 
 async function numbers(directory: string): Promise<number[]> {
   return (await readdir(directory)).filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }
