@@ -72,6 +72,10 @@ async function writeDraft({ draftsDirectory }: Place, bytes: Uint8Array): Promis
   try {
     await file.writeFile(bytes);
     await file.sync();
+  } catch (error) {
+    // On a full disk, half a file would take the space of the next one.
+    await rm(draft);
+    throw error;
   } finally {
     await file.close();
   }

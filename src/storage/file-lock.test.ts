@@ -23,6 +23,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 });
 
 beforeEach(async () => {
+  disk.isFull = false;
   directory = await mkdtemp(join(tmpdir(), 'signpost-lock-'));
   lock = join(directory, 'lock');
 });
