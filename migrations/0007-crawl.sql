@@ -99,6 +99,7 @@ create table discovery.crawl_index (
   unique (node_id, url)
 );
 create index crawl_index_due on discovery.crawl_index (host_id, due_at) where due_at is not null;
+create index crawl_index_url on discovery.crawl_index using hash (url);
 
 -- The entries of each index, as received and verified.
 create table discovery.crawl_entry (

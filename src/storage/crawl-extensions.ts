@@ -6,16 +6,21 @@ import type { Queryable, Transaction } from './database.ts';
 // The templates of crawled MASTER catalogs, and the crawled resources that extend them (migrations/0007-crawl.sql). A template is a resource
 // of a MASTER catalog in the index; what extends it is there in its assembled form, its own form is kept here.
 
-/** The master resources of these ids, in the order in which their catalogs came, and held as they are until the transaction ends. */
+/**
+ * The master resources of these ids, in the order in which their catalogs came, and held as they are until the transaction ends. So are the
+ * catalogs that had some of them before: they may have them again.
+ */
 export async function holdTemplates(
   tx: Transaction,
   masterResourceIds: readonly string[],
+  formerKeys: readonly number[],
 ): Promise<Map<string, HostedMaster[]>> {
   await tx.query(
     `select from discovery.catalog
-     where source = 'node' and type = 'MASTER' and key in (select catalog_key from discovery.resource where id = any ($1))
+     where source = 'node' and type = 'MASTER'
+       and key in (select catalog_key from discovery.resource where id = any ($1) union all select unnest($2::bigint[]))
      order by key for share`,
-    [masterResourceIds],
+    [masterResourceIds, formerKeys],
   );
   // A statement of its own: it sees what was committed while the lock was waited for.
   const { rows } = await tx.query<Omit<HostedMaster, 'resource'> & { id: string; document: string }>(

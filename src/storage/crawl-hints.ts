@@ -19,7 +19,6 @@ export async function hintNode(
   if (known === undefined) return { kind: 'unknown' };
   const waitMs = known.hinted_at === null ? 0 : known.hinted_at.getTime() + spacingMs - now.getTime();
   if (waitMs > 0) return { kind: 'too-soon', waitSeconds: waitMs / 1000 };
-  // The host first, as whoever crawls it has it first.
   await wakeHosts(tx, [known.host_id], now);
   const { rowCount } = await tx.query(
     `update discovery.crawl_node set hinted_at = $2, due_at = $2, stir = stir + 1

@@ -1,5 +1,5 @@
 import { wakeHosts } from './crawl-hosts.ts';
-import { type NamedNode, rouseNodes, sourceTable } from './crawl-sources.ts';
+import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './crawl-sources.ts';
 import type { Queryable, Transaction } from './database.ts';
 
 // Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, and nodes and networks that are
@@ -45,6 +45,20 @@ export async function findIndexOwners(
   return rows;
 }
 
+/**
+ * Who brings what others wait for looks for them under this lock, and keeps it until the end of the transaction. Who has noted what it waits
+ * for lets those pass who may have looked before: then either they have brought it, or they will find the note.
+ */
+export async function lockArrivals(tx: Transaction): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(${arrivals})`);
+}
+
+export async function letArrivalsPass(queryable: Queryable): Promise<void> {
+  await queryable.query(`select pg_advisory_xact_lock_shared(${arrivals})`);
+}
+
+const arrivals = "hashtextextended('arrivals of crawled masters', 0)";
+
 /** Whether one of these is a MASTER catalog that is here, or a resource of one. */
 export async function isAnyMasterHere(queryable: Queryable, names: readonly string[]): Promise<boolean> {
   const { rows } = await queryable.query<{ here: boolean }>(
@@ -59,28 +73,36 @@ export async function isAnyMasterHere(queryable: Queryable, names: readonly stri
   return rows[0]?.here ?? false;
 }
 
-/** These nodes have, or may have, MASTER catalogs that are extended: they are crawled for them, whoever names them. */
-export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[], now: Date): Promise<void> {
+/**
+ * These nodes have, or may have, MASTER catalogs that are extended: they are crawled for them, whoever names them. Returns the catalogs whose
+ * state may be another one now.
+ */
+export async function wantMastersOf(
+  tx: Transaction,
+  nodes: readonly NamedNode[],
+  now: Date,
+): Promise<ChangedCatalog[]> {
   await tx.query(
     `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
      on conflict (host) do nothing`,
     [nodes.map(({ host }) => host)],
   );
-  const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; rested: boolean }>(
+  const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; is_named: boolean }>(
     `insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
      select node, host.id, false, true, $3
      from unnest($1::text[], $2::text[]) as wanted (node, host) join discovery.crawl_host as host using (host)
      order by node
      on conflict (node) do update set has_masters = true where not known.has_masters
-     returning id, host_id, xmax = 0 as is_new, not named as rested`,
+     returning id, host_id, xmax = 0 as is_new, named as is_named`,
     [nodes.map(({ node }) => node), nodes.map(({ host }) => host), now],
   );
-  await rouseNodes(
+  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
+  const rested = rows.filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed);
+  return rouseNodes(
     tx,
-    rows.filter(({ is_new: isNew, rested }) => !isNew && rested).map(({ id }) => id),
+    rested.map(({ id }) => id),
     now,
   );
-  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
 }
 
 /** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */

@@ -28,12 +28,12 @@ export async function configureSources(
   tx: Transaction,
   { sources, policy, hideUnconfirmed }: CrawlSettings,
   now: Date,
-): Promise<{ owner: string; id: string }[]> {
+): Promise<ChangedCatalog[]> {
   await tx.query('lock table discovery.crawl_source in share row exclusive mode');
   const [kinds, names] = [sources.map(({ kind }) => kind), sources.map(({ name }) => name)];
   await tx.query(
     `delete from discovery.crawl_source
-     where (kind, name) not in (select * from unnest($1::text[], $2::text[])) and (kind <> 'masters' or $3)`,
+     where (kind, name) not in (select * from unnest($1::text[], $2::text[])) and (kind <> 'masters' or $3 or name = any ($2))`,
     [kinds, names, sources.length === 0],
   );
   const forsaken = sources.length === 0 ? await forsakeMasters(tx) : [];
@@ -44,17 +44,16 @@ export async function configureSources(
     [kinds, names, now],
   );
   tx.hint(sourceTable);
-  const changed = [
+  return [
     ...(await rouseNodes(tx, [...forsaken, ...(await nameAgain(tx))], now)),
     ...(await judgeAgain(tx, { policy, hideUnconfirmed }, now)),
   ];
-  return changed.map(refOf);
 }
 
-interface ChangedTarget {
-  node: string;
-  catalog_id: string;
-  host_id: number;
+/** One whose state may be another one now. */
+export interface ChangedCatalog {
+  owner: string;
+  id: string;
 }
 
 /** Who crawls nobody needs no masters. */
@@ -81,7 +80,7 @@ export async function rouseNodes(
   tx: Transaction,
   ids: readonly number[],
   now: Date,
-): Promise<ChangedTarget[]> {
+): Promise<ChangedCatalog[]> {
   if (ids.length === 0) return [];
   const { rows: nodes } = await tx.query<{ host_id: number }>(
     `update discovery.crawl_node set due_at = case when named or has_masters then $2::timestamptz end, stir = stir + 1
@@ -94,12 +93,12 @@ export async function rouseNodes(
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)`,
     [ids, now],
   );
-  const { rows } = await tx.query<ChangedTarget>(
+  const { rows } = await tx.query<ChangedCatalog>(
     `update discovery.crawl_target as target set named = ${isWanted('target', 'node')}, stir = target.stir + 1,
        due_at = case when ${isWanted('target', 'node')} and index_id is not null and digest is distinct from settled_digest
          then $2::timestamptz end
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)
-     returning target.node, catalog_id, target.host_id`,
+     returning target.node as owner, catalog_id as id`,
     [ids, now],
   );
   await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))], now);
@@ -116,17 +115,17 @@ async function judgeAgain(
   tx: Transaction,
   { policy, hideUnconfirmed }: Pick<CrawlSettings, 'policy' | 'hideUnconfirmed'>,
   now: Date,
-): Promise<ChangedTarget[]> {
+): Promise<ChangedCatalog[]> {
   const { rowCount } = await tx.query(
     `insert into discovery.crawl_policy as known (policy) values ($1)
      on conflict (only_row) do update set policy = excluded.policy where known.policy <> excluded.policy`,
     [policy],
   );
   if (rowCount === 0) return [];
-  const { rows } = await tx.query<ChangedTarget>(
+  const { rows } = await tx.query<ChangedCatalog & { host_id: number }>(
     `update discovery.crawl_target set hidden = $2 and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
        due_at = case when named and index_id is not null then $1::timestamptz end
-     returning node, catalog_id, host_id`,
+     returning node as owner, catalog_id as id, host_id`,
     [now, hideUnconfirmed],
   );
   await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
@@ -146,7 +145,7 @@ export async function nameNodes(
   sourceId: number,
   nodes: readonly NamedNode[],
   now: Date,
-): Promise<{ vanished: string[]; changed: { owner: string; id: string }[] }> {
+): Promise<{ vanished: string[]; changed: ChangedCatalog[] }> {
   const names = nodes.map(({ node }) => node);
   await tx.query(
     `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
@@ -179,9 +178,5 @@ export async function nameNodes(
   );
   const hosts = new Set(due.map(({ host_id: id }) => id));
   await wakeHosts(tx, [...hosts], now);
-  return { vanished: vanished.map(({ node }) => node), changed: changed.map(refOf) };
-}
-
-function refOf({ node: owner, catalog_id: id }: ChangedTarget): { owner: string; id: string } {
-  return { owner, id };
+  return { vanished: vanished.map(({ node }) => node), changed };
 }

@@ -1,4 +1,4 @@
-import { type HostLease, holdLease } from './crawl-hosts.ts';
+import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
 import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
 import type { Queryable, Transaction } from './database.ts';
 import { Parameters } from './leases.ts';
@@ -95,9 +95,11 @@ export async function recordTarget(
   );
 }
 
-/** How many resources a node has in all its catalogs but one. */
-export async function countOtherResources(queryable: Queryable, row: TargetRow): Promise<number> {
-  const { rows } = await queryable.query<{ sum: number }>(
+/** How many resources a node has in all its catalogs but one; until the transaction ends, nobody else adds to them. */
+export async function countOtherResources(tx: Transaction, row: TargetRow): Promise<number> {
+  await tx.query('select from discovery.crawl_node where id = $1 for no key update', [row.node_id]);
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  const { rows } = await tx.query<{ sum: number }>(
     'select coalesce(sum(resources), 0)::bigint as sum from discovery.crawl_target where node_id = $1 and id <> $2',
     [row.node_id, row.id],
   );
@@ -124,18 +126,23 @@ export async function judgeKeys(
   return rows;
 }
 
-/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. Returns the other hosts that have work now. */
+/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
 export async function wakeWaiting(
   tx: Transaction,
   lease: HostLease,
   names: readonly string[],
   now: Date,
-): Promise<number[]> {
+): Promise<void> {
   const { rows } = await tx.query<{ host_id: number }>(
     `update discovery.crawl_target set due_at = $2, stir = stir + 1
-     where waiting_for is not null and waiting_for && $1 and named and index_id is not null returning host_id`,
+     where id in (
+       select id from discovery.crawl_target
+       where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
+     )
+     returning host_id`,
     [names, now],
   );
   // Whoever holds a host looks for what is due there before it lets go.
-  return [...new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id))];
+  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
+  await wakeHosts(tx, [...others], now);
 }

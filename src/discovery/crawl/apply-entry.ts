@@ -3,8 +3,9 @@ import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { holdLease, wakeHosts } from '../../storage/crawl-hosts.ts';
+import { holdLease } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
+import { lockArrivals } from '../../storage/crawl-masters.ts';
 import { queueRebuild } from '../../storage/crawl-rebuilds.ts';
 import {
   countOtherResources,
@@ -44,21 +45,21 @@ export async function applyReading(
   const { context, row } = work;
   const { networkIds = [] } = trusted.entry;
   const extender: Extender = { node: row.node, networkIds, declared };
-  const outcome = await context.database.transaction(async (tx) => {
-    // Templates are held before the lease: whoever moves a master wakes the hosts of those who wait for it.
+  const missing = await context.database.transaction(async (tx) => {
+    await holdLease(tx, work.lease);
     await lockPrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
     const checker = context.reader.checker();
     const assembly = await assembleReading(tx, row.id, reading, { extender, checker });
-    return assembly.kind === 'waiting' ? assembly : apply(tx, work, trusted, assembly);
+    if (assembly.kind === 'waiting') return assembly.missing;
+    await apply(tx, work, trusted, assembly);
+    return [];
   });
-  if (outcome.kind === 'waiting') return outcome.missing;
-  if (outcome.wokenHosts.length > 0) {
-    await context.database.transaction((tx) => wakeHosts(tx, outcome.wokenHosts, context.now()));
+  if (missing.length === 0) {
+    context.metrics
+      .counter('signpost_crawl_applied_total', 'Catalogs that the crawler brought up to date')
+      .inc();
   }
-  context.metrics
-    .counter('signpost_crawl_applied_total', 'Catalogs that the crawler brought up to date')
-    .inc();
-  return [];
+  return missing;
 }
 
 async function apply(
@@ -66,24 +67,22 @@ async function apply(
   work: EntryWork,
   trusted: TrustedEntry,
   { reading, extended }: Extract<Assembly, { kind: 'assembled' }>,
-): Promise<{ kind: 'applied'; wokenHosts: number[] }> {
+): Promise<void> {
   const { context, lease, row, bytes } = work;
-  const { config } = context;
   const now = context.now();
-  await holdLease(tx, lease);
   const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now);
   await recordExtensions(tx, row, reading, extended);
-  const resources = await judgeSize(tx, row, applied.key, config.CRAWL_MAX_RESOURCES);
+  const resources = await judgeSize(tx, row, applied.key, context.config.CRAWL_MAX_RESOURCES);
   const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
   const changes = { ...cursorOf(row, trusted, reading), resources };
   await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
   await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
   const faults = [...reading.faults, ...overriddenFault(row.catalog_id, extended)];
   await writeLog(tx, linesOf(work, faults), now);
-  if (trusted.entry.catalogType !== 'MASTER') return { kind: 'applied', wokenHosts: [] };
+  if (trusted.entry.catalogType !== 'MASTER') return;
   await queueRebuild(tx, applied.key);
-  const names = [row.catalog_id, ...resourceIdsOf(reading)];
-  return { kind: 'applied', wokenHosts: await wakeWaiting(tx, lease, names, now) };
+  await lockArrivals(tx);
+  await wakeWaiting(tx, lease, [row.catalog_id, ...resourceIdsOf(reading)], now);
 }
 
 function resourceIdsOf(reading: Applicable): Iterable<string> {

@@ -47,8 +47,9 @@ export async function assembleReading(
   if (directives.size === 0 || reading.kind === 'nothing')
     return { kind: 'assembled', reading, extended: [] };
   const masterIds = new Set([...directives.values()].map((directive) => directive.extends.masterResourceId));
-  const templates = await holdTemplates(tx, [...masterIds]);
   const stored = await findExtensions(tx, targetId, [...directives.keys()]);
+  const formerKeys = new Set([...stored.values()].map(({ template }) => template.catalogKey));
+  const templates = await holdTemplates(tx, [...masterIds], [...formerKeys]);
 
   const resources = reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts;
   const extended: ExtendedResource[] = [];

@@ -4,6 +4,7 @@ import { claimedRecordId } from '../../rules/self-hosted/signer.ts';
 import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-index.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
+import { letArrivalsPass } from '../../storage/crawl-masters.ts';
 import { recheckNode } from '../../storage/crawl-nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
@@ -93,6 +94,7 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
           version: row.version,
           mustReread: row.unverified_since !== null,
         };
+  if (row.waiting_for !== null) await letArrivalsPass(context.database);
   const masters = await findDeclaredMasters(work, entry);
   if (await mustWait(work, masters)) return waitForMasters(work, entry, masters);
   const reading = await readContent(reader, crawledNode(reader, row), trusted, cursor, signal);

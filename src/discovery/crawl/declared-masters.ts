@@ -8,6 +8,7 @@ import {
   recheckMastersOf,
   wantMastersOf,
 } from '../../storage/crawl-masters.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { EntryWork } from './crawl-entry.ts';
 import { readHint } from './read-hint.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
@@ -99,7 +100,7 @@ async function followHint(
   const acceptance = judgeEntry(master, { identity, networkMemberships }, policy);
   if (acceptance.kind !== 'accepted') throw new CrawlFault(acceptance.kind, acceptance.reason);
   await database.transaction(async (tx) => {
-    await wantMastersOf(tx, [{ node: identity, host }], now());
+    await settlePrecedence(tx, await wantMastersOf(tx, [{ node: identity, host }], now()));
     await recheckMastersOf(tx, identity, now(), minPollMs);
   });
   return { node: identity, isHere: false };
@@ -112,11 +113,6 @@ function asValue(error: unknown): ReadingFault {
 }
 
 function notThere(url: string, catalogId: string): CrawlFault {
-  return new CrawlFault(
-    'file-missing',
-    `The index at ${url} has no MASTER catalog ${catalogId} of a shared network.`,
-    {
-      url,
-    },
-  );
+  const message = `The index at ${url} has no MASTER catalog ${catalogId} of a shared network.`;
+  return new CrawlFault('file-missing', message, { url });
 }

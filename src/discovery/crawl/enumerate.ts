@@ -64,7 +64,7 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
   try {
     const nodes = await findNodes(context, claim.row, signal);
     await database.transaction(async (tx) => {
-      if (kind === 'masters') await wantMastersOf(tx, nodes, now());
+      if (kind === 'masters') await settlePrecedence(tx, await wantMastersOf(tx, nodes, now()));
       else await recordNodes(tx, context, claim, nodes);
       const dueAt = nextPoll(never, config.CRAWL_INTERVAL_SECONDS * 1000, moment());
       await settle(tx, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });

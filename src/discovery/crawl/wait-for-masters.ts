@@ -1,5 +1,6 @@
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { isAnyMasterHere, searchForMasters } from '../../storage/crawl-masters.ts';
+import { recordTarget } from '../../storage/crawl-targets.ts';
 import { type EntryWork, postpone } from './crawl-entry.ts';
 import type { DeclaredMasters } from './declared-masters.ts';
 import { CrawlFault } from './reasons.ts';
@@ -24,6 +25,7 @@ export async function waitForMasters(
 ): Promise<void> {
   const { context, row } = work;
   const names = [...new Set([...missing, ...coming, ...unknown])].slice(0, maxNames);
+  if (names.some((name) => !row.waiting_for?.includes(name))) return noteNames(work, names);
   if (names.some((name) => !coming.includes(name))) {
     const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
     await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
@@ -32,6 +34,14 @@ export async function waitForMasters(
   const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
   const message = `${entry.catalogId} extends what is in no MASTER catalog that is known here: ${shown}${more}.`;
   await postpone(work, [new CrawlFault('waiting-for-master', message), ...faults], { waiting_for: names });
+}
+
+/** It looks once more at once: whoever brought one of them meanwhile did not know that it is waited for. */
+async function noteNames({ context, lease, row, bytes }: EntryWork, names: readonly string[]): Promise<void> {
+  const now = context.now();
+  await context.database.transaction((tx) =>
+    recordTarget(tx, lease, row, { waiting_for: names }, { dueAt: now, bytes: bytes(), now }),
+  );
 }
 
 /** Enough to be woken by one of them. */
