@@ -15,7 +15,7 @@ beforeAll(async () => {
     settings: {
       DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
       CRAWL_MAX_INDEXES: '2',
-      CRAWL_MAX_ENTRIES: '3',
+      CRAWL_MAX_ENTRIES: '4',
       CRAWL_MAX_CHANGES: '2',
       CRAWL_MAX_MASTERS: '1',
       CRAWL_MAX_RESOURCES: '25',
@@ -39,7 +39,7 @@ const rows: [code: string, what: string, forgery: Forgery][] = [
     ...(['too-many-entries', 'entries in an index'] as const),
     {
       index: (document) => {
-        document.catalogs = repeated(4, () => document.catalogs[0]);
+        document.catalogs = repeated(5, () => document.catalogs[0]);
       },
     },
   ],
@@ -104,6 +104,15 @@ describe('more than is read', () => {
     await publish('second', 5);
     await scene.look();
     expect(await scene.served('third')).toEqual(teas(0, 10));
+  });
+
+  it('too-many-resources: are refused also when several catalogs come at the same time', async () => {
+    const names = ['one', 'two', 'three', 'four'].map((name) => `${scene.catalogId}-${name}`);
+    await scene.provider.publish({ message: { catalogs: names.map((id) => catalogOf(id, 0, 10)) } });
+    await scene.look();
+    const served = await Promise.all(names.map((id) => scene.served(id)));
+    expect(served.filter((resources) => resources !== undefined)).toEqual([teas(0, 10), teas(0, 10)]);
+    await scene.expectTold('too-many-resources');
   });
 
   it('daily-quota: of bytes in a day are not fetched; what was read before is served', async () => {

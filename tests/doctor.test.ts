@@ -81,8 +81,10 @@ describe('signpost doctor', () => {
     await publish();
     const { exitCode, out } = await doctor();
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/^✗ record {4}http:.*does not have the digest.*\(digest-mismatch\)$/m);
-    expect(out).toMatch(/\nThe record at .*\n {2}What to do: Upload content before the index/);
+    expect(out).toMatch(/^✗ record {4}The record at http:.*does not have the digest.*\(digest-mismatch\)$/m);
+    expect(out).toMatch(
+      /\n\nWhat is wrong: The record at .*\n {2}What to do: Upload content before the index/,
+    );
   });
 
   it('says what is hidden on purpose, and complains only when nothing else is to be found', async () => {

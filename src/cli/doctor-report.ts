@@ -36,8 +36,8 @@ const marks = { holds: '✓', fault: '✗', hidden: '–', warning: '!' } as con
 
 export function renderLine(finding: Finding): string {
   const { kind, document, catalogId, url } = finding;
-  const place = [catalogId, url].filter((part) => part !== undefined).join(' ');
   const text = finding.kind === 'holds' ? finding.detail : `${finding.message} (${finding.code})`;
+  const place = [catalogId, url].filter((part) => part !== undefined && !text.includes(part)).join(' ');
   return `${marks[kind]} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`;
 }
 
@@ -51,10 +51,10 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
   ].join(', ');
   const summary = `${counts}${others === '' ? '' : ` (${others})`}.`;
   if (!trouble) {
-    return `${summary}\nWhere one still does not appear, the crawl log of that discovery service says why.`;
+    return `\n${summary}\nWhere one still does not appear, the crawl log of that discovery service says why.`;
   }
   return [
-    `${trouble.message}`,
+    `\nWhat is wrong: ${trouble.message}`,
     `  What to do: ${trouble.hint}`,
     `${summary}${faults.length > 1 ? ` ${counted(faults.length, 'fault')}; this is the first.` : ''}`,
   ].join('\n');
