@@ -1,11 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import { parseCatalogIndex, parseIndexEntry } from '../protocol/read-signed-files.ts';
 import { claimedKeyOf, signDocument, verifyDocument } from '../protocol/signed-document.ts';
 import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';
 import { nextUpdate } from './build.ts';
 import { folders, indexNameOf, indexPath, urlOf } from './paths.ts';
+import { findListedIndexNames } from './read-manifest.ts';
 import { type PublisherTree, placeOf } from './tree.ts';
 import { replaceFile } from './write.ts';
 
@@ -20,10 +22,41 @@ export interface PublishedIndex {
 
 /** By their name. */
 export async function readIndexes(tree: PublisherTree): Promise<Map<string, PublishedIndex>> {
+  // First the record, which never lists an index before it is there.
+  const listed = await findListedIndexNames(tree.root);
   const names = await findIndexNames(tree);
+  refuseLoss(tree, listed, names);
   const indexes = await Promise.all(names.map((name) => readIndex(tree, name)));
+  refuseCopies(tree, indexes);
   return new Map(indexes.map((index) => [index.name, index]));
 }
+
+/** Without its index a catalog would begin anew at version 1, which readers take for tampering, and a retired one would come back. */
+function refuseLoss(tree: PublisherTree, listed: readonly string[], names: readonly string[]): void {
+  const lost = listed.find((name) => !names.includes(name));
+  if (lost === undefined) return;
+  const path = placeOf(tree, indexPath(lost));
+  throw new DamagedIndex(
+    `${path} is gone, although the Subscriber record lists it. ${restoreIt} Who gives it up for ever removes .well-known as well.`,
+  );
+}
+
+/** A catalog stands in one index. In two, nobody could tell which of them goes on. */
+function refuseCopies(tree: PublisherTree, indexes: readonly PublishedIndex[]): void {
+  const indexOf = new Map<string, string>();
+  for (const { name, entries } of indexes) {
+    for (const catalogId of entries.keys()) {
+      const other = indexOf.get(catalogId);
+      if (other === undefined) indexOf.set(catalogId, name);
+      else {
+        const [one, two] = [other, name].map((index) => placeOf(tree, indexPath(index)));
+        throw new DamagedIndex(`${one} and ${two} both list ${catalogId}. Remove the one that is a copy.`);
+      }
+    }
+  }
+}
+
+const restoreIt = 'Restore it from a copy, with the files that it lists.';
 
 export async function findIndexNames(tree: Pick<PublisherTree, 'root'>): Promise<string[]> {
   const files = await listDirectory(tree, folders.index);
@@ -33,7 +66,7 @@ export async function findIndexNames(tree: Pick<PublisherTree, 'root'>): Promise
     .sort();
 }
 
-/** An index that is not as we signed it. The message is for whoever looks after the tree. */
+/** An index that is not there as we signed it. The message is for whoever looks after the tree. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex';
 }
@@ -44,19 +77,24 @@ export async function readIndex(tree: PublisherTree, name: string): Promise<Publ
   try {
     return { name, ...parseOwnIndex(tree, path, bytes) };
   } catch (error) {
+    if (error instanceof DamagedIndex) throw error;
     // What is wrong here is wrong with the tree, not with what somebody asks to publish.
-    const advice = 'Restore it from a copy, with the files that it lists.';
-    throw new DamagedIndex(`${path} is not as we signed it. ${advice}`, { cause: error });
+    const problem = 'is not as we signed it, or the key of that name is another one than before';
+    throw new DamagedIndex(`${path} ${problem}. ${restoreIt}`, { cause: error });
   }
 }
 
 function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<PublishedIndex, 'name'> {
   const document = parseJson(bytes);
-  const { next_update: nextUpdate, catalogs } = parseCatalogIndex(document);
+  const { nodeId, next_update: nextUpdate, catalogs } = parseCatalogIndex(document);
+  if (identityOf(nodeId, tree.registryName) !== identityOf(tree.nodeId, tree.registryName))
+    throw new DamagedIndex(`${path} is the index of ${nodeId}, and this is ${tree.nodeId}. ${eitherWay}`);
   if (isJsonObject(document)) verifyOwn(tree, document, path);
   const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
   return { nextUpdate, entries: new Map(entries.map((entry) => [entry.catalogId, entry])) };
 }
+
+const eitherWay = 'Take it away, or set PUBLISHER_ID, or PUBLISHER_DIR, as it was.';
 
 /** What somebody else wrote into the index is not signed anew by us. Of a key that we do not have nothing can be said. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {

@@ -1,7 +1,5 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJson } from '../protocol/json.ts';
-import { parseManifest } from '../protocol/read-signed-files.ts';
 import type { Manifest, ManifestKey } from '../protocol/signed-files.ts';
 import { findIndexNames, indexUrl } from './indexes.ts';
 import {
@@ -12,6 +10,7 @@ import {
   type NodeDescription,
   type Times,
 } from './manifest.ts';
+import { findManifest, type PublishedManifest } from './read-manifest.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
 import { replaceFile, writeContent } from './write.ts';
 
@@ -47,21 +46,6 @@ export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Pr
 /** Half of the time that was announced remains for whatever may go wrong. */
 export function isDue(announced: Date, tree: PublisherTree): boolean {
   return announced.getTime() - tree.now().getTime() < intervalMs(tree) / 2;
-}
-
-/** The manifest that is published; undefined where there is none, or none that can be read. */
-export async function findManifest(root: string): Promise<PublishedManifest | undefined> {
-  try {
-    const bytes = await readFile(join(root, manifestPaths[0]));
-    return { bytes, manifest: parseManifest(parseJson(bytes)) };
-  } catch {
-    return undefined;
-  }
-}
-
-interface PublishedManifest {
-  bytes: Buffer;
-  manifest: Manifest;
 }
 
 function intervalMs({ limits }: PublisherTree): number {

@@ -6,8 +6,9 @@ import type { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { ContentMemory } from './content-memory.ts';
-import { findManifest, renewManifest } from './keep-manifest.ts';
+import { renewManifest } from './keep-manifest.ts';
 import { publishCatalogs } from './publish.ts';
+import { findManifest } from './read-manifest.ts';
 import { openPublisherTree, type PublisherTree } from './tree.ts';
 
 // The publisher of this machine, as the settings describe it. The trigger and the commands do their work here.
