@@ -3,9 +3,9 @@ import { createGuardedClient } from '../http/guarded-client.ts';
 import { createLogger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
-import { DamagedIndex } from '../publisher/indexes.ts';
 import { withListingProblems } from '../publisher/listing.ts';
 import { openPublisher, type Publisher, publish } from '../publisher/publisher.ts';
+import { findTreeProblem } from '../publisher/tree-problem.ts';
 import { parseTriggerRequest } from '../publisher/trigger-request.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
 import { CommandError } from './command.ts';
@@ -61,7 +61,8 @@ export async function withPublisher<T>(
   try {
     return await work(await openPublisher(config, { schemas, logger }));
   } catch (error) {
-    throw error instanceof DamagedIndex ? new CommandError(error.message, error) : error;
+    const problem = findTreeProblem(error);
+    throw problem === undefined ? error : new CommandError(problem, error);
   } finally {
     await schemas.close();
     await client.close();

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { smallCatalog } from '../../tests/support/publisher.ts';
@@ -56,6 +56,16 @@ describe('the thread of a publisher', () => {
     await expect(thread.publish(requestOf(2))).rejects.toMatchObject({
       status: 500,
       message: expect.stringContaining('Restore it from a copy'),
+    });
+  });
+
+  it('says to its operator what is wrong with the disk', async () => {
+    const { root } = placesIn(config.publisherDir);
+    await mkdir(dirname(root), { recursive: true });
+    await writeFile(root, 'a file, where the directory should be');
+    await expect(thread.publish(requestOf(1))).rejects.toMatchObject({
+      code: 'NET_INTERNAL_ERROR',
+      message: expect.stringMatching(/^The published files cannot be read or written: ENOTDIR: /),
     });
   });
 

@@ -9,10 +9,10 @@ import { openConfiguredSchemas } from '../schemas/schema-store.ts';
 import { abandonFileLock } from '../storage/file-lock.ts';
 import { createThreadPool } from '../thread-pool.ts';
 import { createContentMemory } from './content-memory.ts';
-import { DamagedIndex } from './indexes.ts';
 import { openPublisher, type Publisher, type PublisherFurniture, publish } from './publisher.ts';
 import { refreshDue } from './refresh.ts';
 import { placesIn } from './tree.ts';
+import { findTreeProblem } from './tree-problem.ts';
 import { parseTriggerRequest } from './trigger-request.ts';
 
 // Reading, comparing, signing and packing a large catalog takes seconds, in which the file server must go on answering: all of it is done in
@@ -110,9 +110,9 @@ export async function publishBody({
       return { refused: { code, message, path, status } };
     }
     // Who asks is the operator, and may know.
-    if (error instanceof DamagedIndex)
-      return { refused: { code: 'NET_INTERNAL_ERROR', message: error.message, status: 500 } };
-    throw error;
+    const message = findTreeProblem(error);
+    if (message === undefined) throw error;
+    return { refused: { code: 'NET_INTERNAL_ERROR', message, status: 500 } };
   }
 }
 
