@@ -8,12 +8,18 @@ import { CrawlFault } from './reasons.ts';
 // A REGULAR catalog that extends what is not there waits, with its cursor where it was: it is tried again now and then, and as soon as a
 // MASTER catalog comes that it waits for.
 
-/** Whether there is no use in fetching the files now: no master has come since it began to wait, or those it declares are on their way. */
-export async function mustWait({ context, row }: EntryWork, { coming }: DeclaredMasters): Promise<boolean> {
-  if (row.waiting_for !== null && row.waiting_for.length > 0) {
-    return coming.length > 0 || !(await isAnyMasterHere(context.database, row.waiting_for));
-  }
-  return coming.length > 0 && row.version === null;
+/**
+ * Whether there is no use in fetching the files now: the masters that it declares are on their way, or none has come of the resources that it
+ * is known to wait for. Where only declared catalogs are waited for, which are not to be had, its files say what it needs.
+ */
+export async function mustWait(
+  { context, row }: EntryWork,
+  { coming, owners, unknown }: DeclaredMasters,
+): Promise<boolean> {
+  const names = row.waiting_for ?? [];
+  if (coming.length > 0) return names.length > 0 || row.version === null;
+  const isDeclared = (name: string) => owners.has(name) || unknown.includes(name);
+  return !names.every(isDeclared) && !(await isAnyMasterHere(context.database, names));
 }
 
 /** @param missing the master resources that no MASTER catalog has; left out where its files were not read again */
