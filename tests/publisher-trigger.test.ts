@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -25,6 +27,16 @@ const context = { action: 'catalog/publish' };
 async function entryOf(catalogId: string, index = defaultIndex) {
   const { body } = await fetchFile(publisher.config, index);
   return body?.catalogs.find((entry: { catalogId: string }) => entry.catalogId === catalogId);
+}
+
+/** The status that a request with this Host header gets. */
+async function triggerAs(host: string, request: object): Promise<number | undefined> {
+  const headers = { host, 'content-type': 'application/json' };
+  const sent = httpRequest(`${publisher.config.triggerUrl}/catalog/publish`, { method: 'POST', headers });
+  sent.end(JSON.stringify(request));
+  const [response] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
 }
 
 describe('the trigger', () => {
@@ -156,6 +168,22 @@ describe('the trigger', () => {
     expect(await entryOf('coffee')).not.toHaveProperty('retiredAt');
   });
 
+  it.each([
+    ['rebound.example:4005', 403],
+    ['rebound.example', 403],
+    ['192.0.2.1:4005', 403],
+    ['127.0.0.1.rebound.example', 403],
+    ['localhost', 200],
+    ['LOCALHOST:4005', 200],
+    ['127.0.0.1:4005', 200],
+    ['[::1]:4005', 200],
+  ])(
+    'looks at the name that it is asked by, which a page in a browser cannot choose: %s',
+    async (host, status) => {
+      expect(await triggerAs(host, { pause: [] })).toBe(status);
+    },
+  );
+
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json-seq', ''])(
     'takes only application/json, not "%s"',
     async (type) => {
@@ -165,6 +193,7 @@ describe('the trigger', () => {
         { headers: { 'content-type': type } },
       );
       expect([status, body.message.error.code]).toEqual([415, 'SCH_SCHEMA_VALIDATION_FAILED']);
+      expect(body.message.error.message).toContain('must be application/json');
       expect(await entryOf('coffee')).not.toHaveProperty('retiredAt');
     },
   );

@@ -9,14 +9,13 @@ import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
-import { specialRangeOf } from '../rules/addresses.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
 import { addFileRoutes } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
 import { placesIn } from './tree.ts';
-import { addTriggerRoute } from './trigger.ts';
+import { addTriggerRoute, isThisMachine } from './trigger.ts';
 
 /** What the publisher works with. It has no database: the published directory is its whole state. */
 export interface PublisherContext {
@@ -59,6 +58,7 @@ export async function startPublisherRole(
   });
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {
+    host: config.PUBLISHER_TRIGGER_HOST,
     maxBodyBytes: config.TRIGGER_BODY_SIZE_LIMIT,
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
@@ -93,7 +93,7 @@ const firstRenewalMs = 5_000;
 
 /** In a container the trigger may have to listen on another address, where something else keeps strangers away. */
 function warnIfReachable({ PUBLISHER_TRIGGER_HOST: host }: Config, logger: Logger): void {
-  if (host === 'localhost' || specialRangeOf(host) === 'loopback') return;
+  if (isThisMachine(host)) return;
   logger.warn(
     { host },
     'the trigger takes unsigned requests from whoever reaches it: see to it that nobody else does',

@@ -4,19 +4,22 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { ClientGone, readBody } from '../http/read-body.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import { specialRangeOf } from '../rules/addresses.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 
 // The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned, answered when the work is done. It
 // listens where only this machine gets to; whatever was sent by a page in a browser, or came through a proxy, is not the operator's.
 
 export interface TriggerOptions {
+  /** The address that it listens on. */
+  host: string;
   maxBodyBytes: number;
   /** @param indexName the index for new catalogs, where the request names one */
   publish(body: Uint8Array, indexName: string | undefined): Promise<TriggerAnswer>;
 }
 
 export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions): void {
-  server.addHook('onRequest', async (request) => refuseStrangers(request));
+  server.addHook('onRequest', async (request) => refuseStrangers(request, options));
   server.register(async (scope) => {
     // The body is for the thread that does the work: here it is neither read nor parsed.
     scope.removeAllContentTypeParsers();
@@ -53,21 +56,33 @@ const triggerOperation: PlainOperation = {
   answer: TriggerAnswer,
   answers: {
     400: 'The request is wrong: SCH_… or CTX_…, with details.path. Nothing was published.',
-    403: 'It carries an Origin, Forwarded, Via or X-Forwarded header.',
+    403: 'It carries an Origin, Forwarded, Via or X-Forwarded header, or a Host that is not this machine.',
     413: 'The body is too large.',
     415: 'The body is not application/json.',
     503: 'NET_OVERLOADED: too much is waiting to be published.',
   },
 };
 
-function refuseStrangers({ headers }: FastifyRequest): void {
+function refuseStrangers({ headers, hostname }: FastifyRequest, { host }: TriggerOptions): void {
   const telling = Object.keys(headers).find((name) =>
     /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
   );
-  if (telling === undefined) return;
-  throw new ProtocolError(
+  if (telling !== undefined) throw notForStrangers(`nothing that carries the header ${telling}`);
+  // A page of a site whose name was made to lead here asks for that name.
+  if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
+    throw notForStrangers('requests to localhost or a loopback address only');
+}
+
+/** Whether a name or address of a host can mean no other machine than this one. */
+export function isThisMachine(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  return bare.toLowerCase() === 'localhost' || specialRangeOf(bare) === 'loopback';
+}
+
+function notForStrangers(taken: string): ProtocolError {
+  return new ProtocolError(
     'AUT_UNAUTHORIZED_ACTION',
-    `The trigger is for programs of this machine: it takes nothing that carries the header ${telling}.`,
+    `The trigger is for programs of this machine: it takes ${taken}.`,
   );
 }
 
