@@ -43,9 +43,10 @@ export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Pr
   });
 }
 
-/** Half of the time that was announced remains for whatever may go wrong. */
+/** Half of the time that was announced remains for whatever may go wrong. Far too late was announced by a clock that was wrong. */
 export function isDue(announced: Date, tree: PublisherTree): boolean {
-  return announced.getTime() - tree.now().getTime() < intervalMs(tree) / 2;
+  const remaining = announced.getTime() - tree.now().getTime();
+  return Math.abs(remaining - intervalMs(tree)) > intervalMs(tree) / 2;
 }
 
 function intervalMs({ limits }: PublisherTree): number {

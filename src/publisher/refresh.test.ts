@@ -2,6 +2,7 @@ import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeTree, newSigningKey, type TestTree } from '../../tests/support/published-tree.ts';
 import { parsePublicKey, publicKeyOf } from '../protocol/keys.ts';
+import { readIndexes } from './indexes.ts';
 import { publish } from './publisher.ts';
 import { refreshDue } from './refresh.ts';
 
@@ -27,6 +28,31 @@ describe('a renewal without anybody who watches', () => {
     await publish({ tree, url }, { forceBaseline: true });
     await renewLater();
     expect(lines).toMatchObject([{ key: 'key-1', msg: expect.stringContaining('it can go') }]);
+  });
+});
+
+describe('what is due', () => {
+  it('is everything, once the files have got another base address', async () => {
+    tree = await makeTree();
+    await publish({ tree, url }, { message: { catalogs: [coffee] } });
+    await publish({ tree, url }, { message: { catalogs: [{ ...coffee, resources: [{ id: 'mocha' }] }] } });
+    tree = { ...tree, baseUrl: 'https://files.example.org' };
+    await refreshDue({ tree, url });
+    const entry = (await readIndexes(tree)).get('catalogs')?.entries.get('coffee');
+    expect(entry?.entryVersion).toBe(3);
+    const links = [entry?.baseline, ...(entry?.changes ?? [])].map((file) => file?.url);
+    expect(links).toHaveLength(2);
+    for (const link of links) expect(link).toMatch(/^https:\/\/files\.example\.org\/catalogs\//);
+  });
+
+  it('is what a clock has announced that was years ahead', async () => {
+    const today = new Date('2026-11-15T12:00:00.000Z');
+    let now = new Date('2036-11-15T12:00:00.000Z');
+    tree = await makeTree({ now: () => now });
+    await publish({ tree, url }, { message: { catalogs: [coffee] } });
+    now = today;
+    expect(await refreshDue({ tree, url })).toEqual(new Date('2026-11-16T12:00:00.000Z'));
+    expect((await readIndexes(tree)).get('catalogs')?.nextUpdate).toBe('2026-11-16T12:00:00.000Z');
   });
 });
 

@@ -1,4 +1,5 @@
-import { readIndexes } from './indexes.ts';
+import { linksOf } from './entry.ts';
+import { type PublishedIndex, readIndexes } from './indexes.ts';
 import { isDue, renewManifest } from './keep-manifest.ts';
 import { findKeysInUse } from './keys-in-use.ts';
 import type { Publisher } from './publisher.ts';
@@ -30,7 +31,7 @@ export async function refresh({ tree, url }: Publisher): Promise<Refreshed> {
   return { nextUpdate, formerKeys };
 }
 
-/** The same where half of the announced time is over. What the manifest says is brought up to date in any case. */
+/** The same where half of the announced time is over, or the files have got another address. The manifest is brought up to date in any case. */
 export async function refreshDue(publisher: Publisher): Promise<Date> {
   const { tree, url } = publisher;
   const indexes = [...(await readIndexes(tree)).values()];
@@ -38,8 +39,16 @@ export async function refreshDue(publisher: Publisher): Promise<Date> {
     await renewManifest(tree, { url }),
     ...indexes.map(({ nextUpdate }) => new Date(nextUpdate)),
   ];
-  const first = new Date(Math.min(...announced.map((time) => time.getTime())));
-  return isDue(first, tree) ? (await refresh(publisher)).nextUpdate : first;
+  if (announced.some((time) => isDue(time, tree)) || indexes.some((index) => leadsElsewhere(index, tree)))
+    return (await refresh(publisher)).nextUpdate;
+  return new Date(Math.min(...announced.map((time) => time.getTime())));
+}
+
+/** Whether it was written when the base address was another one. */
+function leadsElsewhere({ entries }: PublishedIndex, { baseUrl }: PublisherTree): boolean {
+  return [...entries.values()].some(
+    (entry) => entry.baseline?.url !== linksOf(entry, undefined, baseUrl).baseline?.url,
+  );
 }
 
 /** Every published file has to be read for it, so only where there is such a key. */
