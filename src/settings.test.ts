@@ -45,6 +45,16 @@ describe('settings', () => {
     expect(() => readConfig({ [name]: value })).toThrow(`Setting ${name}="${value}" must be ${wanted}.`);
   });
 
+  it.each([
+    'https://files.example.org/a?b=1',
+    'https://files.example.org/#a',
+    'https://files.example.org/?',
+    'https://me:secret@files.example.org',
+    'https://files.example.org/a b',
+  ])('refuse %s as the address that paths are put behind', (value) => {
+    expect(() => readConfig({ CATALOG_BASE_URL: value })).toThrow('must be a base address');
+  });
+
   it('name us as a registry can, and never show a private key', () => {
     const env = {
       REGISTRY_NAME: 'a/b',
