@@ -185,9 +185,9 @@ export function url(about: string): Kind<string> {
     unit: 'URL',
     parse: (given) => {
       if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
-      const { search, hash, username, password } = new URL(given);
+      const { username, password } = new URL(given);
       // A path is put behind it, and others read what comes of that.
-      if (`${search}${hash}${username}${password}` !== '' || /[\s?#]/.test(given))
+      if (username !== '' || password !== '' || /[\s?#]/.test(given))
         throw new Error('must be a base address: no user, query, fragment or space');
       return given.replace(/\/+$/, '');
     },
