@@ -93,7 +93,8 @@ function answer({ url, headers }, response) {
   if (file === undefined) return answerAsRegistry(url, response);
   const { body, etag } = file;
   if (headers['if-none-match'] === etag) {
-    response.writeHead(304, { etag });
+    // Between two polls of one index lie minutes: no connection is kept for so long.
+    response.writeHead(304, { etag, connection: 'close' });
     return response.end();
   }
   const type = url.endsWith('.gz') ? 'application/gzip' : 'application/json';

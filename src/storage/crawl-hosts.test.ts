@@ -1,6 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
-import { type HostRow, holdLease, hostId, hostTable, wakeHosts } from './crawl-hosts.ts';
+import {
+  giveBackHosts,
+  type HostRow,
+  holdLease,
+  holdLeases,
+  hostId,
+  hostTable,
+  wakeHosts,
+} from './crawl-hosts.ts';
 import type { Database } from './database.ts';
 import { type Claim, claimDue, LeaseLost, settle } from './due-work.ts';
 import { renew } from './leases.ts';
@@ -51,5 +59,49 @@ describe('the lease on a host', () => {
     expect(other?.token).not.toBe(claim.token);
     await expect(database.transaction((tx) => holdLease(tx, claim))).rejects.toThrow(LeaseLost);
     await expect(settle(database, hostTable, claim, { dueAt: null })).rejects.toThrow(LeaseLost);
+    expect(await database.transaction((tx) => holdLeases(tx, [claim]))).toEqual(new Set());
+  });
+});
+
+describe('a host that is given back', () => {
+  const [sooner, later] = [new Date('2031-01-01T00:00:00Z'), new Date('2031-01-02T00:00:00Z')];
+  const giveBack = (restUntil: Date | null = null) =>
+    database.transaction((tx) => giveBackHosts(tx, [{ claim, state: { failures: 0, restUntil } }]));
+  const dueAt = async () => {
+    const { rows } = await database.query<{ due_at: Date | null }>('select due_at from discovery.crawl_host');
+    return rows[0]?.due_at;
+  };
+
+  beforeEach(async () => {
+    await database.query(
+      `with node as (
+         insert into discovery.crawl_node (node, host_id, due_at) values ('node', $1, $3) returning id
+       )
+       insert into discovery.crawl_index (node_id, host_id, url, due_at) select id, $1, 'url', $2 from node`,
+      [claim.id, sooner, later],
+    );
+  });
+
+  it('is due when the first thing there is', async () => {
+    await giveBack();
+    expect(await dueAt()).toEqual(sooner);
+  });
+
+  it('is not due before it has rested', async () => {
+    await giveBack(later);
+    expect(await dueAt()).toEqual(later);
+  });
+
+  it('is due as soon as something was found for it meanwhile', async () => {
+    await database.transaction((tx) => wakeHosts(tx, [claim.id], new Date(0)));
+    await giveBack();
+    expect(await dueAt()).toEqual(new Date(0));
+  });
+
+  it('is not due at all when nothing there is', async () => {
+    await database.query('update discovery.crawl_node set due_at = null');
+    await database.query('update discovery.crawl_index set due_at = null');
+    await giveBack(later);
+    expect(await dueAt()).toBeNull();
   });
 });

@@ -1,5 +1,6 @@
-import type { Queryable, Transaction } from './database.ts';
+import type { Transaction } from './database.ts';
 import { type Claim, LeaseLost } from './due-work.ts';
+import { dueAfter, markSettled } from './leases.ts';
 
 // Hosts that are crawled: the rows of due work of the crawler (migrations/0007-crawl.sql). Whoever holds a host does what is due of its
 // nodes, indexes and targets, and writes under its lease.
@@ -47,32 +48,46 @@ export async function wakeHosts(tx: Transaction, ids: readonly number[], at: Dat
   tx.hint(crawlChannel);
 }
 
-/** When the next thing of a host is due: not before it has rested. */
-export async function nextDueOfHost(queryable: Queryable, id: number): Promise<Date | null> {
-  const { rows } = await queryable.query<{ due: Date | null }>(
-    `select case when due is null then null else greatest(due, rest_until) end as due
-     from discovery.crawl_host, lateral (
-       select min(due_at) as due from (
-         (select due_at from discovery.crawl_node where host_id = $1 and due_at is not null order by due_at limit 1)
-         union all (select due_at from discovery.crawl_index where host_id = $1 and due_at is not null order by due_at limit 1)
-         union all (select min(due_at) from discovery.crawl_target where host_id = $1 and due_at is not null)
-       ) as first
-     ) as work
-     where id = $1`,
-    [id],
-  );
-  return rows[0]?.due ?? null;
-}
-
-/** It could not be reached: it is left in peace for a while. Or it could again. */
-export async function noteReached(tx: Transaction, lease: HostLease, state: HostState): Promise<void> {
-  await tx.query(
-    'update discovery.crawl_host set failures = $3, rest_until = $4 where id = $1 and lease_token = $2',
-    [lease.id, lease.token, state.failures, state.restUntil],
-  );
-}
-
+/** What came of the work at a host: how often in a row it could not be reached, and until when it is left in peace. */
 export interface HostState {
   failures: number;
   restUntil: Date | null;
+}
+
+/** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
+export async function holdLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
+  const { rows } = await tx.query<{ id: number }>(
+    `select host.id from discovery.crawl_host as host
+       join unnest($1::bigint[], $2::uuid[]) as lease (id, token) on host.id = lease.id and lease_token = token
+     order by host.id for no key update of host`,
+    [leases.map(({ id }) => id), leases.map(({ token }) => token)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Gives hosts back whose leases are held: each is due when the first thing there is, but not before it has rested. */
+export async function giveBackHosts(
+  tx: Transaction,
+  hosts: readonly { claim: Claim<HostRow>; state: HostState }[],
+): Promise<void> {
+  const firstDue = ['crawl_node', 'crawl_index', 'crawl_target'].map(
+    (table) => `(select min(due_at) from discovery.${table} where host_id = host.id and due_at is not null)`,
+  );
+  await tx.query(
+    `with done as (
+       select host.id, given.failures, given.rest_until, least(${firstDue.join(', ')}) as first_due
+       from discovery.crawl_host as host
+         join unnest($1::bigint[], $2::integer[], $3::timestamptz[]) as given (id, failures, rest_until) using (id)
+     )
+     update discovery.crawl_host as host
+     set failures = done.failures, rest_until = done.rest_until, attempts = 0, lease_token = null, leased_until = null,
+       due_at = ${dueAfter('case when first_due is not null then greatest(first_due, done.rest_until) end')}
+     from done where host.id = done.id`,
+    [
+      hosts.map(({ claim }) => claim.id),
+      hosts.map(({ state }) => state.failures),
+      hosts.map(({ state }) => state.restUntil),
+    ],
+  );
+  for (const { claim } of hosts) markSettled(claim);
 }

@@ -1,5 +1,5 @@
 import { type HostLease, holdLease } from './crawl-hosts.ts';
-import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
+import { dayOf, fetchedToday } from './crawl-nodes.ts';
 import { isWanted } from './crawl-sources.ts';
 import type { Queryable, Transaction } from './database.ts';
 
@@ -8,6 +8,7 @@ import type { Queryable, Transaction } from './database.ts';
 
 export interface IndexRow {
   id: number;
+  host_id: number;
   url: string;
   node_id: number;
   node: string;
@@ -25,14 +26,15 @@ export interface IndexRow {
   has_unverified: boolean;
 }
 
+/** What is due of these hosts, of each so many. */
 export async function takeDueIndexes(
   queryable: Queryable,
-  host: number,
+  hosts: readonly number[],
   limit: number,
   now: Date,
 ): Promise<IndexRow[]> {
   const { rows } = await queryable.query<IndexRow>(
-    `select item.id, item.url, node_id, node, subscriber_id, key_names, etag, modified, item.next_update, item.failures,
+    `select item.id, item.host_id, item.url, node_id, node, subscriber_id, key_names, etag, modified, item.next_update, item.failures,
        item.stir,
        ${fetchedToday('node', '$3')},
        array(
@@ -40,23 +42,24 @@ export async function takeDueIndexes(
          where index_id = item.id and version is not null and key is not null
        ) as keys,
        exists (select from discovery.crawl_target where node_id = item.node_id and unverified_since is not null) as has_unverified
-     from (
-       select * from discovery.crawl_index where host_id = $1 and due_at <= now() order by due_at limit $2
+     from unnest($1::bigint[]) as host (id) cross join lateral (
+       select * from discovery.crawl_index where host_id = host.id and due_at <= now() order by due_at limit $2
      ) as item join discovery.crawl_node as node on node.id = item.node_id
      order by item.due_at`,
-    [host, limit, dayOf(now)],
+    [hosts, limit, dayOf(now)],
   );
   return rows;
 }
 
-/** Indexes that have not changed: a whole batch costs one statement. */
-export async function recordUnchanged(
-  tx: Transaction,
-  lease: HostLease,
-  indexes: readonly { row: IndexRow; dueAt: Date }[],
-): Promise<void> {
+/** An index that was asked for and has not changed. */
+export interface PolledIndex {
+  row: IndexRow;
+  dueAt: Date;
+}
+
+/** A whole batch costs one statement. The leases on its hosts are held. */
+export async function recordUnchanged(tx: Transaction, indexes: readonly PolledIndex[]): Promise<void> {
   if (indexes.length === 0) return;
-  await holdLease(tx, lease);
   await tx.query(
     `update discovery.crawl_index as item
      set failures = 0, due_at = case when stir = seen_stir then next_due else now() end
@@ -70,10 +73,9 @@ export async function postponeIndex(
   tx: Transaction,
   lease: HostLease,
   row: IndexRow,
-  { dueAt, bytes, now }: { dueAt: Date; bytes: number; now: Date },
+  dueAt: Date,
 ): Promise<void> {
   await holdLease(tx, lease);
-  await countFetched(tx, row.node_id, bytes, now);
   await tx.query(
     `update discovery.crawl_index set failures = failures + 1, due_at = case when stir = $2 then $3::timestamptz else now() end
      where id = $1`,
@@ -114,10 +116,9 @@ export async function recordIndex(
   lease: HostLease,
   row: IndexRow,
   read: ReadIndex,
-  { now, dueAt, bytes, hideUnconfirmed }: { now: Date; dueAt: Date; bytes: number; hideUnconfirmed: boolean },
+  { now, dueAt, hideUnconfirmed }: { now: Date; dueAt: Date; hideUnconfirmed: boolean },
 ): Promise<IndexEffects> {
   await holdLease(tx, lease);
-  await countFetched(tx, row.node_id, bytes, now);
   await tx.query(
     `update discovery.crawl_index set etag = $3, modified = $4, next_update = $5, signed_by = $6, read_at = $7, failures = 0,
        due_at = case when stir = $2 then $8::timestamptz else now() end

@@ -17,12 +17,19 @@ export interface NodeRow {
   stir: number;
 }
 
-export async function takeDueNodes(queryable: Queryable, host: number, limit: number): Promise<NodeRow[]> {
+/** What is due of these hosts, of each so many. */
+export async function takeDueNodes(
+  queryable: Queryable,
+  hosts: readonly number[],
+  limit: number,
+): Promise<NodeRow[]> {
   const { rows } = await queryable.query<NodeRow>(
     `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update, node.failures, stir
-     from discovery.crawl_node as node join discovery.crawl_host as host on host.id = host_id
-     where host_id = $1 and node.due_at <= now() order by node.due_at limit $2`,
-    [host, limit],
+     from unnest($1::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
+       select * from discovery.crawl_node where host_id = host.id and due_at <= now() order by due_at limit $2
+     ) as node
+     order by node.due_at`,
+    [hosts, limit],
   );
   return rows;
 }
@@ -132,14 +139,18 @@ export async function recheckNode(
   );
 }
 
-/** Adds to what was fetched of a node today. */
-export async function countFetched(tx: Transaction, nodeId: number, bytes: number, now: Date): Promise<void> {
-  if (bytes === 0) return;
+/** Adds to what was fetched of nodes today. */
+export async function countFetched(
+  tx: Transaction,
+  fetched: readonly { nodeId: number; bytes: number }[],
+  now: Date,
+): Promise<void> {
+  if (fetched.length === 0) return;
   await tx.query(
-    `update discovery.crawl_node
-     set fetched_bytes = case when fetched_on = $3::date then fetched_bytes else 0 end + $2, fetched_on = $3::date
-     where id = $1`,
-    [nodeId, bytes, dayOf(now)],
+    `update discovery.crawl_node as node
+     set fetched_bytes = case when fetched_on = $3::date then fetched_bytes else 0 end + bytes, fetched_on = $3::date
+     from unnest($1::bigint[], $2::bigint[]) as fetched (node_id, bytes) where node.id = node_id`,
+    [fetched.map(({ nodeId }) => nodeId), fetched.map(({ bytes }) => bytes), dayOf(now)],
   );
 }
 

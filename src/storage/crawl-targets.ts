@@ -1,5 +1,5 @@
 import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
-import { countFetched, dayOf, fetchedToday } from './crawl-nodes.ts';
+import { dayOf, fetchedToday } from './crawl-nodes.ts';
 import type { Queryable, Transaction } from './database.ts';
 import { Parameters } from './leases.ts';
 
@@ -32,6 +32,19 @@ export interface TargetRow {
   failures: number;
   stir: number;
   fetched_today: number;
+}
+
+/** Which of these hosts have targets that are due. */
+export async function findHostsWithTargets(
+  queryable: Queryable,
+  hosts: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from unnest($1::bigint[]) as host (id)
+     where exists (select from discovery.crawl_target where host_id = host.id and due_at <= now() and index_id is not null)`,
+    [hosts],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** What is due of a host, MASTER catalogs first: others may wait for them. */
@@ -81,10 +94,9 @@ export async function recordTarget(
   lease: HostLease,
   row: TargetRow,
   changes: TargetChanges,
-  { dueAt, bytes, now }: { dueAt: Date | null; bytes: number; now: Date },
+  dueAt: Date | null,
 ): Promise<void> {
   await holdLease(tx, lease);
-  await countFetched(tx, row.node_id, bytes, now);
   const parameters = new Parameters();
   const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
   await tx.query(

@@ -55,17 +55,22 @@ export async function settle(
     parameters.values,
   );
   if (rowCount === 0) throw new LeaseLost(table, claim.id);
-  settled.add(claim);
+  markSettled(claim);
 }
 
 const settled = new WeakSet<Claim<unknown>>();
+
+/** Whoever gives many rows back at once tells so of each. */
+export function markSettled(claim: Claim<unknown>): void {
+  settled.add(claim);
+}
 
 export function isSettled(claim: Claim<unknown>): boolean {
   return settled.has(claim);
 }
 
 /** The due time that a row gets with the end of its lease: `least` passes over nulls. */
-function dueAfter(due: string): string {
+export function dueAfter(due: string): string {
   return `case when due_at is distinct from leased_until then least(due_at, ${due}) else ${due} end`;
 }
 

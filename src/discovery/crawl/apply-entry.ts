@@ -68,14 +68,14 @@ async function apply(
   trusted: TrustedEntry,
   { reading, extended }: Extract<Assembly, { kind: 'assembled' }>,
 ): Promise<void> {
-  const { context, lease, row, bytes } = work;
+  const { context, lease, row } = work;
   const now = context.now();
   const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now);
   await recordExtensions(tx, row, reading, extended);
   const resources = await judgeSize(tx, row, applied.key, context.config.CRAWL_MAX_RESOURCES);
   const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
   const changes = { ...cursorOf(row, trusted, reading), resources };
-  await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
+  await recordTarget(tx, lease, row, changes, dueAt);
   await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
   const faults = [...reading.faults, ...overriddenFault(row.catalog_id, extended)];
   await writeLog(tx, linesOf(work, faults), now);

@@ -1,20 +1,26 @@
 import type { Config } from '../../config.ts';
 import { createLookupCache, type LookupCache } from '../../registry/lookup-cache.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
+import { limitConnections } from '../../storage/limit-connections.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { createFetcher } from './fetch.ts';
+import { createHostWork, type HostWork } from './host-work.ts';
 import type { HintedIndex } from './read-hint.ts';
 import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
 
 /** What the crawler works with. */
 export interface CrawlContext extends DiscoveryContext {
+  /** What is due, and what came of it. */
+  hosts: HostWork;
   reader: Reader;
   policy: AcceptancePolicy;
   /** What the hints for MASTER catalogs led to lately, by their addresses. */
   hints: LookupCache<HintedIndex | ReadingFault>;
 }
 
+/** However much there is to crawl, whoever asks the service need not wait for a connection. */
+const connectionShare = 0.3;
 const hintsKeptMs = 60_000;
 const maxHints = 1_000;
 
@@ -24,8 +30,12 @@ export function createCrawlContext(context: DiscoveryContext): CrawlContext {
     { client, metrics, now },
     { timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS, maxInflatedBytes: config.CRAWL_INFLATED_LIMIT },
   );
+  const database = limitConnections(
+    context.database,
+    Math.ceil(config.DATABASE_CONNECTIONS * connectionShare),
+  );
   return {
-    ...context,
+    ...{ ...context, database, hosts: createHostWork({ database, now }) },
     reader: readerOf(config, { fetcher, registry, checker: () => schemas.checker() }),
     policy: policyOf(config),
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),

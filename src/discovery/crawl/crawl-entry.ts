@@ -12,7 +12,6 @@ import { applyReading } from './apply-entry.ts';
 import { extendingOf } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 import { findDeclaredMasters } from './declared-masters.ts';
-import { meteredFetcher } from './fetch.ts';
 import { readContent } from './read-content.ts';
 import { crawledNode } from './read-node.ts';
 import { findKeys } from './reader.ts';
@@ -30,16 +29,7 @@ export async function crawlEntry(
   row: TargetRow,
   signal: AbortSignal,
 ): Promise<ReadingFault | undefined> {
-  const { config, reader } = context;
-  const allowedBytes = config.CRAWL_DAILY_LIMIT - row.fetched_today;
-  const meter = meteredFetcher(reader.fetcher, { node: row.node, allowedBytes });
-  const work: EntryWork = {
-    context: { ...context, reader: { ...reader, fetcher: meter.fetcher } },
-    lease,
-    row,
-    signal,
-    bytes: meter.bytes,
-  };
+  const work: EntryWork = { context, lease, row, signal };
   try {
     await followEntry(work, await trustedEntry(work));
     return undefined;
@@ -55,8 +45,6 @@ export interface EntryWork {
   lease: HostLease;
   row: TargetRow;
   signal: AbortSignal;
-  /** What was fetched so far. */
-  bytes(): number;
 }
 
 /** The entry was verified when its index was read; since then its key may have been revoked. */
@@ -127,7 +115,7 @@ async function settle(
   changes: TargetChanges,
   faults: readonly ReadingFault[],
 ): Promise<void> {
-  const { context, lease, row, bytes } = work;
+  const { context, lease, row } = work;
   const now = context.now();
   const [fault] = faults;
   await context.database.transaction(async (tx) => {
@@ -137,7 +125,7 @@ async function settle(
       last_code: fault?.code ?? null,
       waiting_for: null,
     };
-    await recordTarget(tx, lease, row, { ...settled, ...changes }, { dueAt: null, bytes: bytes(), now });
+    await recordTarget(tx, lease, row, { ...settled, ...changes }, null);
     await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
     await writeLog(tx, linesOf(work, faults), now);
   });
@@ -149,7 +137,7 @@ export async function postpone(
   faults: readonly ReadingFault[],
   more: Pick<TargetChanges, 'waiting_for'> = {},
 ): Promise<void> {
-  const { context, lease, row, bytes } = work;
+  const { context, lease, row } = work;
   const now = context.now();
   const failures = row.failures + 1;
   const retryAfterMs = Math.max(
@@ -159,7 +147,7 @@ export async function postpone(
   const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
   await context.database.transaction(async (tx) => {
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
-    await recordTarget(tx, lease, row, changes, { dueAt, bytes: bytes(), now });
+    await recordTarget(tx, lease, row, changes, dueAt);
     if (faults.some((fault) => !(fault instanceof CrawlFault)))
       await recheckNode(tx, row.node_id, now, minPollMs);
     await writeLog(tx, linesOf(work, faults), now);

@@ -1,12 +1,13 @@
-import { type HostRow, hostTable, nextDueOfHost, noteReached } from '../../storage/crawl-hosts.ts';
-import { type IndexRow, recordUnchanged, takeDueIndexes } from '../../storage/crawl-indexes.ts';
-import { takeDueNodes } from '../../storage/crawl-nodes.ts';
+import type { HostRow } from '../../storage/crawl-hosts.ts';
+import type { PolledIndex } from '../../storage/crawl-indexes.ts';
 import { takeDueTargets } from '../../storage/crawl-targets.ts';
-import { type Claim, settle } from '../../storage/due-work.ts';
+import type { Claim } from '../../storage/due-work.ts';
 import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
 import { crawlNode } from './crawl-node.ts';
+import { itemsPerRound, type RoundResult } from './host-work.ts';
+import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { restUntil } from './schedule.ts';
 
@@ -14,7 +15,6 @@ import { restUntil } from './schedule.ts';
 // The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
 
 const itemsAtOnce = 2;
-const itemsPerRound = 100;
 /** Then others get their turn. */
 const sliceMs = 30_000;
 
@@ -23,50 +23,48 @@ export async function crawlHost(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, now } = context;
+  const { hosts, now } = context;
   const end = now().getTime() + sliceMs;
-  let failures = claim.row.failures;
-  let resting: Date | undefined;
-  while (resting === undefined && now().getTime() < end && !signal.aborted) {
-    const { worked, fault } = await workOnce(context, claim, signal);
-    if (fault) {
-      failures += 1;
-      resting = restUntil(failures, { now: now(), random: Math.random() }, fault.retryAfterMs);
-    } else if (worked) failures = 0;
-    if (!worked) break;
+  let { failures } = claim.row;
+  for (let isOver = false; !isOver; ) {
+    const { hasMore, fault, worked, ...result } = await workOnce(context, claim, signal);
+    signal.throwIfAborted();
+    if (fault) failures += 1;
+    else if (worked) failures = 0;
+    isOver = !hasMore || fault !== undefined || now().getTime() >= end;
+    const moment = { now: now(), random: Math.random() };
+    const resting = fault ? restUntil(failures, moment, fault.retryAfterMs) : null;
+    await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restUntil: resting } }) });
   }
-  signal.throwIfAborted();
-  await database.transaction(async (tx) => {
-    if (resting || failures !== claim.row.failures) {
-      await noteReached(tx, claim, { failures, restUntil: resting ?? null });
-    }
-    const dueAt = await nextDueOfHost(tx, claim.id);
-    await settle(tx, hostTable, claim, { dueAt, set: { attempts: 0 } });
-  });
 }
 
-interface Round {
+interface Round extends Pick<RoundResult, 'unchanged' | 'fetched'> {
   worked: boolean;
+  /** Something was found that leads to more. */
+  hasMore: boolean;
   /** The host itself is in trouble. */
   fault?: CrawlFault;
 }
 
 async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: AbortSignal): Promise<Round> {
-  const { database, now } = context;
-  const [nodes, indexes, targets] = [
-    await takeDueNodes(database, claim.id, itemsPerRound),
-    await takeDueIndexes(database, claim.id, itemsPerRound, now()),
-    await takeDueTargets(database, claim.id, itemsPerRound, now()),
-  ];
-  const unchanged: { row: IndexRow; dueAt: Date }[] = [];
+  const { database, hosts, now, reader, config } = context;
+  const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
+  const targets = hasTargets ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
+  const meters = createMeters(reader.fetcher, config.CRAWL_DAILY_LIMIT);
+  const metered = (row: Parameters<typeof meters.of>[0]): CrawlContext => ({
+    ...context,
+    reader: { ...reader, fetcher: meters.of(row) },
+  });
+
+  const unchanged: PolledIndex[] = [];
   const entries = (isMaster: boolean) =>
     targets
       .filter((row) => row.is_master === isMaster)
-      .map((row) => () => crawlEntry(context, claim, row, signal));
+      .map((row) => () => crawlEntry(metered(row), claim, row, signal));
   const items: (() => Promise<ReadingFault | undefined>)[] = [
     ...nodes.map((row) => () => crawlNode(context, claim, row, signal)),
     ...indexes.map((row) => async () => {
-      const outcome = await crawlIndex(context, claim, row, signal);
+      const outcome = await crawlIndex(metered(row), claim, row, signal);
       if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
       return outcome.kind === 'failed' ? outcome.fault : undefined;
     }),
@@ -74,8 +72,15 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
   ];
   // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
   const fault = (await performAll(items, signal)) ?? (await performAll(entries(false), signal));
-  await database.transaction((tx) => recordUnchanged(tx, claim, unchanged));
-  return { worked: items.length + targets.length > 0, ...(fault && { fault }) };
+  return {
+    ...{ unchanged, fetched: meters.fetched(), worked: items.length + targets.length > 0 },
+    hasMore: nodes.length > 0 || unchanged.length < indexes.length || [indexes, targets].some(fillsRound),
+    ...(fault && { fault }),
+  };
+}
+
+function fillsRound({ length }: readonly unknown[]): boolean {
+  return length === itemsPerRound;
 }
 
 /** Stops at the first fault of the host: what is left had better wait. */

@@ -17,7 +17,6 @@ import { judgeKeys } from '../../storage/crawl-targets.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
-import { meteredFetcher } from './fetch.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
@@ -39,25 +38,23 @@ export async function crawlIndex(
   row: IndexRow,
   signal: AbortSignal,
 ): Promise<IndexOutcome> {
-  const { config, reader, now } = context;
-  const allowedBytes = config.CRAWL_DAILY_LIMIT - row.fetched_today;
-  const meter = meteredFetcher(reader.fetcher, { node: row.node, allowedBytes });
+  const { reader, now } = context;
   try {
     await checkKeys(context, lease, row);
     const isStale = row.next_update !== null && row.next_update <= now();
     const node = crawledNode(reader, row);
-    const read = await readIndex({ ...reader, fetcher: meter.fetcher }, node, row.url, {
+    const read = await readIndex(reader, node, row.url, {
       condition: isStale ? undefined : row,
       signal,
     });
     if (read.kind === 'unchanged') {
       return { kind: 'unchanged', dueAt: pollAfter(context, row.next_update ?? now()) };
     }
-    await record(context, lease, row, read, meter.bytes());
+    await record(context, lease, row, read);
     return { kind: 'read' };
   } catch (error) {
     const fault = asReadingFault(error, signal);
-    await postpone(context, lease, row, fault, meter.bytes());
+    await postpone(context, lease, row, fault);
     return { kind: 'failed', fault };
   }
 }
@@ -98,7 +95,6 @@ async function record(
   lease: HostLease,
   row: IndexRow,
   read: IndexReading,
-  bytes: number,
 ): Promise<void> {
   const { database, config, now } = context;
   const at = now();
@@ -107,10 +103,7 @@ async function record(
   const hideUnconfirmed = config.UNCONFIRMED === 'hide';
   await database.transaction(async (tx) => {
     const effects = await recordIndex(tx, lease, row, readIndexOf(read, nextUpdate), {
-      now: at,
-      dueAt,
-      bytes,
-      hideUnconfirmed,
+      ...{ now: at, dueAt, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned]);
@@ -189,14 +182,13 @@ async function postpone(
   lease: HostLease,
   row: IndexRow,
   fault: ReadingFault,
-  bytes: number,
 ): Promise<void> {
   const { database, now } = context;
   const at = now();
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
   const dueAt = nextAttempt(row.failures + 1, { now: at, random: Math.random() }, retryAfterMs);
   await database.transaction(async (tx) => {
-    await postponeIndex(tx, lease, row, { dueAt, bytes, now: at });
+    await postponeIndex(tx, lease, row, dueAt);
     if (!(fault instanceof CrawlFault)) await recheckNode(tx, row.node_id, at, minPollMs);
     await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
   });

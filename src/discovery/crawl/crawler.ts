@@ -9,7 +9,8 @@ import { startRebuilds } from './rebuild-dependents.ts';
 // The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
 // (rules/self-hosted) and driving (crawl-*.ts) are three things.
 
-const hostsAtOnce = 16;
+/** Most of the time, each waits for an answer. */
+const hostsAtOnce = 256;
 
 export async function startCrawler(discovery: DiscoveryContext): Promise<{ close(): Promise<void> }> {
   const context = createCrawlContext(discovery);
@@ -18,7 +19,8 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
     startEnumeration(context),
     startRebuilds(context),
     startWorkLoop<HostRow>({
-      database: context.database,
+      // Leases are prolonged however much waits to be written.
+      database: discovery.database,
       table: hostTable,
       channel: crawlChannel,
       columns: ['host', 'failures'],

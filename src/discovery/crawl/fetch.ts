@@ -112,24 +112,3 @@ function faultOf({ kind, message, cause }: FetchFailure, url: string): Error {
   const hostFailed = kind === 'unreachable' || kind === 'timeout';
   return new CrawlFault(kind satisfies CrawlCode, message, { url, hostFailed, cause });
 }
-
-/** A fetcher that counts what comes, and stops when a node has had enough for the day. */
-export function meteredFetcher(
-  fetcher: Fetcher,
-  { node, allowedBytes }: { node: string; allowedBytes: number },
-): { fetcher: Fetcher; bytes(): number } {
-  let bytes = 0;
-  return {
-    bytes: () => bytes,
-    fetcher: {
-      async fetch(url, options) {
-        if (bytes >= allowedBytes) {
-          throw new CrawlFault('daily-quota', `Enough was fetched of ${node} for today.`, { url });
-        }
-        const fetched = await fetcher.fetch(url, options);
-        if (fetched.kind === 'file') bytes += fetched.file.wire.length;
-        return fetched;
-      },
-    },
-  };
-}

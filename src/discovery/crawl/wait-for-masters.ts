@@ -43,10 +43,9 @@ export async function waitForMasters(
 }
 
 /** It looks once more at once: whoever brought one of them meanwhile did not know that it is waited for. */
-async function noteNames({ context, lease, row, bytes }: EntryWork, names: readonly string[]): Promise<void> {
-  const now = context.now();
+async function noteNames({ context, lease, row }: EntryWork, names: readonly string[]): Promise<void> {
   await context.database.transaction((tx) =>
-    recordTarget(tx, lease, row, { waiting_for: names }, { dueAt: now, bytes: bytes(), now }),
+    recordTarget(tx, lease, row, { waiting_for: names }, context.now()),
   );
 }
 

@@ -1,0 +1,37 @@
+import type { Fetcher } from './fetch.ts';
+import { CrawlFault } from './reasons.ts';
+
+/** Counts what comes of each node, and stops when one has had enough for the day. */
+export interface Meters {
+  of(row: MeteredNode): Fetcher;
+  /** What came, by the nodes' ids. */
+  fetched(): { nodeId: number; bytes: number }[];
+}
+
+export interface MeteredNode {
+  node_id: number;
+  node: string;
+  /** What had come today before. */
+  fetched_today: number;
+}
+
+export function createMeters(fetcher: Fetcher, dailyBytes: number): Meters {
+  const counts = new Map<number, { bytes: number }>();
+  return {
+    of({ node_id: id, node, fetched_today: before }) {
+      const count = counts.get(id) ?? { bytes: 0 };
+      counts.set(id, count);
+      return {
+        async fetch(url, options) {
+          if (before + count.bytes >= dailyBytes) {
+            throw new CrawlFault('daily-quota', `Enough was fetched of ${node} for today.`, { url });
+          }
+          const fetched = await fetcher.fetch(url, options);
+          if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
+          return fetched;
+        },
+      };
+    },
+    fetched: () => [...counts].flatMap(([nodeId, { bytes }]) => (bytes > 0 ? [{ nodeId, bytes }] : [])),
+  };
+}

@@ -1,0 +1,25 @@
+import type { Database } from './database.ts';
+
+/** The same database for somebody who may hold only so many of its connections at a time. */
+export function limitConnections(database: Database, connections: number): Database {
+  const waiting: (() => void)[] = [];
+  let free = connections;
+
+  async function hold<T>(work: () => Promise<T>): Promise<T> {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  }
+
+  return {
+    ...database,
+    query: (text, values, options) => hold(() => database.query(text, values, options)),
+    transaction: (work, options) => hold(() => database.transaction(work, options)),
+  };
+}
