@@ -24,9 +24,23 @@ export class CommandError extends Error {
   }
 }
 
+/** What others have written may hold what a terminal takes for a command. Escaped as in JSON, where it means the same. */
+export function printable(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escaped);
+}
+
+/** Likewise what must not look like two lines. */
+export function oneLine(text: string): string {
+  return text.replace(/[\n\t\u2028\u2029]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /** Columns as wide as their widest cell. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map(oneLine));
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all
     .map((row) =>

@@ -1,4 +1,4 @@
-import { counted } from './command.ts';
+import { counted, oneLine } from './command.ts';
 import type { Complaint, Finding } from './findings.ts';
 
 // What the doctor tells: a line for each link of the chain, then what keeps a catalog from appearing first of all, and how to mend it.
@@ -38,7 +38,9 @@ export function renderLine(finding: Finding): string {
   const { kind, document, catalogId, url } = finding;
   const text = finding.kind === 'holds' ? finding.detail : `${finding.message} (${finding.code})`;
   const place = [catalogId, url].filter((part) => part !== undefined && !text.includes(part)).join(' ');
-  return `${marks[kind]} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`;
+  return oneLine(
+    `${marks[kind]} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`,
+  );
 }
 
 export function renderDiagnosis(diagnosis: Diagnosis): string {

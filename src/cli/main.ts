@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { type Config, readConfig } from '../config.ts';
 import { SettingsError } from '../settings.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, printable } from './command.ts';
 import { buildProgram } from './program.ts';
 
 // The command line, and the only place that is handed the environment. A .env file of the working directory counts too.
@@ -16,8 +16,8 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 const context: CommandContext = {
   config: (overrides = {}): Config => readConfig({ ...process.env, ...overrides }),
   isSet: (name) => (process.env[name] ?? '') !== '',
-  print: (text) => void process.stdout.write(`${text}\n`),
-  note: (text) => void process.stderr.write(`${text}\n`),
+  print: (text) => void process.stdout.write(`${printable(text)}\n`),
+  note: (text) => void process.stderr.write(`${printable(text)}\n`),
   readStdin: () => buffer(process.stdin),
   setExitCode: (code) => {
     process.exitCode = code;
@@ -29,7 +29,7 @@ try {
 } catch (error) {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
-  process.stderr.write(`signpost: ${isForPerson ? error.message : unexpected(error)}\n`);
+  context.note(`signpost: ${isForPerson ? error.message : unexpected(error)}`);
 }
 
 function unexpected(error: unknown): string {

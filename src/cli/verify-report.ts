@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { counted } from './command.ts';
+import { counted, oneLine } from './command.ts';
 import type { Complaint, Finding } from './findings.ts';
 
 // What a verification tells: a line for each document, then the first broken link and what to do about it.
@@ -26,7 +26,7 @@ export function renderFinding(finding: Finding): string {
   const mark = { holds: 'ok', fault: 'FAULT', warning: 'warn', hidden: 'warn' }[kind];
   const name = [catalogId, url === undefined ? undefined : placeOf(url)].filter((part) => part !== undefined);
   const text = finding.kind === 'holds' ? finding.detail : finding.message;
-  return `${mark.padEnd(6)}${document.padEnd(9)} ${name.join('  ')}  ${text}`;
+  return oneLine(`${mark.padEnd(6)}${document.padEnd(9)} ${name.join('  ')}  ${text}`);
 }
 
 /** What stands at the end: whether the chain holds, or where it breaks first. */
@@ -43,7 +43,9 @@ export function renderVerdict({ node, holding, faults, warnings }: VerifyReport)
     `  ${first.message} (${first.code})`,
     `  What to do: ${first.hint}`,
     `${counted(faults.length, 'fault')}. What holds: ${what}.`,
-  ].join('\n');
+  ]
+    .map(oneLine)
+    .join('\n');
 }
 
 function placeOf(url: string): string {
