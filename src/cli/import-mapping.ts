@@ -26,8 +26,10 @@ export async function readMapping(name: string, context: CommandContext): Promis
   } catch (error) {
     if (error instanceof MappingFault)
       throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
+    // A ReferenceError: of an alias that names nothing, or of more aliases than anybody writes.
     const isUnreadable =
-      error instanceof ProtocolError || (error instanceof Error && error.name === 'YAMLParseError');
+      error instanceof ProtocolError ||
+      (error instanceof Error && ['YAMLParseError', 'ReferenceError'].includes(error.name));
     if (isUnreadable) throw new CommandError(`The mapping ${name} cannot be read: ${error.message}`, error);
     throw error;
   }

@@ -230,6 +230,9 @@ describe('signpost import csv', () => {
     );
     const yaml = file('y.yaml', 'operator: [');
     expect((await run(['csv', yaml, 'examples/stations.csv'])).notes).toContain('cannot be read');
+    const levels = [1, 2, 3, 4].map((level) => `a${level}: &a${level} [${`*a${level - 1},`.repeat(9)}]`);
+    const bomb = file('bomb.yaml', ['a0: &a0 [x]', ...levels].join('\n'));
+    expect((await run(['csv', bomb, 'examples/stations.csv'])).notes).toMatch(/cannot be read: .*alias/);
     const open = await run(['csv', 'stations', '-'], 'id,operator\nS1,"Voltpath');
     expect(open.notes).toMatch(/- cannot be read as CSV at line \d: /);
     const latin = await run([
