@@ -67,7 +67,7 @@ describe('parseJson', () => {
   it.each([
     ['an empty body', '', 'empty: JSON expected, at line 1, column 1'],
     ['blanks only', ' \n ', 'empty: JSON expected, at line 2, column 2'],
-    ['a byte order mark', '\ufeff{}', 'a JSON value expected, at line 1, column 1'],
+    ['a byte order mark', '\ufeff{}', 'begins with a byte order mark: save it without one'],
     ['two values', '{} {}', 'nothing may follow the JSON value, at line 1, column 4'],
     ['a trailing comma', '[1,]', 'a JSON value expected, at line 1, column 4'],
     ['an unquoted name', '{\n  a: 1}', 'a member name in double quotes expected, at line 2, column 3'],

@@ -15,6 +15,8 @@ export function parseJson(bytes: Uint8Array): Json {
   if (!isUtf8(buffer)) {
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);
   }
+  if (buffer.subarray(0, 3).equals(byteOrderMark))
+    throw new ProtocolError('SCH_INVALID_JSON', 'begins with a byte order mark: save it without one');
   try {
     scanJson(buffer);
     return JSON.parse(buffer.toString('utf8'));
@@ -23,6 +25,9 @@ export function parseJson(bytes: Uint8Array): Json {
     throw new ProtocolError('SCH_INVALID_JSON', message, { cause: error });
   }
 }
+
+/** RFC 8259, section 8.1: nobody adds one. Some editors do. */
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
