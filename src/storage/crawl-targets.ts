@@ -72,16 +72,10 @@ export async function takeDueTargets(
   return rows;
 }
 
+/** What becomes of a target of which nothing was applied. */
 export interface TargetChanges {
   settled_digest?: string;
-  applied_entry_version?: number;
-  version?: number;
-  applied_master?: boolean;
-  resources?: number;
-  entry_key?: string;
-  content_keys?: readonly string[];
   retired_at?: Date;
-  unverified_since?: Date | null;
   relevant?: boolean;
   waiting_for?: readonly string[] | null;
   failures?: number;
@@ -107,15 +101,62 @@ export async function recordTarget(
   );
 }
 
-/** How many resources a node has in all its catalogs but one; until the transaction ends, nobody else adds to them. */
-export async function countOtherResources(tx: Transaction, row: TargetRow): Promise<number> {
-  await tx.query('select from discovery.crawl_node where id = $1 for no key update', [row.node_id]);
-  // A statement of its own: it sees what was committed while the lock was waited for.
-  const { rows } = await tx.query<{ sum: number }>(
-    'select coalesce(sum(resources), 0)::bigint as sum from discovery.crawl_target where node_id = $1 and id <> $2',
-    [row.node_id, row.id],
+/** A target after something of it was applied. */
+export interface AppliedTarget {
+  id: number;
+  /** As it was when the work began. */
+  stir: number;
+  /** Null: the entry is not dealt with yet. */
+  settled_digest: string | null;
+  applied_entry_version: number;
+  version: number | null;
+  applied_master: boolean;
+  resources: number;
+  entry_key: string;
+  content_keys: readonly string[];
+  /** From its baseline on: what a revoked key had signed of it is gone. */
+  reread: boolean;
+  failures: number;
+  last_code: string | null;
+  due_at: Date | null;
+}
+
+/** The cursors of these targets move; each stays due when something stirred it meanwhile. */
+export async function recordApplied(tx: Transaction, applied: readonly AppliedTarget[]): Promise<void> {
+  await tx.query(
+    `with done as materialized (
+       select done.* from json_to_recordset($1::json) as done (
+         id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
+         entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_at timestamptz)
+       join discovery.crawl_target as target using (id) order by id for no key update of target
+     )
+     update discovery.crawl_target as target
+     set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
+       version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
+       content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
+       failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
+       due_at = case when target.stir = done.stir then done.due_at else now() end
+     from done where target.id = done.id`,
+    [JSON.stringify(applied)],
   );
-  return rows[0]?.sum ?? 0;
+}
+
+/** How many resources nodes have in all their catalogs but these; until the transaction ends, nobody else adds to them. */
+export async function countOtherResources(
+  tx: Transaction,
+  targets: readonly Pick<TargetRow, 'id' | 'node_id'>[],
+): Promise<Map<number, number>> {
+  const nodes = [...new Set(targets.map(({ node_id: node }) => node))];
+  await tx.query('select from discovery.crawl_node where id = any ($1) order by id for no key update', [
+    nodes,
+  ]);
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  const { rows } = await tx.query<{ node_id: number; sum: number }>(
+    `select node_id, sum(resources)::bigint as sum from discovery.crawl_target
+     where node_id = any ($1) and id <> all ($2) group by node_id`,
+    [nodes, targets.map(({ id }) => id)],
+  );
+  return new Map(rows.map(({ node_id: node, sum }) => [node, sum]));
 }
 
 /** Which catalogs of a node are verified, now that these keys of it are known to be revoked; returns those that changed. */

@@ -62,19 +62,20 @@ export async function readDocuments(
   return new Map(rows.map(({ key, document }) => [key, document]));
 }
 
-/** How many resources and offers a catalog has. */
+/** How many resources and offers catalogs have, by their keys. */
 export async function countDocuments(
   queryable: Queryable,
-  catalogKey: number,
-): Promise<{ resources: number; offers: number }> {
+  catalogKeys: readonly number[],
+): Promise<Map<number, { resources: number; offers: number }>> {
   const counts = ['resource', 'offer'].map(
-    (kind) => `(select count(*) from discovery.${kind} where key between $1 and $2) as ${kind}s`,
+    (kind) =>
+      `(select count(*) from discovery.${kind} as one where one.key > catalog.key << 26 and one.key < (catalog.key + 1) << 26) as ${kind}s`,
   );
-  const { rows } = await queryable.query<{ resources: number; offers: number }>(
-    `select ${counts.join(', ')}`,
-    [keyOf(catalogKey, 0), keyOf(catalogKey, lastNumbers.offer)],
+  const { rows } = await queryable.query<{ key: number; resources: number; offers: number }>(
+    `select key, ${counts.join(', ')} from unnest($1::bigint[]) as catalog (key)`,
+    [numberArray(catalogKeys)],
   );
-  return rows[0] ?? { resources: 0, offers: 0 };
+  return new Map(rows.map(({ key, ...counted }) => [key, counted]));
 }
 
 export interface ResourceRow {

@@ -1,23 +1,17 @@
-import type { ReceivedCatalog } from '../../protocol/catalog.ts';
-import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { holdLease } from '../../storage/crawl-hosts.ts';
+import { createBatch } from '../../storage/batch.ts';
+import { type HostLease, holdLease } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
 import { lockArrivals } from '../../storage/crawl-masters.ts';
 import { queueRebuild } from '../../storage/crawl-rebuilds.ts';
-import {
-  countOtherResources,
-  recordTarget,
-  type TargetChanges,
-  type TargetRow,
-  wakeWaiting,
-} from '../../storage/crawl-targets.ts';
+import { countOtherResources, recordApplied, wakeWaiting } from '../../storage/crawl-targets.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { countDocuments } from '../../storage/discovery-documents.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
-import { applyCatalog, type IncomingCatalog } from '../ingest.ts';
+import { applyCatalogs } from '../ingest.ts';
+import { cursorOf, incomingOf, resourceIdsOf } from './applied-entry.ts';
 import {
   type Applicable,
   type Assembly,
@@ -25,153 +19,186 @@ import {
   overriddenFault,
   recordExtensions,
 } from './assemble.ts';
+import type { CrawlContext } from './context.ts';
 import { type EntryWork, linesOf } from './crawl-entry.ts';
-import { CrawlFault } from './reasons.ts';
+import { CrawlFault, endsWork } from './reasons.ts';
 import { nextAttempt } from './schedule.ts';
 
-/** Under which the index knows what was crawled. */
-export const nodeSource = 'node';
+// What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
+// twice. Small catalogs of a host that are ready at the same time go together, because the statements of each alone would cost more than
+// their rows.
+
+/** A catalog that was read. */
+export interface ReadCatalog {
+  work: EntryWork;
+  trusted: TrustedEntry;
+  reading: Applicable;
+  /** Whose the MASTER catalogs are that its entry declares. */
+  declared: Extender['declared'];
+}
+
+/** Returns the master resources that are missing, where there are some: then nothing has happened. */
+export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
+
+const catalogsTogether = 10;
+/** What has more than its share of these goes on its own. */
+const documentsTogether = 1_000;
+
+export function createApplier(context: CrawlContext, lease: HostLease): ApplyCatalog {
+  const gathered = createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 0 }, (reads) =>
+    applySome(context, lease, reads),
+  );
+  const applied = context.metrics.counter(
+    'signpost_crawl_applied_total',
+    'Catalogs that the crawler brought up to date',
+  );
+  return async (read) => {
+    const outcome = await gathered(read);
+    if ('error' in outcome) throw outcome.error;
+    if (outcome.missing.length === 0) applied.inc();
+    return outcome.missing;
+  };
+}
+
+type Outcome = { missing: string[] } | { error: unknown };
 
 /**
- * Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice. Returns the master resources
- * that are missing, where there are some: then nothing has happened.
+ * Where one of several is at fault, each is judged on its own. MASTER catalogs always are: who extends several holds them one after the
+ * other, and must not wait for one while another is waited for.
  */
-export async function applyReading(
-  work: EntryWork,
-  trusted: TrustedEntry,
-  reading: Applicable,
-  declared: Extender['declared'],
-): Promise<string[]> {
-  const { context, row } = work;
+async function applySome(
+  context: CrawlContext,
+  lease: HostLease,
+  reads: readonly ReadCatalog[],
+): Promise<Outcome[]> {
+  const parts = isMuch(reads) || reads.some(isMaster) ? reads.map((read) => [read]) : [reads];
+  const outcomes: Outcome[] = [];
+  for (const part of parts) {
+    try {
+      outcomes.push(...(await context.database.transaction((tx) => applyTogether(tx, context, lease, part))));
+    } catch (error) {
+      if (endsWork(error)) throw error;
+      if (part.length === 1) outcomes.push({ error });
+      else for (const read of part) outcomes.push(...(await applySome(context, lease, [read])));
+    }
+  }
+  return outcomes;
+}
+
+function isMuch(reads: readonly ReadCatalog[]): boolean {
+  const documents = ({ reading }: ReadCatalog) => {
+    if (reading.kind === 'nothing') return 0;
+    const { resources, offers } = reading.kind === 'full' ? reading.content : upsertsOf(reading);
+    return resources.size + offers.size;
+  };
+  return reads.reduce((sum, read) => sum + documents(read), 0) > documentsTogether;
+}
+
+function isMaster({ trusted }: Pick<ReadCatalog, 'trusted'>): boolean {
+  return trusted.entry.catalogType === 'MASTER';
+}
+
+function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
+  return { resources: patch.resources.upserts, offers: patch.offers.upserts };
+}
+
+async function applyTogether(
+  tx: Transaction,
+  context: CrawlContext,
+  lease: HostLease,
+  reads: readonly ReadCatalog[],
+): Promise<Outcome[]> {
+  await holdLease(tx, lease);
+  await lockPrecedence(
+    tx,
+    reads.map(({ work }) => refOf(work)),
+  );
+  const outcomes: Outcome[] = [];
+  const ready: Assembled[] = [];
+  for (const read of reads) {
+    const assembly = await assemble(tx, read);
+    outcomes.push({ missing: assembly.kind === 'waiting' ? assembly.missing : [] });
+    if (assembly.kind === 'assembled') ready.push({ ...read, ...assembly });
+  }
+  if (ready.length > 0) await write(tx, context, lease, ready);
+  return outcomes;
+}
+
+type Assembled = ReadCatalog & Extract<Assembly, { kind: 'assembled' }>;
+
+function assemble(tx: Transaction, { work, trusted, reading, declared }: ReadCatalog): Promise<Assembly> {
+  const { row, context } = work;
   const { networkIds = [] } = trusted.entry;
   const extender: Extender = { node: row.node, networkIds, declared };
-  const missing = await context.database.transaction(async (tx) => {
-    await holdLease(tx, work.lease);
-    await lockPrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
-    const checker = context.reader.checker();
-    const assembly = await assembleReading(tx, row.id, reading, { extender, checker });
-    if (assembly.kind === 'waiting') return assembly.missing;
-    await apply(tx, work, trusted, assembly);
-    return [];
-  });
-  if (missing.length === 0) {
-    context.metrics
-      .counter('signpost_crawl_applied_total', 'Catalogs that the crawler brought up to date')
-      .inc();
-  }
-  return missing;
+  return assembleReading(tx, row.id, reading, { extender, checker: context.reader.checker() });
 }
 
-async function apply(
+async function write(
   tx: Transaction,
-  work: EntryWork,
-  trusted: TrustedEntry,
-  { reading, extended }: Extract<Assembly, { kind: 'assembled' }>,
+  context: CrawlContext,
+  lease: HostLease,
+  ready: readonly Assembled[],
 ): Promise<void> {
-  const { context, lease, row } = work;
   const now = context.now();
-  const applied = await applyCatalog(tx, incomingOf(row, trusted, reading), now);
-  await recordExtensions(tx, row, reading, extended);
-  const resources = await judgeSize(tx, row, applied.key, context.config.CRAWL_MAX_RESOURCES);
-  const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
-  const changes = { ...cursorOf(row, trusted, reading), resources };
-  await recordTarget(tx, lease, row, changes, dueAt);
-  await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
-  const faults = [...reading.faults, ...overriddenFault(row.catalog_id, extended)];
-  await writeLog(tx, linesOf(work, faults), now);
-  if (trusted.entry.catalogType !== 'MASTER') return;
-  await queueRebuild(tx, applied.key);
+  const incoming = ready.map(({ work, trusted, reading }) => incomingOf(work.row, trusted, reading));
+  const applied = await applyCatalogs(tx, incoming, now);
+  for (const { work, reading, extended } of ready) await recordExtensions(tx, work.row, reading, extended);
+  const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
+  const keyOf = ({ work }: Assembled) => keys.get(refText(refOf(work))) ?? 0;
+
+  const resources = await judgeSizes(tx, ready, keyOf, context.config.CRAWL_MAX_RESOURCES);
+  await recordApplied(
+    tx,
+    ready.map(({ work: { row }, trusted, reading }, place) => {
+      const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
+      return { ...cursorOf(row, trusted, reading), resources: resources[place] ?? 0, due_at: dueAt };
+    }),
+  );
+  await settlePrecedence(tx, applied);
+  const lines = ready.flatMap(({ work, reading, extended }) =>
+    linesOf(work, [...reading.faults, ...overriddenFault(work.row.catalog_id, extended)]),
+  );
+  await writeLog(tx, lines, now);
+
+  const masters = ready.filter(isMaster);
+  if (masters.length === 0) return;
+  for (const master of masters) await queueRebuild(tx, keyOf(master));
   await lockArrivals(tx);
-  await wakeWaiting(tx, lease, [row.catalog_id, ...resourceIdsOf(reading)], now);
+  const names = masters.flatMap(({ work, reading }) => [work.row.catalog_id, ...resourceIdsOf(reading)]);
+  await wakeWaiting(tx, lease, names, now);
 }
 
-function resourceIdsOf(reading: Applicable): Iterable<string> {
-  if (reading.kind === 'nothing') return [];
-  return (reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts).keys();
-}
-
-function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: Applicable): IncomingCatalog {
-  const isActive = { isActive: entry.isActive };
-  const common = {
-    ...{ source: nodeSource, owner: row.node, type: entry.catalogType },
-    networks: entry.networkIds ?? [],
-  };
-  switch (reading.kind) {
-    case 'full': {
-      const { members } = reading.content;
-      const catalog = { ...catalogOf(reading.content), ...ownerOf(row, members), ...isActive };
-      return { ...common, catalog, mode: 'FULL' };
-    }
-    case 'patch': {
-      const { members, resources, offers } = reading.patch;
-      const catalog = {
-        ...{ ...members, id: row.catalog_id, ...isActive },
-        ...{ resources: [...resources.upserts.values()], offers: [...offers.upserts.values()] },
-      } as ReceivedCatalog;
-      const removals = { resources: [...resources.removals], offers: [...offers.removals] };
-      return { ...common, catalog, mode: 'MERGE', removals };
-    }
-    case 'nothing':
-      return { ...common, catalog: { id: row.catalog_id, ...isActive } as ReceivedCatalog, mode: 'MERGE' };
-  }
-}
-
-/** Whom to turn to with an order, where the catalog itself does not say. */
-function ownerOf(
-  { subscriber_id: bppId, url: bppUri }: TargetRow,
-  members: CatalogLevel,
-): Partial<CatalogLevel> {
-  return {
-    ...(members.bppId === undefined && bppId !== null && { bppId }),
-    ...(members.bppUri === undefined && bppUri !== null && { bppUri }),
-  };
-}
-
-/** Where the way ends before the announced version, what was read is kept, but the entry is not dealt with. */
-function cursorOf(row: TargetRow, { entry, signedBy }: TrustedEntry, reading: Applicable): TargetChanges {
-  const reached: TargetChanges =
-    reading.kind === 'full'
-      ? { version: reading.content.version, content_keys: reading.keys, unverified_since: null }
-      : reading.kind === 'patch'
-        ? {
-            version: reading.patch.toVersion,
-            content_keys: [...new Set([...row.content_keys, ...reading.keys])],
-          }
-        : {};
-  const [fault] = reading.faults;
-  const settled: TargetChanges = reading.complete
-    ? { settled_digest: row.digest, applied_entry_version: entry.entryVersion, failures: 0, last_code: null }
-    : {
-        applied_entry_version: row.applied_entry_version ?? 0,
-        failures: row.failures + 1,
-        last_code: fault?.code ?? null,
-      };
-  return {
-    ...reached,
-    ...settled,
-    ...{
-      entry_key: signedBy,
-      relevant: true,
-      waiting_for: null,
-      applied_master: entry.catalogType === 'MASTER',
-    },
-  };
-}
-
-/** Throws when the catalog would be empty, or the node have too much: then nothing of it is applied. */
-async function judgeSize(
+/** How many resources each has. Throws when one would be empty, or a node have too much: then nothing of them is applied. */
+async function judgeSizes(
   tx: Transaction,
-  row: TargetRow,
-  key: number,
+  ready: readonly Assembled[],
+  keyOf: (one: Assembled) => number,
   maxResources: number,
-): Promise<number> {
-  const { resources, offers } = await countDocuments(tx, key);
-  if (resources + offers === 0) {
-    throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${row.catalog_id}.`);
-  }
-  const all = resources + (await countOtherResources(tx, row));
-  if (all > maxResources) {
-    throw new CrawlFault('too-many-resources', `${row.node} has ${all} resources; ${maxResources} are kept.`);
-  }
-  return resources;
+): Promise<number[]> {
+  const counts = await countDocuments(tx, ready.map(keyOf));
+  const others = await countOtherResources(
+    tx,
+    ready.map(({ work }) => work.row),
+  );
+  return ready.map((one) => {
+    const { node, node_id: nodeId, catalog_id: catalogId } = one.work.row;
+    const { resources = 0, offers = 0 } = counts.get(keyOf(one)) ?? {};
+    if (resources + offers === 0) {
+      throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${catalogId}.`);
+    }
+    const all = (others.get(nodeId) ?? 0) + resources;
+    others.set(nodeId, all);
+    if (all > maxResources) {
+      throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} are kept.`);
+    }
+    return resources;
+  });
+}
+
+function refOf({ row }: EntryWork): { owner: string; id: string } {
+  return { owner: row.node, id: row.catalog_id };
+}
+
+function refText({ owner, id }: { owner: string; id: string }): string {
+  return JSON.stringify([owner, id]);
 }

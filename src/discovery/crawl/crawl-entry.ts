@@ -8,7 +8,7 @@ import { letArrivalsPass } from '../../storage/crawl-masters.ts';
 import { recheckNode } from '../../storage/crawl-nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
-import { applyReading } from './apply-entry.ts';
+import type { ApplyCatalog } from './apply-entry.ts';
 import { extendingOf } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 import { findDeclaredMasters } from './declared-masters.ts';
@@ -23,18 +23,12 @@ import { mustWait, waitForMasters } from './wait-for-masters.ts';
 // The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions): one catalog is brought to what its entry says, or
 // it is told why not. State moves only when every check has passed, the cursor together with the content.
 
-export async function crawlEntry(
-  context: CrawlContext,
-  lease: HostLease,
-  row: TargetRow,
-  signal: AbortSignal,
-): Promise<ReadingFault | undefined> {
-  const work: EntryWork = { context, lease, row, signal };
+export async function crawlEntry(work: EntryWork, apply: ApplyCatalog): Promise<ReadingFault | undefined> {
   try {
-    await followEntry(work, await trustedEntry(work));
+    await followEntry(work, await trustedEntry(work), apply);
     return undefined;
   } catch (error) {
-    const fault = asReadingFault(error, signal);
+    const fault = asReadingFault(error, work.signal);
     await postpone(work, [fault]);
     return fault;
   }
@@ -55,7 +49,7 @@ async function trustedEntry({ context: { reader }, row }: EntryWork): Promise<Tr
   return trustEntry(document, { url: row.index_url, node, keys, limits: reader.limits });
 }
 
-async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void> {
+async function followEntry(work: EntryWork, trusted: TrustedEntry, apply: ApplyCatalog): Promise<void> {
   const { context, row, signal } = work;
   const { reader, policy } = context;
   const { entry } = trusted;
@@ -95,7 +89,8 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry): Promise<void
   const isEarly = masters.coming.length > 0 && extendingOf(reading).size > 0;
   if (isEarly) return waitForMasters(work, entry, masters);
   const faults = [...reading.faults, ...masters.faults];
-  const missing = await applyReading(work, trusted, { ...reading, faults }, masters.owners);
+  const { owners: declared } = masters;
+  const missing = await apply({ work, trusted, reading: { ...reading, faults }, declared });
   if (missing.length > 0) await waitForMasters(work, entry, masters, missing);
 }
 

@@ -2,6 +2,7 @@ import type { HostRow } from '../../storage/crawl-hosts.ts';
 import type { PolledIndex } from '../../storage/crawl-indexes.ts';
 import { takeDueTargets } from '../../storage/crawl-targets.ts';
 import type { Claim } from '../../storage/due-work.ts';
+import { createApplier } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
@@ -14,7 +15,8 @@ import { restUntil } from './schedule.ts';
 // Does what is due at one host, a few things at a time: nodes first, then indexes, then entries, because each stage finds work for the next.
 // The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
 
-const itemsAtOnce = 2;
+/** More than are fetched at a time: others are being checked or written meanwhile. */
+const itemsAtOnce = 8;
 /** Then others get their turn. */
 const sliceMs = 30_000;
 
@@ -56,11 +58,12 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
     reader: { ...reader, fetcher: meters.of(row) },
   });
 
+  const apply = createApplier(context, claim);
   const unchanged: PolledIndex[] = [];
   const entries = (isMaster: boolean) =>
     targets
       .filter((row) => row.is_master === isMaster)
-      .map((row) => () => crawlEntry(metered(row), claim, row, signal));
+      .map((row) => () => crawlEntry({ context: metered(row), lease: claim, row, signal }, apply));
   const items: (() => Promise<ReadingFault | undefined>)[] = [
     ...nodes.map((row) => () => crawlNode(context, claim, row, signal)),
     ...indexes.map((row) => async () => {

@@ -81,8 +81,13 @@ export function isReadingFault(error: unknown): error is ReadingFault {
  */
 export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFault {
   if (isReadingFault(error)) return error;
-  if (signal.aborted || error instanceof LeaseLost || error instanceof DatabaseUnavailable) throw error;
+  if (signal.aborted || endsWork(error)) throw error;
   return new CrawlFault('internal-error', 'Something went wrong here.', { cause: error });
+}
+
+/** The lease or the database is lost: nothing more can be done at the host. */
+export function endsWork(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof DatabaseUnavailable;
 }
 
 /** Says nothing about what was asked for: the host or the registry could not be asked. */

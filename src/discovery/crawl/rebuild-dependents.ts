@@ -19,7 +19,7 @@ import { holdCatalogs } from '../../storage/discovery-catalogs.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
 import { applyCatalog } from '../ingest.ts';
-import { nodeSource } from './apply-entry.ts';
+import { nodeSource } from './applied-entry.ts';
 import { overriddenFault } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 import { lineOf } from './tell.ts';

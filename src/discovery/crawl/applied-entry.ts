@@ -1,0 +1,98 @@
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import type { AppliedTarget, TargetRow } from '../../storage/crawl-targets.ts';
+import type { IncomingCatalog } from '../ingest.ts';
+import type { Applicable } from './assemble.ts';
+
+// What a reading brings into the index, and where it leaves the cursor.
+
+/** Under which the index knows what was crawled. */
+export const nodeSource = 'node';
+
+export function incomingOf(row: TargetRow, { entry }: TrustedEntry, reading: Applicable): IncomingCatalog {
+  const isActive = { isActive: entry.isActive };
+  const common = {
+    ...{ source: nodeSource, owner: row.node, type: entry.catalogType },
+    networks: entry.networkIds ?? [],
+  };
+  switch (reading.kind) {
+    case 'full': {
+      const { members } = reading.content;
+      const catalog = { ...catalogOf(reading.content), ...ownerOf(row, members), ...isActive };
+      return { ...common, catalog, mode: 'FULL' };
+    }
+    case 'patch': {
+      const { members, resources, offers } = reading.patch;
+      const catalog = {
+        ...{ ...members, id: row.catalog_id, ...isActive },
+        ...{ resources: [...resources.upserts.values()], offers: [...offers.upserts.values()] },
+      } as ReceivedCatalog;
+      const removals = { resources: [...resources.removals], offers: [...offers.removals] };
+      return { ...common, catalog, mode: 'MERGE', removals };
+    }
+    case 'nothing':
+      return { ...common, catalog: { id: row.catalog_id, ...isActive } as ReceivedCatalog, mode: 'MERGE' };
+  }
+}
+
+/** Whom to turn to with an order, where the catalog itself does not say. */
+function ownerOf(
+  { subscriber_id: bppId, url: bppUri }: TargetRow,
+  members: CatalogLevel,
+): Partial<CatalogLevel> {
+  return {
+    ...(members.bppId === undefined && bppId !== null && { bppId }),
+    ...(members.bppUri === undefined && bppUri !== null && { bppUri }),
+  };
+}
+
+/** Where the way ends before the announced version, what was read is kept, but the entry is not dealt with. */
+export function cursorOf(
+  row: TargetRow,
+  { entry, signedBy }: TrustedEntry,
+  reading: Applicable,
+): Omit<AppliedTarget, 'resources' | 'due_at'> {
+  const [fault] = reading.faults;
+  return {
+    ...{ id: row.id, stir: row.stir, entry_key: signedBy, applied_master: entry.catalogType === 'MASTER' },
+    ...reachedBy(row, reading),
+    ...(reading.complete
+      ? {
+          settled_digest: row.digest,
+          applied_entry_version: entry.entryVersion,
+          failures: 0,
+          last_code: null,
+        }
+      : {
+          settled_digest: null,
+          applied_entry_version: row.applied_entry_version ?? 0,
+          failures: row.failures + 1,
+          last_code: fault?.code ?? null,
+        }),
+  };
+}
+
+/** What is read again from its baseline on was signed by these keys alone. */
+function reachedBy(
+  row: TargetRow,
+  reading: Applicable,
+): Pick<AppliedTarget, 'version' | 'content_keys' | 'reread'> {
+  const { version, content_keys } = row;
+  switch (reading.kind) {
+    case 'full':
+      return { version: reading.content.version, content_keys: reading.keys, reread: true };
+    case 'patch': {
+      const keys = [...new Set([...content_keys, ...reading.keys])];
+      return { version: reading.patch.toVersion, content_keys: keys, reread: false };
+    }
+    case 'nothing':
+      return { version, content_keys, reread: false };
+  }
+}
+
+/** Of the resources that a reading brings. */
+export function resourceIdsOf(reading: Applicable): Iterable<string> {
+  if (reading.kind === 'nothing') return [];
+  return (reading.kind === 'full' ? reading.content.resources : reading.patch.resources.upserts).keys();
+}
