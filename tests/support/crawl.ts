@@ -8,6 +8,12 @@ import { until } from './receiver.ts';
 
 /** Has everything looked at again, due or not, and waits until nothing is due. */
 export async function crawl(database: Database, options: { timeoutMs?: number } = {}): Promise<void> {
+  await rouse(database);
+  await settled(database, options);
+}
+
+/** Has everything looked at again, due or not. */
+export async function rouse(database: Database): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.crawl_source set due_at = now()');
     await tx.query(
@@ -21,7 +27,6 @@ export async function crawl(database: Database, options: { timeoutMs?: number } 
     tx.hint(sourceTable);
     tx.hint(crawlChannel);
   });
-  await settled(database, options);
 }
 
 /** Nothing that is due soon: what failed is tried again later. */

@@ -21,6 +21,9 @@ export interface ServiceProcess {
   log: string[];
   /** kill -9 */
   kill(): Promise<void>;
+  /** It stands still, as on a machine that hangs, until it goes on. */
+  halt(): void;
+  goOn(): void;
   /** As a deployment would; throws unless it ends by itself and without an error. */
   stop(): Promise<void>;
 }
@@ -68,6 +71,8 @@ export async function startServiceProcess(
       child.kill('SIGKILL');
       await exited;
     },
+    halt: () => void child.kill('SIGSTOP'),
+    goOn: () => void child.kill('SIGCONT'),
     async stop() {
       child.kill('SIGTERM');
       await exited;

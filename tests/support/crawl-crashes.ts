@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { Database } from '../../src/storage/database.ts';
+import { rouse, settled } from './crawl.ts';
+import { held } from './discovery.ts';
+import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './network.ts';
+import { type Provider, startProvider } from './provider.ts';
+import { until } from './receiver.ts';
+import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+
+// Crawlers in processes of their own, and the providers that they crawl. What every catalog is in each of its versions is known, so that
+// at any moment what the index holds can be held against the cursor.
+
+export interface CrawledProviders {
+  network: TestNetwork;
+  providers: Provider[];
+  /** Every catalog of every provider gets another version. */
+  publishAll(): Promise<void>;
+  startCrawler(): Promise<ServiceProcess>;
+  /** Each catalog is held as it is in the version that its cursor says, or not at all. Returns how many are in the latest version. */
+  expectWhole(): Promise<number>;
+  end(): Promise<void>;
+}
+
+export async function startProviders(count: number, catalogsEach: number): Promise<CrawledProviders> {
+  const network = await startNetwork({ settings: { ROLES: 'registry' } });
+  const { database } = network;
+  const providers: Provider[] = [];
+  for (let place = 0; place < count; place += 1) {
+    providers.push(await startProvider(network, `crawled-${place}`));
+  }
+  /** By catalog, the names of its resources in each version. */
+  const published = new Map<string, Map<number, Record<string, string>>>();
+  const crawlers: ServiceProcess[] = [];
+  let round = 0;
+
+  async function publish(provider: Provider, id: string): Promise<void> {
+    const names = namesIn(round);
+    const catalog = {
+      ...{ id, descriptor: { name: id }, provider: { id: 'p', descriptor: { name: 'P' } } },
+      resources: Object.entries(names).map(([resource, name]) => ({ id: resource, descriptor: { name } })),
+    };
+    const { results } = await provider.publish({ message: { catalogs: [catalog] } });
+    const versions = published.get(id) ?? new Map<number, Record<string, string>>();
+    published.set(id, versions.set(results[0]?.version ?? 0, names));
+  }
+
+  return {
+    network,
+    providers,
+    async publishAll() {
+      round += 1;
+      for (const [place, provider] of providers.entries()) {
+        for (let number = 0; number < catalogsEach; number += 1) {
+          await publish(provider, `catalog-${place}-${number}`);
+        }
+      }
+    },
+    async startCrawler() {
+      const crawler = await startServiceProcess('discovery', await settingsOf(network));
+      crawlers.push(crawler);
+      return crawler;
+    },
+    async expectWhole() {
+      let latest = 0;
+      const cursors = await cursorsOf(database);
+      for (const [id, versions] of published) {
+        const version = cursors.get(id) ?? 0;
+        const copy = await held(database, id);
+        const names = copy && Object.fromEntries(copy.resources.map(nameOf));
+        expect(names, `${id} in version ${version}`).toEqual(versions.get(version));
+        if (version === Math.max(...versions.keys())) latest += 1;
+      }
+      return latest;
+    },
+    async end() {
+      await Promise.all(crawlers.map((crawler) => crawler.kill()));
+      await Promise.all(providers.map((provider) => provider.stop()));
+      await network.close();
+    },
+  };
+}
+
+/** Kills crawlers at random moments, each while it follows a new version of everything; the last one is left alone, and catches up. */
+export async function crawlThroughKills({
+  nodes,
+  catalogs,
+  kills,
+}: {
+  nodes: number;
+  catalogs: number;
+  kills: number;
+}): Promise<void> {
+  const crawled = await startProviders(nodes, catalogs);
+  const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
+  const served = () => providers.reduce((sum, { requests }) => sum + requests.length, 0);
+  try {
+    for (let life = 0; life < kills; life += 1) {
+      await publishAll();
+      const before = served();
+      const crawler = await startCrawler();
+      await rouse(network.database);
+      // Somewhere between the first manifest and the last file.
+      const moment = before + Math.random() * nodes * (2 + catalogs);
+      await until(() => served() >= moment, 'the crawl to begin', 10_000).catch(() => undefined);
+      await delay(Math.random() * 30);
+      await crawler.kill();
+      await expectWhole();
+      // As the lease of the dead would by itself, in a while.
+      await network.database.query(
+        'update discovery.crawl_host set leased_until = now() where leased_until is not null',
+      );
+    }
+    const last = await startCrawler();
+    await rouse(network.database);
+    await settled(network.database, { timeoutMs: 60_000 });
+    expect(await expectWhole()).toBe(nodes * catalogs);
+    const { rows } = await network.database.query(
+      "select code, message from discovery.crawl_log where node like 'crawled-%'",
+    );
+    expect(rows).toEqual([]);
+    await last.stop();
+  } finally {
+    await crawled.end();
+  }
+}
+
+/** In each round one resource goes, one comes, and some have another name. */
+function namesIn(round: number): Record<string, string> {
+  const places = Array.from({ length: 10 }, (_, place) => round + place);
+  return Object.fromEntries(
+    places.map((place) => [`r${place}`, `Tea ${place} of ${Math.max(round, place)}`]),
+  );
+}
+
+function nameOf({ id, descriptor }: { id: string; descriptor: { name: string } }): [string, string] {
+  return [id, descriptor.name];
+}
+
+async function cursorsOf(database: Database): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ id: string; version: number }>(
+    'select catalog_id as id, version from discovery.crawl_target where version is not null',
+  );
+  return new Map(rows.map(({ id, version }) => [id, version]));
+}
+
+async function settingsOf({ config, databaseUrl }: TestNetwork): Promise<Record<string, string>> {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: config.DATA_DIR,
+    REGISTRY_URL: config.registryUrl,
+    DISCOVERY_ID: config.identities.discovery.id,
+    DISCOVERY_PORT: String(await freePort()),
+    DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+  };
+}
