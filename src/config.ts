@@ -23,7 +23,7 @@ import {
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
 // `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment.
 
-export const roles = ['registry', 'catalog', 'publisher', 'discovery'] as const;
+export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
 export type Role = (typeof roles)[number];
 
 export const settings = {
@@ -38,6 +38,11 @@ export const settings = {
     'address of the local trigger, which takes unsigned requests: nobody else may reach it',
   ),
   PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
+  CONSOLE_HOST: text(
+    '127.0.0.1',
+    "address of the operator's API, which takes unsigned requests: nobody else may reach it",
+  ),
+  CONSOLE_PORT: port(4000, "port of the operator's API"),
   OPERATIONS_PORT: integer(
     0,
     'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
@@ -330,6 +335,8 @@ export interface Config extends Settings {
   catalogBaseUrl: string;
   /** Where programs of this machine reach the local trigger. */
   triggerUrl: string;
+  /** Where the operator reaches the console. */
+  consoleUrl: string;
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
@@ -369,6 +376,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
     catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
     triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
+    consoleUrl: ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT),
   };
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { startCatalogRole } from './catalog/role.ts';
 import type { Config, Role } from './config.ts';
+import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
 import { createOperationsServer, type OperationsServer } from './http/operations.ts';
@@ -142,6 +143,16 @@ export async function startProcess(
           metrics,
           operations,
           logger: logger.child({ role: 'discovery' }),
+          now: () => new Date(),
+        }),
+      console: () =>
+        startConsoleRole({
+          config,
+          database: needed(database),
+          threads: openThreads(),
+          metrics,
+          operations,
+          logger: logger.child({ role: 'console' }),
           now: () => new Date(),
         }),
     };

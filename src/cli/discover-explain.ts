@@ -1,7 +1,7 @@
-import { evaluateIntent } from '../discovery/query/evaluate-intent.ts';
+import { explainIntent } from '../discovery/explain.ts';
 import type { TraceStep } from '../discovery/query/trace.ts';
 import { silentLogger } from '../logger.ts';
-import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
+import { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { validator } from '../protocol/validate.ts';
 import { createThreadPool } from '../thread-pool.ts';
@@ -28,16 +28,16 @@ export async function explain(
     const logger = silentLogger();
     const threads = createThreadPool({ size: 1, logger });
     try {
-      checkDiscoverMessage(validator(DiscoverMessage)(message, ['message']));
       const evaluator = { config, database, threads, logger, now: () => new Date() };
-      const { answer, trace } = await evaluateIntent(evaluator, message, scope);
-      const { resourceCount, pagination } = answer;
-      const report = { message, scope, steps: trace.steps, resourceCount, pagination };
-      context.print(json ? JSON.stringify(report, null, 2) : renderSteps(trace.steps));
-      if (!json)
-        context.print(
-          `\nResources in the answer: ${resourceCount}${pagination ? ` of ${pagination.total}` : ''}`,
-        );
+      const explanation = await explainIntent(
+        evaluator,
+        validator(DiscoverMessage)(message, ['message']),
+        scope,
+      );
+      if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
+      const { steps, resourceCount, pagination } = explanation;
+      const total = pagination ? ` of ${pagination.total}` : '';
+      context.print(`${renderSteps(steps)}\n\nResources in the answer: ${resourceCount}${total}`);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const path = error.path === undefined ? '' : ` (${error.path})`;

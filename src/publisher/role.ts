@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import { createRateLimits, type SignedService } from '../http/signed-route.ts';
@@ -15,7 +16,7 @@ import { startRenewal } from './renewal.ts';
 import { addFileRoutes } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
 import { placesIn } from './tree.ts';
-import { addTriggerRoute, isThisMachine } from './trigger.ts';
+import { addTriggerRoute, triggerName } from './trigger.ts';
 
 /** What the publisher works with. It has no database: the published directory is its whole state. */
 export interface PublisherContext {
@@ -36,7 +37,7 @@ export async function startPublisherRole(
   const { config, metrics, operations, registry, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
-  warnIfReachable(config, logger);
+  warnIfReachable({ host: config.PUBLISHER_TRIGGER_HOST, what: triggerName }, logger);
 
   const thread = startPublisherThread(config, logger);
   const { NEXT_UPDATE_SECONDS: nextUpdateSeconds } = config;
@@ -90,15 +91,6 @@ export async function startPublisherRole(
 const uploadMs = 10 * 60_000;
 /** Files are served also while another process holds the tree; but usually the role comes up with everything in order. */
 const firstRenewalMs = 5_000;
-
-/** In a container the trigger may have to listen on another address, where something else keeps strangers away. */
-function warnIfReachable({ PUBLISHER_TRIGGER_HOST: host }: Config, logger: Logger): void {
-  if (isThisMachine(host)) return;
-  logger.warn(
-    { host },
-    'the trigger takes unsigned requests from whoever reaches it: see to it that nobody else does',
-  );
-}
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);

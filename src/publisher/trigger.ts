@@ -1,14 +1,16 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { ClientGone, readBody } from '../http/read-body.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
-import { specialRangeOf } from '../rules/addresses.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 
-// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned, answered when the work is done. It
-// listens where only this machine gets to; whatever was sent by a page in a browser, or came through a proxy, is not the operator's.
+// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned, answered when the work is done.
+
+/** What its operator is told it is. */
+export const triggerName = 'trigger';
 
 export interface TriggerOptions {
   /** The address that it listens on. */
@@ -19,7 +21,7 @@ export interface TriggerOptions {
 }
 
 export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions): void {
-  server.addHook('onRequest', async (request) => refuseStrangers(request, options));
+  keepStrangersOut(server, { host: options.host, what: triggerName });
   server.register(async (scope) => {
     // The body is for the thread that does the work: here it is neither read nor parsed.
     scope.removeAllContentTypeParsers();
@@ -62,29 +64,6 @@ const triggerOperation: PlainOperation = {
     503: 'NET_OVERLOADED: too much is waiting to be published.',
   },
 };
-
-function refuseStrangers({ headers, hostname }: FastifyRequest, { host }: TriggerOptions): void {
-  const telling = Object.keys(headers).find((name) =>
-    /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
-  );
-  if (telling !== undefined) throw notForStrangers(`nothing that carries the header ${telling}`);
-  // A page of a site whose name was made to lead here asks for that name.
-  if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
-    throw notForStrangers('requests to localhost or a loopback address only');
-}
-
-/** Whether a name or address of a host can mean no other machine than this one. */
-export function isThisMachine(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1');
-  return bare.toLowerCase() === 'localhost' || specialRangeOf(bare) === 'loopback';
-}
-
-function notForStrangers(taken: string): ProtocolError {
-  return new ProtocolError(
-    'AUT_UNAUTHORIZED_ACTION',
-    `The trigger is for programs of this machine: it takes ${taken}.`,
-  );
-}
 
 function parseIndexName({ index }: TriggerQuery): string | undefined {
   if (index === undefined || isIndexName(index)) return index;

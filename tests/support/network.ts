@@ -41,8 +41,8 @@ export async function startNetwork(
   const { logger = silentLogger() } = options;
   const testDatabase = await createTestDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
-  const ports = await Promise.all(Array.from({ length: 5 }, freePort));
-  const [registryPort, catalogPort, discoveryPort, publisherPort, triggerPort] = ports;
+  const ports = await Promise.all(Array.from({ length: 6 }, freePort));
+  const [registryPort, catalogPort, discoveryPort, publisherPort, triggerPort, consolePort] = ports;
   const config = readConfig({
     DATABASE_URL: testDatabase.url,
     DATA_DIR: dataDir,
@@ -53,6 +53,7 @@ export async function startNetwork(
     DISCOVERY_PORT: String(discoveryPort),
     PUBLISHER_PORT: String(publisherPort),
     PUBLISHER_TRIGGER_PORT: String(triggerPort),
+    CONSOLE_PORT: String(consolePort),
     // Tests play discovery services themselves; a test of the role names the actors of its own.
     DISCOVERY_ID: 'discovery-service.signpost.test',
     ALLOW_PRIVATE_ADDRESSES: 'true',

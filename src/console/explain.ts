@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { explainIntent } from '../discovery/explain.ts';
+import type { PlainOperation } from '../http/openapi.ts';
+import { DiscoverMessage } from '../protocol/discover-messages.ts';
+import { NetworkId, Pagination } from '../protocol/shapes.ts';
+import { prepareValidator, validator } from '../protocol/validate.ts';
+import type { ConsoleContext } from './context.ts';
+
+/** POST /api/explain: how the discovery service evaluates an intent on its index. The body of a discover can be sent as it is. */
+export function addExplainRoute(server: FastifyInstance, context: ConsoleContext): void {
+  prepareValidator(ExplainRequest);
+  server.post('/api/explain', { config: { operation } }, async (request) => {
+    const { context: scope = {}, message } = validator(ExplainRequest)(request.body);
+    return explainIntent(context, message, scope);
+  });
+}
+
+const ExplainRequest = Type.Object(
+  {
+    context: Type.Optional(
+      Type.Object(
+        {
+          networkId: Type.Optional(NetworkId),
+          schemaContext: Type.Optional(Type.Array(Type.String())),
+        },
+        { description: 'What narrows the search as a whole; other members do not matter here.' },
+      ),
+    ),
+    message: DiscoverMessage,
+  },
+  { title: 'ExplainRequest' },
+);
+
+const ExplainAnswer = Type.Object(
+  {
+    steps: Type.Array(
+      Type.Object({
+        step: Type.String({ examples: ['find'] }),
+        ms: Type.Optional(Type.Number({ description: 'How long it took.' })),
+      }),
+      {
+        description:
+          'In the order in which they ended. Further members say which index was asked, how many candidates it had, and how many were left.',
+      },
+    ),
+    resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
+    pagination: Type.Optional(Pagination),
+  },
+  { title: 'ExplainAnswer' },
+);
+
+const operation: PlainOperation = {
+  summary: 'Tell how an intent is evaluated on the index of the discovery service.',
+  description: 'Takes the body of a discover. Nothing is sent or stored.',
+  body: ExplainRequest,
+  answer: ExplainAnswer,
+  answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
+};

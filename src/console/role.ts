@@ -1,0 +1,26 @@
+import { keepStrangersOut, warnIfReachable } from '../http/local-only.ts';
+import { createServer } from '../http/server.ts';
+import type { ConsoleContext } from './context.ts';
+import { addCrawlRoutes } from './crawl.ts';
+import { addExplainRoute } from './explain.ts';
+
+/** The operator's API: unsigned, for programs of this machine. It reads, and changes nothing. */
+export async function startConsoleRole(
+  context: ConsoleContext,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { config, database, metrics, operations, logger } = context;
+  const local = { host: config.CONSOLE_HOST, what: 'console' };
+  warnIfReachable(local, logger);
+  const server = createServer({
+    role: 'console',
+    logger,
+    metrics,
+    ready: () => database.ping(),
+    operations,
+  });
+  keepStrangersOut(server, local);
+  addExplainRoute(server, context);
+  addCrawlRoutes(server, context);
+  await server.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
+  return { url: config.consoleUrl, close: () => server.close() };
+}

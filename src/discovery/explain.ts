@@ -1,0 +1,28 @@
+import type { Context } from '../protocol/context.ts';
+import { checkDiscoverMessage, type DiscoverMessage } from '../protocol/discover-messages.ts';
+import type { Pagination } from '../protocol/shapes.ts';
+import { type Evaluator, evaluateIntent } from './query/evaluate-intent.ts';
+import type { TraceStep } from './query/trace.ts';
+
+/** How an intent was evaluated, for the operator of the index. */
+export interface Explanation {
+  /** In the order in which they ended: what was asked of which index, how much was left after it, and how long it took. */
+  steps: TraceStep[];
+  resourceCount: number;
+  pagination?: Pagination;
+}
+
+/**
+ * Evaluates an intent as the discovery service does, on its index, and tells how. Nothing is sent or stored. Throws a ProtocolError as
+ * discover would answer it.
+ */
+export async function explainIntent(
+  evaluator: Evaluator,
+  message: DiscoverMessage,
+  scope: Pick<Context, 'networkId' | 'schemaContext'>,
+): Promise<Explanation> {
+  checkDiscoverMessage(message);
+  const { answer, trace } = await evaluateIntent(evaluator, message, scope);
+  const { resourceCount, pagination } = answer;
+  return { steps: trace.steps, resourceCount, pagination };
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Logger } from '../logger.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { specialRangeOf } from '../rules/addresses.ts';
+
+// Servers without signatures: the local trigger and the operator's API. They listen where only this machine gets to; whatever was sent by a
+// page in a browser, or came through a proxy, is not the operator's.
+
+export interface LocalServer {
+  /** The address that it listens on. */
+  host: string;
+  /** What a refusal calls it. */
+  what: string;
+}
+
+export function keepStrangersOut(server: FastifyInstance, local: LocalServer): void {
+  server.addHook('onRequest', async (request) => refuseStrangers(request, local));
+}
+
+/** In a container it may have to listen on another address, where something else keeps strangers away. */
+export function warnIfReachable({ host, what }: LocalServer, logger: Logger): void {
+  if (isThisMachine(host)) return;
+  logger.warn(
+    { host },
+    `the ${what} takes unsigned requests from whoever reaches it: see to it that nobody else does`,
+  );
+}
+
+function refuseStrangers({ headers, hostname }: FastifyRequest, { host, what }: LocalServer): void {
+  const telling = Object.keys(headers).find((name) =>
+    /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
+  );
+  if (telling !== undefined) throw notForStrangers(what, `nothing that carries the header ${telling}`);
+  // A page of a site whose name was made to lead here asks for that name.
+  if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
+    throw notForStrangers(what, 'requests to localhost or a loopback address only');
+}
+
+/** Whether a name or address of a host can mean no other machine than this one. */
+function isThisMachine(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  return bare.toLowerCase() === 'localhost' || specialRangeOf(bare) === 'loopback';
+}
+
+function notForStrangers(what: string, taken: string): ProtocolError {
+  return new ProtocolError(
+    'AUT_UNAUTHORIZED_ACTION',
+    `The ${what} is for programs of this machine: it takes ${taken}.`,
+  );
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openScene, type Scene } from './support/crawl-scene.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+
+// The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
+
+let network: TestNetwork;
+let scene: Scene;
+
+beforeAll(async () => {
+  network = await startNetwork({
+    settings: {
+      ROLES: 'registry,discovery,console',
+      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+    },
+  });
+  scene = await openScene(network);
+  await scene.publish(0, 10);
+  const gone = { status: 410, body: Buffer.alloc(0) };
+  scene.provider.spoil((path) => (path.startsWith('/catalogs/') ? gone : undefined));
+  await scene.publish(1, 11);
+});
+afterAll(async () => {
+  await scene?.end();
+  await network?.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+async function ask(path: string, init: RequestInit = {}): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${network.config.consoleUrl}${path}`, init);
+  return { status: response.status, body: await response.json() };
+}
+
+const explain = (request: object, headers = {}) =>
+  ask('/api/explain', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(request),
+  });
+
+const filterFor = (name: string) => ({
+  intent: {
+    filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?@.descriptor.name == '${name}']` },
+  },
+});
+
+describe('POST /api/explain', () => {
+  it('tells how an intent is evaluated: what led, how much was left, how long each step took', async () => {
+    const { status, body } = await explain({ message: filterFor('Tea 3') });
+    expect([status, body.resourceCount]).toEqual([200, 1]);
+    expect(body.steps).toContainEqual(
+      expect.objectContaining({ step: 'lead', by: expect.stringMatching(/^filter/) }),
+    );
+    expect(body.steps).toContainEqual(
+      expect.objectContaining({ step: 'find', ms: expect.any(Number), candidates: 1, passed: 1 }),
+    );
+  });
+
+  it('takes the body of a discover as it is, and keeps to its scope', async () => {
+    const context = { action: 'discover', version: '2.0.0', bapId: 'app.example.org' };
+    const message = filterFor('Tea 3');
+    const here = await explain({ context: { ...context, networkId: defaultNetwork }, message });
+    const schemaContext = ['https://schema.example.org/Tea/v1/context.jsonld'];
+    const typed = await explain({ context: { ...context, schemaContext }, message });
+    expect([here.body.resourceCount, typed.body.resourceCount]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['a wrong expression', { filters: { type: 'jsonpath', expression: '$[?' } }, 'SCH_INVALID_JSONPATH'],
+    ['an empty intent', {}, 'SCH_REQUIRED_FIELD_MISSING'],
+  ])('answers %s as discover would', async (_, intent, code) => {
+    const { status, body } = await explain({ message: { intent } });
+    expect([status, body.message.error.code]).toEqual([400, code]);
+    expect(body.message.error.details.path).toMatch(/^\$\.message\.intent/);
+  });
+
+  it('is not for pages in a browser', async () => {
+    const { status, body } = await explain({ message: filterFor('x') }, { origin: 'https://a.example' });
+    expect([status, body.message.error.code]).toEqual([403, 'AUT_UNAUTHORIZED_ACTION']);
+    expect(body.message.error.message).toBe(
+      'The console is for programs of this machine: it takes nothing that carries the header origin.',
+    );
+  });
+});
+
+describe('GET /api/crawl', () => {
+  it('tells whom the crawler reads, and in which state the catalogs are', async () => {
+    const { body } = await ask('/api/crawl');
+    expect(body.catalogs).toEqual([{ state: 'served', count: 1 }]);
+    expect(body.nodes).toContainEqual(
+      expect.objectContaining({ node: scene.provider.identity, indexes: 1, catalogs: 1, served: 1 }),
+    );
+  });
+
+  it('lists the catalogs of a node', async () => {
+    const { body } = await ask(`/api/crawl/catalogs?node=${scene.provider.id}`);
+    expect(body.catalogs).toEqual([
+      expect.objectContaining({
+        catalogId: scene.catalogId,
+        state: 'served',
+        version: 1,
+        lastCode: 'file-missing',
+      }),
+    ]);
+  });
+
+  it('asks which node is meant', async () => {
+    const { status, body } = await ask('/api/crawl/catalogs');
+    expect([status, body.message.error.details.path]).toEqual([400, '$.query.node']);
+  });
+});
+
+describe('GET /api/crawl/log', () => {
+  it('shows what was not taken, and what to do about it', async () => {
+    const { body } = await ask(`/api/crawl/log?node=${scene.provider.id}&catalogId=${scene.catalogId}`);
+    expect(body.lines).toContainEqual(
+      expect.objectContaining({ catalogId: scene.catalogId, hint: expect.stringMatching(/\.$/) }),
+    );
+    expect(body.pagination).toMatchObject({ limit: 20, offset: 0, total: body.lines.length });
+  });
+
+  it('shows nothing of nodes that are not crawled', async () => {
+    const { body } = await ask('/api/crawl/log?node=elsewhere.example.org');
+    expect(body).toMatchObject({ lines: [], pagination: { total: 0 } });
+  });
+
+  it('refuses a page that is none', async () => {
+    const { status, body } = await ask('/api/crawl/log?limit=0');
+    expect([status, body.message.error.details.path]).toEqual([400, '$.query.limit']);
+  });
+});
