@@ -8,8 +8,8 @@ import type { Provider } from './provider.ts';
 import { type HostedKind, kindOf } from './tampering.ts';
 import type { Spoiler } from './tampering-proxy.ts';
 
-// A node that publishes what is wrong: documents are changed as told and signed again with its key, and those that name them by digest follow.
-// So the fault that a reader meets is the one that was meant, and not a signature or a digest before it.
+// A node that publishes what is wrong, or in another hand than ours: documents are changed as told and signed again with its key, and those that
+// name them by digest follow. So the fault that a reader meets is the one that was meant, and not a signature or a digest before it.
 
 export type ForgedKind = HostedKind | 'entry';
 
@@ -19,20 +19,37 @@ export type Forgery = Partial<Record<ForgedKind, (document: Body) => void>>;
 export interface ForgeryOptions {
   /** Kinds whose signature stays as it was, or is signed with another key than the node's. */
   signed?: Partial<Record<ForgedKind, 'as it was' | SigningKey>>;
+  /** How documents are signed and written, where not as our publisher does it. */
+  hand?: Partial<Hand>;
 }
 
-export function forge(provider: Provider, forgery: Forgery, { signed = {} }: ForgeryOptions = {}): Spoiler {
+export interface Hand {
+  sign(kind: ForgedKind, document: Body, key: SigningKey): Body;
+  /** The bytes that are served. */
+  write(kind: HostedKind, document: Body): Buffer;
+  /** How a document names the bytes of another one. */
+  digest(bytes: Buffer): string;
+}
+
+export function forge(provider: Provider, forgery: Forgery, options: ForgeryOptions = {}): Spoiler {
+  const { signed = {} } = options;
   const { root, profile, baseUrl } = provider.tree;
+  const ours: Hand = {
+    sign: (kind, document, key) =>
+      kind === 'manifest' || kind === 'record'
+        ? proveDocument(document, key)
+        : signDocument(document, key, profile),
+    write: (_kind, document) => Buffer.from(JSON.stringify(document)),
+    digest: sha256Digest,
+  };
+  const hand = { ...ours, ...options.hand };
   const read = async (path: string): Promise<Body> => JSON.parse(await readFile(join(root, path), 'utf8'));
   const pathOf = (url: string) => url.slice(baseUrl.length);
 
   function forged(kind: ForgedKind, document: Body): Body {
     forgery[kind]?.(document);
     const key = signed[kind] ?? provider.tree.key;
-    if (key === 'as it was') return document;
-    return kind === 'manifest' || kind === 'record'
-      ? proveDocument(document, key)
-      : signDocument(document, key, profile);
+    return key === 'as it was' ? document : hand.sign(kind, document, key);
   }
 
   /** The document at a path, as it is served now. */
@@ -53,19 +70,15 @@ export function forge(provider: Provider, forgery: Forgery, { signed = {} }: For
     const path = pathOf(reference.url);
     const kind = kindOf(path);
     if (kind === undefined) throw new Error(`nothing is known of ${path}`);
-    const bytes = bytesOf(await documentAt(path, kind));
-    reference.digest = sha256Digest(bytes);
+    const bytes = hand.write(kind, await documentAt(path, kind));
+    reference.digest = hand.digest(bytes);
     if (reference.size !== undefined) reference.size = bytes.length;
   }
 
   return async (path) => {
     const kind = kindOf(path);
     if (kind === undefined) return undefined;
-    const body = bytesOf(await documentAt(path, kind));
+    const body = hand.write(kind, await documentAt(path, kind));
     return { status: 200, headers: { etag: `"${sha256Digest(body)}"` }, body };
   };
-}
-
-function bytesOf(document: Body): Buffer {
-  return Buffer.from(JSON.stringify(document));
 }

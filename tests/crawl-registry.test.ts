@@ -1,0 +1,144 @@
+import { createPublicKey } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { splitIdentity } from '../src/protocol/identity.ts';
+import { setCatalogIndexUrls } from '../src/storage/participants.ts';
+import type { Body } from './support/actor.ts';
+import { openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { forge } from './support/forged-node.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { answers, kindOf, only, replaced } from './support/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+
+// A crawler that takes nodes without a manifest (REQUIRE_MANIFEST=false) and indexes without a signature (ALLOW_UNSIGNED_INDEX=true), and registries
+// that write their records in another way than ours.
+
+let network: TestNetwork;
+let registry: TamperingProxy;
+let scene: Scene;
+
+beforeAll(async () => {
+  registry = await startTamperingProxy();
+  network = await startNetwork({
+    settings: {
+      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+      REGISTRY_URL: `${registry.url}/dedi`,
+      REQUIRE_MANIFEST: 'false',
+      ALLOW_UNSIGNED_INDEX: 'true',
+    },
+  });
+  registry.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+});
+afterAll(async () => {
+  await network?.close();
+  await registry?.stop();
+});
+beforeEach(async () => {
+  scene = await openScene(network);
+});
+afterEach(async () => {
+  registry.spoil();
+  await scene.end();
+});
+
+const indexUrl = () => `${scene.provider.url}/index/catalogs.index.json`;
+const listIndex = () =>
+  setCatalogIndexUrls(network.database, splitIdentity(scene.provider.identity), [indexUrl()]);
+
+/** The registry writes every record as told. */
+function writeRecords(rewrite: (record: Body) => void): void {
+  registry.spoil((_path, { status, body }) => {
+    if (status !== 200) return undefined;
+    const answer = JSON.parse(body.toString());
+    for (const record of answer.data.records ?? [answer.data]) rewrite(record);
+    return { body: Buffer.from(JSON.stringify(answer)) };
+  });
+}
+
+describe('a node without a manifest', () => {
+  const forms: [what: string, rewrite: (record: Body) => void][] = [
+    ['a list of objects', () => undefined],
+    [
+      'JSON text',
+      ({ meta }) => {
+        if (meta?.catalog_index_urls) meta.catalog_index_urls = JSON.stringify(meta.catalog_index_urls);
+      },
+    ],
+    [
+      'JSON text under its details',
+      (record) => {
+        if (record.meta?.catalog_index_urls === undefined) return;
+        record.details.catalog_index_urls = JSON.stringify(record.meta.catalog_index_urls);
+        delete record.meta;
+      },
+    ],
+  ];
+
+  it.each(forms)('is read where the registry’s own record lists its index: as %s', async (_what, rewrite) => {
+    writeRecords(rewrite);
+    scene.provider.spoil(only('manifest', answers(404)));
+    await listIndex();
+    await scene.publish(0, 10);
+    expect(await scene.lines()).toEqual([]);
+    expect(await scene.served()).toEqual(teas(0, 10));
+    expect(scene.provider.requests.map(({ path }) => kindOf(path))).not.toContain('record');
+
+    await scene.publish(1, 11);
+    expect(await scene.served()).toEqual(teas(1, 11));
+  });
+
+  it('no-index-urls: is not read where that lists none', async () => {
+    scene.provider.spoil(only('manifest', answers(404)));
+    await scene.publish(0, 10);
+    expect(await scene.served()).toBeUndefined();
+    await scene.expectTold('no-index-urls');
+  });
+
+  it('signature-invalid: with one that does not verify is not read, although its index is listed', async () => {
+    scene.provider.spoil(only('manifest', replaced('2', '3')));
+    await listIndex();
+    await scene.publish(0, 10);
+    expect(await scene.served()).toBeUndefined();
+    await scene.expectTold('signature-invalid', { document: 'manifest' });
+  });
+});
+
+describe('an index without a signature', () => {
+  const unsigned = (document: Body) => {
+    delete document.signature;
+  };
+
+  it('is read, because its entries are signed', async () => {
+    scene.provider.spoil(forge(scene.provider, { index: unsigned }, { signed: { index: 'as it was' } }));
+    await scene.publish(0, 10);
+    expect(await scene.lines()).toEqual([]);
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+
+  it('signature-missing: is not a reason to take an entry that is not signed', async () => {
+    const forgery = { index: unsigned, entry: unsigned };
+    const signed = { index: 'as it was', entry: 'as it was' } as const;
+    scene.provider.spoil(forge(scene.provider, forgery, { signed }));
+    await scene.publish(0, 10);
+    expect(await scene.served()).toBeUndefined();
+    await scene.expectTold('signature-missing', { document: 'entry' });
+  });
+});
+
+describe('a registry that writes public keys as', () => {
+  const forms = [
+    ['PEM', { format: 'pem', type: 'spki' }],
+    ['DER in Base64', { format: 'der', type: 'spki' }],
+  ] as const;
+
+  it.each(forms)('%s is understood', async (_what, options) => {
+    writeRecords(({ details }) => {
+      const raw = Buffer.from(details.signing_public_key, 'base64').toString('base64url');
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: raw }, format: 'jwk' });
+      const written = key.export(options as { format: 'der'; type: 'spki' });
+      details.signing_public_key = typeof written === 'string' ? written : written.toString('base64');
+    });
+    await scene.publish(0, 10);
+    expect(await scene.lines()).toEqual([]);
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+});

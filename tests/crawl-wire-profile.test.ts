@@ -1,0 +1,169 @@
+import { createPublicKey, verify } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Body } from './support/actor.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { held } from './support/discovery.ts';
+import { jcs, sha256 } from './support/foreign-hands.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { copyOf } from './support/tampering.ts';
+
+// WIRE_PROFILE=nfh014, for networks whose crawlers read object signatures and `sha-256:` digests only: what our publisher writes, file by file and
+// member by member, and a whole life of a catalog in it.
+
+let network: TestNetwork;
+let scene: Scene;
+
+beforeAll(async () => {
+  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+  scene = await openScene(network, {
+    ...{ profile: 'nfh014', limits: { compactionChanges: 3, compactionFraction: 10 } },
+  });
+});
+afterAll(async () => {
+  await scene?.end();
+  await network?.close();
+});
+
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+const digest = expect.stringMatching(/^sha-256:[0-9a-f]{64}$/);
+const signature = {
+  ...{ keyId: 'key-1', canonicalization: 'JCS' },
+  value: expect.stringMatching(/^[A-Za-z0-9+/]{86}==$/),
+};
+const proof = {
+  ...{ verification_method: 'key-1', canonicalization: 'JCS' },
+  // {"alg":"EdDSA","b64":false,"crit":["b64"]}
+  jws: expect.stringMatching(/^eyJhbGciOiJFZERTQSIsImI2NCI6ZmFsc2UsImNyaXQiOlsiYjY0Il19\.\.[\w-]{86}$/),
+};
+
+/** Any number of bytes. */
+const size = expect.any(Number);
+const url = (pattern: RegExp) => expect.stringMatching(pattern);
+
+async function read(address: string): Promise<{ document: Body; bytes: Buffer }> {
+  const { body: bytes } = await copyOf(address);
+  return { document: JSON.parse(bytes.toString()), bytes };
+}
+
+const readIndex = async () =>
+  (await read(`${scene.provider.url}/index/catalogs.index.json`)).document as Body;
+
+/** By nobody's rules but RFC 8785 and Ed25519. */
+function isSigned({ signature: signed, ...content }: Body): boolean {
+  const publicKey = createPublicKey(scene.provider.tree.key.privateKey);
+  return verify(null, Buffer.from(jcs(content)), publicKey, Buffer.from(signed.value, 'base64'));
+}
+
+describe('in the profile nfh014', () => {
+  it('a baseline and a change are published', async () => {
+    await scene.publish(0, 10);
+    await scene.publish(1, 11);
+    expect(await scene.lines()).toEqual([]);
+    expect(await scene.served()).toEqual(teas(1, 11));
+  });
+
+  it('the manifest names the record by a sha-256: digest', async () => {
+    const { provider } = scene;
+    const { document } = await read(`${provider.url}/.well-known/dedi.index.json`);
+    const { x } = createPublicKey(provider.tree.key.privateKey).export({ format: 'jwk' });
+    expect(document).toEqual({
+      ...{ dedi_version: '0.1', type: 'dedi-manifest', domain: provider.id, proof },
+      ...{ updated_at: instant, next_update: instant },
+      keys: [{ kid: 'key-1', kty: 'OKP', crv: 'Ed25519', x }],
+      files: [{ registry: 'beckn_subscriber', url: url(/\/subscriber\.[0-9a-f]{12}\.json$/), digest }],
+    });
+    expect((await read(`${provider.url}/.well-known/dedi.json`)).document).toEqual(document);
+    const [file] = document.files;
+    const { document: record, bytes } = await read(file.url);
+    expect(file.digest).toBe(`sha-256:${sha256(bytes)}`);
+    expect(record).toMatchObject({ type: 'dedi-file', source_url: file.url, proof });
+    expect(record.records).toMatchObject([
+      {
+        ...{ record_name: 'key-1', details: { subscriber_id: provider.id, url: provider.url, type: 'BPP' } },
+        meta: { catalog_index_urls: [{ url: `${provider.url}/index/catalogs.index.json` }] },
+      },
+    ]);
+  });
+
+  it('the index and its entries have object signatures, their files sha-256: digests', async () => {
+    const index = await readIndex();
+    expect(index).toEqual({
+      ...{ nodeId: scene.provider.id, next_update: instant, signature },
+      catalogs: [
+        {
+          ...{
+            catalogId: scene.catalogId,
+            entryVersion: 2,
+            catalogType: 'REGULAR',
+            isActive: true,
+            signature,
+          },
+          baseline: { version: 1, url: url(/\/catalogs\/[^/]+\.v1\.[0-9a-f]{12}\.json$/), size, digest },
+          changes: [
+            {
+              ...{ version: 2, fromVersion: 1, toVersion: 2, size, digest },
+              url: url(/\/catalogs\/changes\/[^/]+\.v2\.[0-9a-f]{12}\.changes\.json$/),
+            },
+          ],
+        },
+      ],
+    });
+    expect([index, ...index.catalogs].map(isSigned)).toEqual([true, true]);
+  });
+
+  it('baseline and change file have object signatures, and the digest and size that the index says', async () => {
+    const { catalogId } = scene;
+    const [{ baseline, changes }] = (await readIndex()).catalogs;
+    const files = await Promise.all([baseline, ...changes].map(({ url: address }) => read(address)));
+    expect(files.map(({ document }) => document)).toEqual([
+      {
+        ...{ catalogId, version: 1, next_update: instant, signature },
+        catalog: catalogOf(catalogId, 0, 10),
+      },
+      {
+        ...{ catalogId, fromVersion: 1, toVersion: 2, next_update: instant, signature },
+        resources: { upserts: teas(10, 11), removals: ['r0'] },
+        offers: { upserts: [], removals: [] },
+      },
+    ]);
+    expect(files.map(({ document }) => isSigned(document))).toEqual([true, true]);
+    const declared = files.map(({ bytes }) => ({ size: bytes.length, digest: `sha-256:${sha256(bytes)}` }));
+    expect([baseline, ...changes]).toMatchObject(declared);
+  });
+
+  it('a catalog is paused and resumed', async () => {
+    const { provider, catalogId } = scene;
+    await provider.publish({ pause: [catalogId] });
+    await scene.look();
+    expect(await held(network.database, catalogId)).toMatchObject({ head: { isActive: false } });
+    await provider.publish({ resume: [catalogId] });
+    await scene.look();
+    expect(await held(network.database, catalogId)).toMatchObject({ head: { isActive: true } });
+  });
+
+  it('a compaction is followed, by who was there and by who comes later', async () => {
+    await scene.publish(2, 12);
+    await scene.publish(3, 13);
+    const [{ baseline, changes }] = (await readIndex()).catalogs;
+    expect(baseline).toMatchObject({ version: 4, digest });
+    expect(changes.map(({ version }: Body) => version)).toEqual([2, 3, 4]);
+    expect(await scene.served()).toEqual(teas(3, 13));
+    await network.database.query('delete from discovery.crawl_node where node = $1', [
+      scene.provider.identity,
+    ]);
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(3, 13));
+  });
+
+  it('a retired catalog has neither baseline nor changes, and is served no more', async () => {
+    const { provider, catalogId } = scene;
+    await provider.publish({ retire: [catalogId] });
+    const [entry] = (await readIndex()).catalogs;
+    expect(entry).toMatchObject({ catalogId, retiredAt: instant, changes: [], signature });
+    expect(entry.baseline).toBeUndefined();
+    expect(isSigned(entry)).toBe(true);
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+    expect(await scene.lines()).toEqual([]);
+  });
+});
