@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { publishThroughCrashes } from './support/crashes.ts';
 import { createEmptyDatabase } from './support/database.ts';
+import { endLeases } from './support/leases.ts';
 import { freePort, startNetwork } from './support/network.ts';
 import { publish, submit } from './support/publish.ts';
 import { until } from './support/receiver.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { startCatalogProcess, startServiceProcess } from './support/service-process.ts';
 
-// The service in a process of its own, which is killed. Mostly waiting for leases to end: so these run side by side.
+// The service in a process of its own, which is killed.
 
 const timeoutMs = 120_000;
 
@@ -45,6 +46,7 @@ describe.concurrent('a service that is killed', () => {
         await until(() => attempts.length === 2, 'the delivery to begin');
         await service.kill();
         isHanging = false;
+        await endLeases(network.database);
         service = await startCatalogProcess(network);
         await provider.waitFor('catalog/on_publish', messageId, 40_000);
 

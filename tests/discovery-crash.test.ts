@@ -5,6 +5,7 @@ import { publicKeyOf } from '../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { registerParticipant } from '../src/storage/participants.ts';
 import { held } from './support/discovery.ts';
+import { endLeases } from './support/leases.ts';
 import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
 import { allPushed, until } from './support/receiver.ts';
@@ -47,6 +48,7 @@ it('a discovery service that is killed at any moment ends in step with its catal
       await delay(Math.random() * 600);
       await service.kill();
       await publishing;
+      await endLeases(network.database);
     }
     service = await start();
     await allPushed(network, recoveryMs);

@@ -5,6 +5,10 @@ import { publishThroughCrashes } from '../support/crashes.ts';
 
 it(
   'a service that is killed at a random moment during 200 concurrent publishes, ten times, loses nothing and repeats nothing',
-  () => publishThroughCrashes({ publishers: 40, publishes: 5, kills: 1, killWithinMs: 10_000, rounds: 10 }),
+  () =>
+    publishThroughCrashes({
+      ...{ publishers: 40, publishes: 5, kills: 1, killWithinMs: 10_000, rounds: 10 },
+      waitsForLeases: true,
+    }),
   1_800_000,
 );

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import { identityOf } from '../../src/protocol/identity.ts';
 import type { Actor, Body } from './actor.ts';
+import { endLeases } from './leases.ts';
 import { startNetwork, type TestNetwork } from './network.ts';
 import { served } from './publish.ts';
 import { allPushed, currentCopies, type Receiver, startReceiver, until } from './receiver.ts';
@@ -14,7 +15,7 @@ import { startCatalogProcess } from './service-process.ts';
 // applied once, its publisher has been told, and every Discovery Service has what the service has.
 
 const networks = ['a.example/retail', 'b.example/energy'] as const;
-/** A dead process loses its work within 30 s; then it has to be done. */
+/** A dead process loses its work within 20 s; then it has to be done. */
 const recoveryMs = 90_000;
 
 export interface CrashTest {
@@ -26,6 +27,8 @@ export interface CrashTest {
   killWithinMs: number;
   /** How often all this happens, one after the other. */
   rounds: number;
+  /** The leases of a killed service are left to end by themselves. */
+  waitsForLeases?: boolean;
 }
 
 export async function publishThroughCrashes(test: CrashTest): Promise<void> {
@@ -46,6 +49,7 @@ export async function publishThroughCrashes(test: CrashTest): Promise<void> {
       for (let kill = 0; kill < test.kills; kill += 1) {
         await randomMoment(progress, test.killWithinMs);
         await service.kill();
+        if (!test.waitsForLeases) await endLeases(network.database);
         service = await startCatalogProcess(network);
       }
       all.push(...(await Promise.all(sending)));
@@ -221,6 +225,6 @@ async function expectNothingSentAgain(
   const received = () => publishers.map((as) => as.received.length);
   const before = received();
   await restart();
-  await delay(2_000);
+  await delay(1_000);
   expect(received()).toEqual(before);
 }

@@ -1,0 +1,17 @@
+import type { Database } from '../../src/storage/database.ts';
+
+/**
+ * The leases of processes that are dead end now, and not in twenty seconds: what is under test is what becomes of their work then. That they end by
+ * themselves, src/storage/due-work.test.ts shows.
+ */
+export async function endLeases(database: Database): Promise<void> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    `select format('%I.%I', table_schema, table_name) as name from information_schema.columns where column_name = 'leased_until'`,
+  );
+  for (const { name } of tables) {
+    // A claim sets both to the same time: where they differ, there is work that was found meanwhile.
+    await database.query(
+      `update ${name} set due_at = least(due_at, now()), leased_until = least(leased_until, now()) where leased_until > now()`,
+    );
+  }
+}
