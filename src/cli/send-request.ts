@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { findMessageId } from '../protocol/acknowledgement.ts';
 import { type Action, actions } from '../protocol/actions.ts';
 import { protocolVersion } from '../protocol/context.ts';
 import { bodyDigest } from '../protocol/digest.ts';
+import { findMessageId } from '../protocol/envelope.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';

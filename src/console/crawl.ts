@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
-import { parseQuery } from '../protocol/acknowledgement.ts';
+import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { pageOf } from '../protocol/page.ts';
 import { Limit, Offset } from '../protocol/shapes.ts';

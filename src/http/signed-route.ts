@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../logger.ts';
-import { findMessageId, prepareToRead } from '../protocol/acknowledgement.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
+import { findMessageId, prepareToRead } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';

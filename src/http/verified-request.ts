@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
-import { type Envelope, parseEnvelope, parseQuery } from '../protocol/acknowledgement.ts';
 import type { Action } from '../protocol/actions.ts';
 import type { Context } from '../protocol/context.ts';
+import { type Envelope, parseEnvelope, parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import { type Json, parseJson } from '../protocol/json.ts';

@@ -1,19 +1,7 @@
-/**
- * How a request is read and how it is acknowledged (catalog spec: Ack, Errors).
- *
- * A body is checked in one order, and the first fault answers: JSON, missing context fields, bad context
- * values, action, version, ttl, the rest of the envelope, the message's schema, and at last what the parts of
- * the message must have in common.
- */
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import type { Action } from './actions.ts';
-import { type Context, protocolVersion } from './context.ts';
+/** How a request is acknowledged (catalog spec: Ack, Errors). */
+import { type Static, Type } from 'typebox';
 import { errorBody, type ProtocolError } from './errors.ts';
-import { faultAt } from './fault.ts';
-import { isJsonObject, type JsonObject, parseJson } from './json.ts';
 import { ErrorReport, oneOfTexts } from './shapes.ts';
-import { endOfDuration, parseInstant } from './time.ts';
-import { prepareValidator, validator } from './validate.ts';
 
 export const Acknowledgement = Type.Object(
   {
@@ -38,86 +26,4 @@ export function nack(error: ProtocolError, messageId?: string): Acknowledgement 
   return {
     message: { status: 'NACK', ...(messageId !== undefined && { messageId }), error: errorBody(error) },
   };
-}
-
-/** The messageId that a NACK repeats, from a body that need not be valid otherwise. */
-export function findMessageId(body: unknown): string | undefined {
-  if (!isJsonObject(body) || !isJsonObject(body.context)) return undefined;
-  const { messageId } = body.context;
-  return typeof messageId === 'string' && messageId.length >= 1 && messageId.length <= 128
-    ? messageId
-    : undefined;
-}
-
-export interface Envelope<C = Context, M = unknown> {
-  context: C;
-  message: M;
-}
-
-type EnvelopeOf<A extends Action> = A extends { body: { properties: { context: infer C; message: infer M } } }
-  ? Envelope<C extends TSchema ? Static<C> : never, M extends TSchema ? Static<M> : never>
-  : never;
-
-/** Reads a body, as bytes or already parsed, as what the action asks for. */
-export function parseEnvelope<A extends Action>(body: unknown, action: A, now: Date): EnvelopeOf<A> {
-  if (!action.body) throw new TypeError(`${action.method} ${action.path} has no body`);
-  const value = body instanceof Uint8Array ? parseJson(body) : body;
-  const schema = action.body.properties;
-  if (!isJsonObject(value)) throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [], 'must be an object');
-  if (!Object.hasOwn(value, 'context')) throw faultAt('CTX_MISSING_FIELD', ['context'], 'is missing');
-  const context = validator(schema.context)(value.context, ['context']) as Context;
-  checkRouting(context, action, now);
-  checkMembers(value, action.kind);
-  const message = validator(schema.message)(value.message, ['message']);
-  action.check?.(message);
-  return { context, message } as EnvelopeOf<A>;
-}
-
-/** So that the first message of an action is read as quickly as all others. */
-export function prepareToRead({ body, query }: Action): void {
-  if (body) for (const schema of [body.properties.context, body.properties.message]) prepareValidator(schema);
-  if (query) prepareValidator(query);
-}
-
-/**
- * Query parameters are texts: numbers are read where the schema asks for one. Parameters that nobody knows
- * are ignored.
- */
-export function parseQuery<S extends TObject>(schema: S, query: Record<string, unknown>): Static<S> {
-  const entries = Object.entries(query).map(([name, value]) => [
-    name,
-    readParameter(schema.properties[name], value),
-  ]);
-  return validator(schema)(Object.fromEntries(entries), ['query']);
-}
-
-function readParameter(schema: object | undefined, value: unknown): unknown {
-  const isNumeric = schema && 'type' in schema && schema.type === 'integer';
-  return isNumeric && typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-}
-
-function checkRouting(context: Context, action: Action, now: Date): void {
-  if (context.action !== action.name) {
-    throw faultAt('CTX_ACTION_MISMATCH', ['context', 'action'], `must be ${action.name} at this endpoint`);
-  }
-  if (context.version !== protocolVersion) {
-    throw faultAt('CTX_VERSION_UNSUPPORTED', ['context', 'version'], `must be ${protocolVersion}`);
-  }
-  // A callback repeats the ttl of the request that it answers, and its bytes are kept for retries: it is
-  // never too late for it.
-  if (action.kind === 'request' && hasElapsed(context, now)) {
-    throw faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], `has elapsed since ${context.timestamp}`);
-  }
-}
-
-function checkMembers(body: JsonObject, kind: Action['kind']): void {
-  if (!Object.hasOwn(body, 'message')) throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message'], 'is missing');
-  const other = Object.keys(body).find((name) => name !== 'context' && name !== 'message');
-  if (other !== undefined && kind === 'request')
-    throw faultAt('SCH_FIELD_NOT_ALLOWED', [other], 'is not allowed here');
-}
-
-function hasElapsed({ timestamp, ttl }: Context, now: Date): boolean {
-  const start = parseInstant(timestamp);
-  return ttl !== undefined && start !== undefined && endOfDuration(start, ttl) <= now.getTime();
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../tests/support/changed.ts';
 import { sampleContext, sampleNow } from '../../tests/support/sample-messages.ts';
-import { parseEnvelope } from './acknowledgement.ts';
 import { actions } from './actions.ts';
 import { spatialConstraints, spatialOperators } from './discover-messages.ts';
+import { parseEnvelope } from './envelope.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../tests/support/changed.ts';
-import { parseEnvelope } from './acknowledgement.ts';
 import { type Action, actions } from './actions.ts';
+import { parseEnvelope } from './envelope.ts';
 import { findFaults } from './validate.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { changed, without } from '../../tests/support/changed.ts';
 import { sampleContext, sampleNow, samplePublishMessage } from '../../tests/support/sample-messages.ts';
-import { parseEnvelope } from './acknowledgement.ts';
 import { actions } from './actions.ts';
+import { parseEnvelope } from './envelope.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../tests/support/changed.ts';
 import { sampleContext, sampleNow } from '../../tests/support/sample-messages.ts';
-import { parseEnvelope, parseQuery } from './acknowledgement.ts';
 import { actions } from './actions.ts';
+import { parseEnvelope, parseQuery } from './envelope.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
 

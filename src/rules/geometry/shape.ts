@@ -1,6 +1,6 @@
 import type { Geometry, Position } from '../../protocol/geojson.ts';
 import { type Spot, vertexAt } from './spot.ts';
-import { unwrapLine, unwrapRing } from './unwrap.ts';
+import { type Ring, unwrapLine, unwrapRing } from './unwrap.ts';
 
 // A geometry of any type as the union of its points, lines and areas: a GeometryCollection is the union of its
 // members, and so is every other collection.
@@ -16,13 +16,6 @@ export type Line = Spot[];
 
 /** What lies inside an odd number of its rings. */
 export type Area = Ring[];
-
-export interface Ring {
-  /** The last one is the first one again, or lies one turn from it where the ring goes round a pole. */
-  spots: Spot[];
-  /** The pole that a ring round the world encloses. */
-  pole?: 'north' | 'south';
-}
 
 export function shapeOf(geometry: Geometry): Shape {
   const shape: Shape = { points: [], lines: [], areas: [] };

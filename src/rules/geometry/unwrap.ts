@@ -1,10 +1,16 @@
 import type { Position } from '../../protocol/geojson.ts';
-import type { Ring } from './shape.ts';
 import { isSameVertex, type Spot, vertexAt } from './spot.ts';
 
 // Edges are straight in longitude and latitude (RFC 7946 section 3.1.1), and one that spans more than 180° means the
 // short way, across the date line. Longitudes are counted on there: 170, 190 instead of 170, -170. A ring that comes
 // home a full turn from where it started encloses a pole.
+
+export interface Ring {
+  /** The last one is the first one again, or lies one turn from it where the ring goes round a pole. */
+  spots: Spot[];
+  /** The pole that a ring round the world encloses. */
+  pole?: 'north' | 'south';
+}
 
 export function unwrapLine(positions: readonly Position[]): Spot[] {
   const spots = unwrap(positions, false);
