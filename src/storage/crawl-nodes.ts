@@ -92,19 +92,19 @@ async function recordIndexUrls(
   return rows.map(({ url }) => url);
 }
 
-/** A node could not be read: it is tried again. */
+/** A node could not be read: it is tried again. Without failures: it hosts nothing. */
 export async function postponeNode(
   tx: Transaction,
   lease: HostLease,
   row: NodeRow,
-  { now, dueAt }: { now: Date; dueAt: Date },
+  { now, failures, dueAt }: { now: Date; failures: number; dueAt: Date },
 ): Promise<void> {
   await holdLease(tx, lease);
   await tx.query(
-    `update discovery.crawl_node set failures = failures + 1, checked_at = $3,
+    `update discovery.crawl_node set failures = $5, checked_at = $3,
        due_at = case when stir = $2 then $4::timestamptz else now() end
      where id = $1`,
-    [row.id, row.stir, now, dueAt],
+    [row.id, row.stir, now, dueAt, failures],
   );
 }
 

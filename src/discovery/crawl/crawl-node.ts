@@ -5,9 +5,9 @@ import { moveNode, type NodeRow, postponeNode, recordNode } from '../../storage/
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
-import { findNodeRecord, type NodeQuestion, readNode } from './read-node.ts';
+import { findNodeRecord, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
-import { nextNodeAttempt, nextNodeCheck } from './schedule.ts';
+import { nextNodeAttempt, nextNodeCheck, nextNodeLook } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 /** Finds the indexes of a node: manifest and record, read again at their own next_update, or when something did not verify. */
@@ -18,9 +18,10 @@ export async function crawlNode(
   signal: AbortSignal,
 ): Promise<ReadingFault | undefined> {
   const { database, reader, now } = context;
+  let found: NodeRecord | undefined;
   try {
     const question = questionOf(row, now(), signal);
-    const found = await findNodeRecord(reader, question);
+    found = await findNodeRecord(reader, question);
     const host = hostOf(found.base);
     if (host !== row.host) {
       await database.transaction((tx) => moveNode(tx, lease, row, host, now()));
@@ -38,13 +39,26 @@ export async function crawlNode(
     const fault = asReadingFault(error, signal);
     const at = now();
     const moment = { now: at, random: Math.random() };
-    const dueAt = nextNodeAttempt(row.failures + 1, passes(fault), moment);
+    const attempt = hostsNothing(row, found, fault)
+      ? { failures: 0, dueAt: nextNodeLook(moment) }
+      : { failures: row.failures + 1, dueAt: nextNodeAttempt(row.failures + 1, passes(fault), moment) };
     await database.transaction(async (tx) => {
-      await postponeNode(tx, lease, row, { now: at, dueAt });
+      await postponeNode(tx, lease, row, { now: at, ...attempt });
       await writeLog(tx, [lineOf(context, { node: row.node }, fault)], at);
     });
     return fault;
   }
+}
+
+/**
+ * Not every participant publishes files of its own. Where there never was a manifest, and the registry's record lists no index either ("the
+ * only pointer a crawler has", self-hosted spec: Subscriber record pointer), nothing is wrong, and nobody need be asked often: as soon as the
+ * record lists an index, the enumeration notices it.
+ */
+function hostsNothing(row: NodeRow, found: NodeRecord | undefined, { code }: ReadingFault): boolean {
+  if (found === undefined || row.manifest_url !== null) return false;
+  if (found.records.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0)) return false;
+  return code === 'manifest-missing' || (code === 'unreachable' && found.url === undefined);
 }
 
 /** Past its next_update, a manifest is fetched without conditions: its host may be confused about what is new. */

@@ -128,7 +128,10 @@ function namedBy(records: readonly ParticipantRecord[], registryName: string): N
     const node = identityOf(record.subscriberId, registryName);
     nodes.set(node, [...(nodes.get(node) ?? []), record]);
   }
-  return [...nodes].map(([node, own]) => ({ node, host: hostOf(baseOf(node, own)) }));
+  return [...nodes].map(([node, own]) => ({
+    ...{ node, host: hostOf(baseOf(node, own)) },
+    listsIndexes: own.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0),
+  }));
 }
 
 function baseOf(node: string, records: readonly ParticipantRecord[]): string {

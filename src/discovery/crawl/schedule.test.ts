@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { nextAttempt, nextNodeAttempt, nextNodeCheck, nextPoll, restUntil } from './schedule.ts';
+import {
+  nextAttempt,
+  nextNodeAttempt,
+  nextNodeCheck,
+  nextNodeLook,
+  nextPoll,
+  restUntil,
+} from './schedule.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const intervalMs = 300_000;
@@ -34,6 +41,10 @@ describe('a manifest', () => {
 
   it('is read again within a day, whatever it announces', () => {
     expect(seconds(nextNodeCheck(at(1e7), intervalMs, moment()))).toBe(86_400);
+  });
+
+  it('is looked for once a day where there was none, and none is to be expected', () => {
+    expect(seconds(nextNodeLook(moment()))).toBe(86_400);
   });
 });
 

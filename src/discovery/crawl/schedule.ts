@@ -32,6 +32,11 @@ export function nextNodeCheck(
   return after(now, delay * (1 + jitter * random));
 }
 
+/** The next look at a participant that hosts nothing. */
+export function nextNodeLook({ now, random }: Moment): Date {
+  return after(now, maxNodeCheckMs * (1 + jitter * random));
+}
+
 /** The next attempt at a node that could not be read: at once only where the trouble may well pass. */
 export function nextNodeAttempt(failures: number, passes: boolean, { now, random }: Moment): Date {
   const firstMs = passes ? firstDelayMs : minPollMs;
