@@ -124,7 +124,10 @@ export async function moveNode(
   await wakeHosts(tx, [hostKey], now);
 }
 
-/** Something of the node did not verify: its manifest and record are read again, but not all the time. */
+/**
+ * Something of the node did not verify: its manifest and record are read again, but not all the time. Comes first in its transaction: everybody
+ * locks nodes before their indexes, and these before their targets.
+ */
 export async function recheckNode(
   tx: Transaction,
   nodeId: number,

@@ -142,9 +142,9 @@ export async function postpone(
   const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
   await context.database.transaction(async (tx) => {
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
-    await recordTarget(tx, lease, row, changes, dueAt);
     if (faults.some((fault) => !(fault instanceof CrawlFault)))
       await recheckNode(tx, row.node_id, now, minPollMs);
+    await recordTarget(tx, lease, row, changes, dueAt);
     await writeLog(tx, linesOf(work, faults), now);
   });
 }

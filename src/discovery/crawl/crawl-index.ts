@@ -1,6 +1,6 @@
 import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
-import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { TrustFault, type TrustFaultCode } from '../../rules/self-hosted/faults.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import {
   countEntries,
@@ -102,13 +102,13 @@ async function record(
   const dueAt = pollAfter(context, nextUpdate);
   const hideUnconfirmed = config.UNCONFIRMED === 'hide';
   await database.transaction(async (tx) => {
+    if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
     const effects = await recordIndex(tx, lease, row, readIndexOf(read, nextUpdate), {
       ...{ now: at, dueAt, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned]);
     await writeLog(tx, linesOf(context, row, read, effects, nextUpdate <= at), at);
-    if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
   });
 }
 
@@ -127,8 +127,11 @@ async function judgeNumber(
 
 function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, nextUpdate: Date): ReadIndex {
   const received = new Map(index.entries.map((entry) => [catalogIdOf(entry), entry]));
+  // Where the registry may yet say otherwise of a key, the index is read again although it has not changed.
+  const isFinal = !faults.some(({ fault }) => keyFaults.includes(fault.code));
   return {
-    ...{ etag, modified, nextUpdate, signedBy: index.signedBy },
+    ...(isFinal && { etag, modified }),
+    ...{ nextUpdate, signedBy: index.signedBy },
     entries: entries.map(({ entry }): ReadEntry => {
       const document = JSON.stringify(received.get(entry.catalogId));
       return {
@@ -142,6 +145,8 @@ function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, n
     discarded: faults.map(({ catalogId }) => catalogId).filter((id) => id !== undefined),
   };
 }
+
+const keyFaults: readonly TrustFaultCode[] = ['key-unknown', 'key-unusable', 'node-unknown'];
 
 function catalogIdOf(entry: unknown): unknown {
   return (entry as { catalogId?: unknown } | null)?.catalogId;
@@ -188,8 +193,8 @@ async function postpone(
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
   const dueAt = nextAttempt(row.failures + 1, { now: at, random: Math.random() }, retryAfterMs);
   await database.transaction(async (tx) => {
-    await postponeIndex(tx, lease, row, dueAt);
     if (!(fault instanceof CrawlFault)) await recheckNode(tx, row.node_id, at, minPollMs);
+    await postponeIndex(tx, lease, row, dueAt);
     await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
   });
 }
