@@ -137,6 +137,34 @@ describe('signpost doctor', () => {
     expect(await diagnose()).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
   });
 
+  it('plays a crawler that takes nodes without a manifest, and says so: REQUIRE_MANIFEST=false', async () => {
+    await publish();
+    provider.spoil(only('manifest', answers(404)));
+    const lenient = { REQUIRE_MANIFEST: 'false' };
+    expect(await diagnose([], lenient)).toMatchObject({
+      ...{ exitCode: 1, faults: [{ document: 'record', code: 'no-index-urls' }] },
+      warnings: [{ code: 'manifest-missing', message: expect.stringContaining('REQUIRE_MANIFEST=false') }],
+    });
+    await setCatalogIndexUrls(network.database, who(), [`${provider.url}/index/catalogs.index.json`]);
+    expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
+    expect(await diagnose()).toMatchObject({ exitCode: 1, faults: [{ code: 'manifest-missing' }] });
+
+    // One that is there must hold.
+    provider.spoil(only('manifest', replaced('2', '3')));
+    expect(await diagnose([], lenient)).toMatchObject({ faults: [{ code: 'signature-invalid' }] });
+  });
+
+  it('plays a crawler that takes indexes without a signature: ALLOW_UNSIGNED_INDEX', async () => {
+    const index = (document: Body) => {
+      delete document.signature;
+    };
+    provider.spoil(forge(provider, { index }, { signed: { index: 'as it was' } }));
+    await publish();
+    expect(await diagnose()).toMatchObject({ faults: [{ document: 'index', code: 'signature-missing' }] });
+    const lenient = { ALLOW_UNSIGNED_INDEX: 'true' };
+    expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
+  });
+
   it('tells when the registry cannot be asked', async () => {
     const { exitCode, notes } = await doctor([], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);

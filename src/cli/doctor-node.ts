@@ -49,7 +49,8 @@ export async function* examineNode(
     ...{ fetcher: reader.fetcher, host, indexUrls: [] },
     manifestUrls: manifestPaths.map((path) => `${origin}/${path}`),
   };
-  const verified = yield* verifyNode({ source, reader, node, now, signal });
+  const standIn = reader.requireManifest ? undefined : listedIn(records);
+  const verified = yield* verifyNode({ source, reader, node, now, signal, ...(standIn && { standIn }) });
   if (verified === undefined) return undefined;
   yield* examineListing(records, verified.indexUrls);
   return { ...verified, networkMemberships };
@@ -116,9 +117,14 @@ function* examineListing(
   records: readonly ParticipantRecord[],
   indexUrls: readonly string[],
 ): Generator<Finding> {
-  const listed = new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls));
-  const unlisted = indexUrls.filter((url) => !listed.has(url));
+  const listed = listedIn(records);
+  const unlisted = indexUrls.filter((url) => !listed.includes(url));
   if (unlisted.length === 0) return;
   const message = `The registry's own record does not list ${unlisted.join(', ')}.`;
   yield warning({ document: 'registry' }, 'registry-unlisted', message);
+}
+
+/** The indexes that the registry itself knows of. */
+function listedIn(records: readonly ParticipantRecord[]): string[] {
+  return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
 }

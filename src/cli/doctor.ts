@@ -44,6 +44,8 @@ const help = `
 Walks the whole chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files,
 masters, states. What is wrong first is named at the end, and what to do about it. The registry is that of the
 settings (REGISTRY_URL); --network stands for the networks of the discovery service (otherwise DISCOVERY_NETWORKS).
+What that service takes is in the settings, too: REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP,
+MASTER_PUBLISHERS, UNKNOWN_CONTEXT, the limits of a crawl.
 Exit code: 0 when the catalogs can be found, 1 otherwise.
 
 Examples:

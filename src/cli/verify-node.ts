@@ -17,7 +17,7 @@ import {
   trustManifest,
   trustSubscriberRecord,
 } from '../rules/self-hosted/trust-node.ts';
-import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { type About, complaint, type Finding, fault, holds, staleness, warning } from './findings.ts';
 import type { TreeSource } from './verify-source.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
@@ -29,6 +29,8 @@ export interface NodeCheck {
   node: HostingNode;
   now: Date;
   signal: AbortSignal;
+  /** The indexes of the registry's own record, where a reader does with them if there is no manifest (REQUIRE_MANIFEST=false). */
+  standIn?: readonly string[];
 }
 
 const maxNodeFileBytes = 1024 * 1024;
@@ -44,6 +46,7 @@ export interface VerifiedNode {
 export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, VerifiedNode | undefined> {
   const verified = yield* verifyManifest(check);
   if (verified === undefined) return undefined;
+  if (verified === 'missing') return yield* verifyStandIn(check);
   const { manifest, node } = verified;
   const record = yield* verifyRecord({ ...check, node }, manifest);
   return record && { node, indexUrls: record.catalogIndexUrls };
@@ -51,12 +54,18 @@ export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, Ver
 
 async function* verifyManifest(
   check: NodeCheck,
-): AsyncGenerator<Finding, { manifest: TrustedManifest; node: HostingNode } | undefined> {
+): AsyncGenerator<Finding, { manifest: TrustedManifest; node: HostingNode } | 'missing' | undefined> {
   const { source, reader, now } = check;
   const about: About = { document: 'manifest', url: source.manifestUrls[0] };
   try {
     const [first, ...copies] = await openManifests(check);
-    if (!first) throw new CrawlFault('manifest-missing', `There is no manifest at ${about.url}.`);
+    if (!first) {
+      const missing = `There is no manifest at ${about.url}`;
+      if (check.standIn === undefined) throw new CrawlFault('manifest-missing', `${missing}.`);
+      const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record stands in.`;
+      yield warning(about, 'manifest-missing', told);
+      return 'missing';
+    }
     about.url = first.opened.url;
     const { document } = first.opened;
     const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
@@ -76,6 +85,18 @@ async function* verifyManifest(
     yield fault(about, error);
     return undefined;
   }
+}
+
+/** Without a manifest, only the registry says where the indexes are. */
+function* verifyStandIn({ node, standIn = [] }: NodeCheck): Generator<Finding, VerifiedNode | undefined> {
+  const about: About = { document: 'record' };
+  if (standIn.length > 0) {
+    yield holds(about, `that of the registry, indexes: ${standIn.length}`);
+    return { node, indexUrls: standIn };
+  }
+  const message = `The registry's own record of ${node.identity} lists no catalog index.`;
+  yield complaint('fault', about, 'no-index-urls', message);
+  return undefined;
 }
 
 async function* verifyRecord(
