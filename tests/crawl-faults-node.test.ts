@@ -152,6 +152,25 @@ describeFaults('an index', () => network, [
   },
 ]);
 
+describe('a Subscriber record', () => {
+  it('bad-url: that lists what is no address of an index is told, and the catalogs stay', async () => {
+    const { provider } = scene;
+    await scene.publish(0, 10);
+    const record = ({ records: [{ meta }] }: Body) => {
+      for (const pointer of meta.catalog_index_urls) pointer.url = pointer.url.replace('//', '//me:secret@');
+    };
+    provider.spoil(forge(provider, { record }));
+    await scene.look();
+    await scene.expectTold('bad-url');
+    await scene.publish(1, 11);
+    expect(await scene.served()).toEqual(teas(0, 10));
+
+    provider.spoil();
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(1, 11));
+  });
+});
+
 describe('a document past its next_update', () => {
   const past = (document: Body) => {
     document.next_update = '2020-01-01T00:00:00Z';

@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { identityOf } from '../src/protocol/identity.ts';
+import { readLog } from '../src/storage/crawl-log.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { answers, kindOf, only } from './support/tampering.ts';
 import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
 
 // Where the crawler does not go, and what it does while it cannot ask the registry.
+
+const nobody = 'nobody.signpost.test';
 
 let network: TestNetwork;
 let scene: Scene;
@@ -26,7 +30,9 @@ afterEach(() => scene.end());
 
 describe('a private address', () => {
   beforeAll(() =>
-    begin(({ url }) => ({ DISCOVERY_NODES: JSON.stringify([url]), ALLOW_PRIVATE_ADDRESSES: 'false' })),
+    begin(({ url }) => ({
+      ...{ DISCOVERY_NODES: JSON.stringify([url, nobody]), ALLOW_PRIVATE_ADDRESSES: 'false' },
+    })),
   );
   afterAll(finish);
   beforeEach(async () => {
@@ -48,6 +54,15 @@ describe('a private address', () => {
     });
     expect(scene.provider.requests.map(({ path }) => kindOf(path))).not.toContain('record');
     expect(await scene.served()).toBeUndefined();
+  });
+
+  it('node-unknown: of a node that the registry does not know is not even looked for', async () => {
+    await scene.look();
+    const node = identityOf(nobody, network.config.REGISTRY_NAME);
+    const { lines } = await readLog(network.database, { node, limit: 9, offset: 0 });
+    expect(lines).toMatchObject([
+      { code: 'node-unknown', message: `The registry has no usable record of ${node}.` },
+    ]);
   });
 });
 

@@ -207,12 +207,65 @@ describe('an entry of an index', () => {
     await scene.expectTold('gap', { catalogId: scene.catalogId });
   });
 
+  it('in-two-indexes: that a second index of the node has, too, is told; the newer of them counts', async () => {
+    const { provider, catalogId } = scene;
+    await provider.publish({ message: { catalogs: [catalogOf(other(), 0, 3)] } }, 'second');
+    await scene.publish(0, 10);
+    const { catalogs } = JSON.parse(
+      (await copyOf(`${provider.url}/index/catalogs.index.json`)).body.toString(),
+    );
+    const [older] = catalogs;
+    await scene.publish(1, 11);
+    const index = (document: Body) => {
+      if (document.catalogs[0].catalogId === other()) document.catalogs.push(older);
+    };
+    provider.spoil(forge(provider, { index }));
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(1, 11));
+    await scene.expectTold('in-two-indexes', { catalogId });
+  });
+
   it('type-changed: that becomes a MASTER is not followed', async () => {
     await spoilEntry((entry) => {
       entry.catalogType = 'MASTER';
     });
     expect(await scene.served()).toEqual(teas(0, 10));
     await scene.expectTold('type-changed', { catalogId: scene.catalogId });
+  });
+});
+
+describe('a MASTER catalog', () => {
+  it('master-with-offers: that has offers is discarded, because templates are all that it may hold', async () => {
+    const { provider, catalogId } = scene;
+    const baseline = ({ catalog }: Body) => {
+      catalog.offers = [{ id: 'o1', resourceIds: ['r1'] }];
+    };
+    provider.spoil(forge(provider, { baseline }));
+    const publishDirectives = [{ catalogId, catalogType: 'MASTER' as const }];
+    await provider.publish({ message: { catalogs: [catalogOf(catalogId, 0, 3)], publishDirectives } });
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+    await scene.expectTold('master-with-offers', { catalogId, document: 'baseline' });
+  });
+});
+
+describe('a fault of our own', () => {
+  it('internal-error: holds up nothing else of the node, and the catalog follows when it is mended', async () => {
+    const { provider, catalogId } = scene;
+    const other = `${catalogId}-other`;
+    await scene.publish(0, 10);
+    await network.database.query(
+      `alter table discovery.resource add constraint planted check (document::text not like '%"Tea 10"%') not valid`,
+    );
+    await provider.publish({ message: { catalogs: [catalogOf(other, 0, 3)] } });
+    await scene.publish(1, 11);
+    expect(await scene.served()).toEqual(teas(0, 10));
+    expect(await scene.served(other)).toEqual(teas(0, 3));
+    await scene.expectTold('internal-error', { catalogId });
+
+    await network.database.query('alter table discovery.resource drop constraint planted');
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(1, 11));
   });
 });
 

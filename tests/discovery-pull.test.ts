@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { sha256Digest } from '../src/protocol/digest.ts';
+import { feedsChannel } from '../src/storage/discovery-feeds.ts';
 import type { Actor, Body, Received } from './support/actor.ts';
 import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -149,7 +150,10 @@ describe('pulling', () => {
     const sent = new Promise<Received>((resolve) => {
       service.onPull = async (pull) => resolve(pull);
     });
-    await network.database.query('update discovery.feed set pull_at = now(), due_at = now()');
+    await network.database.transaction(async (tx) => {
+      await tx.query('update discovery.feed set pull_at = now(), due_at = now()');
+      tx.hint(feedsChannel);
+    });
     const pull = await sent;
     service.onPull = undefined;
     await discovery.stop();
