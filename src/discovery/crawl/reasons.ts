@@ -65,8 +65,13 @@ const driverHints = {
 
 export type CrawlCode = TrustFaultCode | keyof typeof driverHints;
 
+const hints = { ...trustHints, ...driverHints };
+
+/** The closed list of reasons. */
+export const crawlCodes = Object.keys(hints) as CrawlCode[];
+
 export function hintOf(code: CrawlCode): string {
-  return { ...trustHints, ...driverHints }[code];
+  return hints[code];
 }
 
 export type ReadingFault = TrustFault | CrawlFault;

@@ -7,7 +7,11 @@ import { CrawlFault, hintOf, type ReadingFault } from './reasons.ts';
 export type About = Pick<LogLine, 'node' | 'indexUrl' | 'catalogId'>;
 
 /** A fault as a line of the crawl log; it is counted, too. */
-export function lineOf({ metrics, logger }: CrawlContext, about: About, fault: ReadingFault): LogLine {
+export function lineOf(
+  { metrics, logger }: Pick<CrawlContext, 'metrics' | 'logger'>,
+  about: About,
+  fault: ReadingFault,
+): LogLine {
   const document = fault instanceof TrustFault ? fault.document : undefined;
   const url = fault instanceof CrawlFault ? fault.url : undefined;
   metrics
