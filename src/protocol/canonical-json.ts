@@ -40,20 +40,11 @@ function itemsInOrder(items: Json[]): Json[] | typeof unorderable {
   return copy ?? items;
 }
 
-/**
- * Objects keep the order in which members are set, except for names that look like array indexes, which come first, and
- * `__proto__`, which cannot be set like the others.
- */
 function membersInOrder(members: JsonObject): JsonObject | typeof unorderable {
-  const names = Object.keys(members);
-  if (isDigit(names[0]?.charCodeAt(0))) return unorderable;
-  let isOrdered = true;
-  for (let index = 1; index < names.length && isOrdered; index++) {
-    isOrdered = (names[index - 1] as string) < (names[index] as string);
-  }
-  let copy: JsonObject | undefined = isOrdered ? undefined : {};
-  for (const name of isOrdered ? names : names.sort()) {
-    if (name === '__proto__') return unorderable;
+  const order = orderOf(Object.keys(members));
+  if (order === unorderable) return unorderable;
+  let copy: JsonObject | undefined = order.isGiven ? undefined : {};
+  for (const name of order.sorted) {
     const member = members[name] as Json;
     const ordered = inOrder(member);
     if (ordered === unorderable) return unorderable;
@@ -61,6 +52,62 @@ function membersInOrder(members: JsonObject): JsonObject | typeof unorderable {
     if (copy) copy[name] = ordered;
   }
   return copy ?? members;
+}
+
+interface Order {
+  names: readonly string[];
+  sorted: readonly string[];
+  /** Whether the names were in order as they came. */
+  isGiven: boolean;
+}
+
+/**
+ * The thousands of objects in a catalog have a handful of lists of names, so the last few are remembered by the name that they begin with.
+ * Names come from strangers: the memory of them is bounded.
+ */
+const knownOrders = new Map<string, Order[]>();
+const maxBeginnings = 1000;
+const maxOrdersOfBeginning = 8;
+const maxNames = 64;
+const maxNameLength = 64;
+
+function orderOf(names: readonly string[]): Order | typeof unorderable {
+  const first = names[0] ?? '';
+  const alike = knownOrders.get(first);
+  if (alike) {
+    for (const order of alike) if (areSame(order.names, names)) return order;
+  }
+  const order = makeOrder(names);
+  if (order === unorderable || !isShort(names)) return order;
+  if (alike) {
+    if (alike.push(order) > maxOrdersOfBeginning) alike.shift();
+  } else {
+    if (knownOrders.size >= maxBeginnings) knownOrders.clear();
+    knownOrders.set(first, [order]);
+  }
+  return order;
+}
+
+/**
+ * Objects keep the order in which members are set, except for names that look like array indexes, which come first, and
+ * `__proto__`, which cannot be set like the others.
+ */
+function makeOrder(names: readonly string[]): Order | typeof unorderable {
+  if (isDigit(names[0]?.charCodeAt(0)) || names.includes('__proto__')) return unorderable;
+  const sorted = [...names].sort();
+  return { names, sorted, isGiven: areSame(sorted, names) };
+}
+
+function isShort(names: readonly string[]): boolean {
+  return names.length <= maxNames && names.every((name) => name.length <= maxNameLength);
+}
+
+function areSame(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) {
+    if (one[index] !== other[index]) return false;
+  }
+  return true;
 }
 
 function isDigit(code: number | undefined): boolean {

@@ -9,13 +9,13 @@ import { isJsonObject, type Json, parseJson } from './json.ts';
  * with `kid` naming the registry record of the key. In a `proof` the key is named beside it and `kid` is absent.
  */
 export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?: string }): string {
-  const { input, write } = prepareJws(payload, key.kid);
+  const { input, write } = prepareJws([payload], key.kid);
   return write(sign(null, input, key.privateKey));
 }
 
-/** The bytes to be signed, and the text that their signature makes, for who signs them elsewhere. */
+/** The bytes to be signed, and the text that their signature makes, for who signs them elsewhere or has them in parts. */
 export function prepareJws(
-  payload: Uint8Array,
+  payload: readonly Uint8Array[],
   kid?: string,
 ): { input: Buffer; write(signature: Buffer): string } {
   const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid };
@@ -39,7 +39,7 @@ export function parseJws(text: string): DetachedJws {
 }
 
 export function jwsHolds(jws: DetachedJws, payload: Uint8Array, publicKey: KeyObject): boolean {
-  return verify(null, signingInput(jws.encodedHeader, payload), publicKey, jws.signature);
+  return verify(null, signingInput(jws.encodedHeader, [payload]), publicKey, jws.signature);
 }
 
 /**
@@ -70,8 +70,8 @@ function findHeader(encoded: string): Json | undefined {
   }
 }
 
-function signingInput(encodedHeader: string, payload: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${encodedHeader}.`, 'ascii'), payload]);
+function signingInput(encodedHeader: string, payload: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([Buffer.from(`${encodedHeader}.`, 'ascii'), ...payload]);
 }
 
 const signatureBytes = 64;

@@ -23,36 +23,36 @@ export function signDocument<T extends object>(
 ): T & Signed {
   const { signature: _, ...unsigned } = document as T & Partial<Signed>;
   const bytes = signedBytes(unsigned as unknown as JsonObject);
-  const { input, write } = prepareSignature(bytes, key, profile);
+  const { input, write } = prepareSignature([bytes], key, profile);
   return { ...(unsigned as T), signature: write(sign(null, input, key.privateKey)) };
 }
 
 /**
  * Signs in a thread of its own, because hundreds of megabytes take a while.
  *
- * @param bytes the signed bytes of a document, for who has made them piece by piece
+ * @param pieces the signed bytes of a document, for who has made them piece by piece
  */
 export async function signContent(
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
   key: SigningKey,
   profile: WireProfile,
 ): Promise<Signed['signature']> {
-  const { input, write } = prepareSignature(bytes, key, profile);
+  const { input, write } = prepareSignature(pieces, key, profile);
   return write(await signAside(null, input, key.privateKey));
 }
 
 const signAside = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
 
 function prepareSignature(
-  bytes: Uint8Array,
+  pieces: readonly Uint8Array[],
   { recordId }: SigningKey,
   profile: WireProfile,
 ): { input: Uint8Array; write(signature: Buffer): Signed['signature'] } {
-  if (profile === 'spec') return prepareJws(bytes, recordId);
+  if (profile === 'spec') return prepareJws(pieces, recordId);
   const write = (signature: Buffer) => {
     return { keyId: recordId, canonicalization: 'JCS', value: signature.toString('base64') };
   };
-  return { input: bytes, write };
+  return { input: Buffer.concat(pieces), write };
 }
 
 /** The form of the DeDi layer (manifest, Subscriber record), the same in every profile. */

@@ -23,26 +23,38 @@ export function* canonicalPieces(value: Json): Generator<Buffer> {
 const itemsPerPiece = 500;
 
 function* piecesOfList(list: readonly Json[]): Generator<Buffer> {
-  yield Buffer.from('[');
   for (let start = 0; start < list.length; start += itemsPerPiece) {
-    if (start > 0) yield Buffer.from(',');
-    yield pieceOf(list.slice(start, start + itemsPerPiece));
+    yield pieceOf(start === 0 ? '[' : ',', list.slice(start, start + itemsPerPiece));
   }
-  yield Buffer.from(']');
+  yield Buffer.from(list.length === 0 ? '[]' : ']');
 }
 
-/** Of a catalog that stays in memory, most is written again and again as it is. */
-const written = new WeakMap<object, { items: readonly Json[]; piece: Buffer }>();
+/** Of a catalog that stays in memory, most is written again and again as it is: the very same piece. */
+const written = new WeakMap<object, { lead: string; items: readonly Json[]; piece: Buffer }>();
 
-function pieceOf(items: readonly Json[]): Buffer {
+function pieceOf(lead: '[' | ',', items: readonly Json[]): Buffer {
   const [first] = items;
   const isKnowable = typeof first === 'object' && first !== null;
   const known = isKnowable ? written.get(first) : undefined;
-  if (known && isSameList(known.items, items)) return known.piece;
-  const piece = Buffer.from(canonicalJson(items as Json[]).slice(1, -1));
-  if (isKnowable) written.set(first, { items, piece });
+  if (known && known.lead === lead && isSameList(known.items, items)) return known.piece;
+  const piece = writeItems(lead, items);
+  if (isKnowable) written.set(first, { lead, items, piece });
   return piece;
 }
+
+function writeItems(lead: '[' | ',', items: readonly Json[]): Buffer {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < items.length; start += itemsAtOnce) {
+    // What stands before the items and between them takes the place of the bracket that opens their list.
+    const part = Buffer.from(canonicalJson(items.slice(start, start + itemsAtOnce)));
+    part.write(start === 0 ? lead : ',');
+    parts.push(part.subarray(0, -1));
+  }
+  return Buffer.concat(parts);
+}
+
+/** So few that what is made for them has been let go before the next. */
+const itemsAtOnce = 50;
 
 /** The very same items: nobody changes them once they are published. */
 function isSameList(one: readonly Json[], other: readonly Json[]): boolean {

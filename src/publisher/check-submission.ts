@@ -62,15 +62,19 @@ export function findContentFaults(
   const faults = createFaultList();
   faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
   faults.refuse(findDirectiveFaults(submission, next));
+  const partial = submission.catalogType === 'MASTER';
   for (const [index, resource] of (catalog.resources ?? []).entries()) {
     const directive = next.directives.get(resource.id);
-    if (!directive && !isNews(resource.id)) continue;
+    if (!directive) {
+      if (!isNews(resource.id)) continue;
+      // Of very many, hardly one has a fault: only then it matters where it stands.
+      if (checkResource(resource, checker, { partial, brief: true }).length === 0) continue;
+    }
     const options = { at: [...at, 'resources', index], brief: faults.isFull() };
-    const isTemplate = submission.catalogType === 'MASTER';
     faults.refuse(
       directive
         ? findExtensionFaults(resource, directive, masters, checker, options)
-        : checkResource(resource, checker, { ...options, partial: isTemplate }),
+        : checkResource(resource, checker, { ...options, partial }),
     );
   }
   for (const [index, offer] of (catalog.offers ?? []).entries()) {

@@ -79,11 +79,14 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
-  const faults = findContentFaults(submission, next, masters, isNews, checker);
+  // What is built stays in memory until all of it was found sound.
+  const check = once(() => findContentFaults(submission, next, masters, isNews, checker));
+  const facts = factsOf(submission, current, next, masters);
+  const options = { ...buildOptions(tree, forceBaseline), whileSigning: check };
+  const built = await buildPublish(current, facts, { next, diff }, options);
+  const faults = check();
   if (faults.length > 0) return reject(catalog.id, faults);
 
-  const facts = factsOf(submission, current, next, masters);
-  const built = await buildPublish(current, facts, { next, diff }, buildOptions(tree, forceBaseline));
   // What a MERGE keeps was not looked at now.
   const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
   return accept(turn, found?.indexName ?? indexName, built, isAllChecked ? checker : undefined);
@@ -100,4 +103,12 @@ function isPartOf(diff: ContentDiff | undefined): (id: string) => boolean {
   const changed = [...(diff?.resources.upserts ?? []), ...(diff?.offers.upserts ?? [])];
   const ids = new Set(changed.map(({ id }) => id));
   return (id) => ids.has(id);
+}
+
+function once<T>(work: () => T): () => T {
+  let done: { result: T } | undefined;
+  return () => {
+    done ??= { result: work() };
+    return done.result;
+  };
 }

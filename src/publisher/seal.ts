@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createGzip, type Gzip } from 'node:zlib';
 import { labelSha256 } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signContent, type WireProfile } from '../protocol/signed-document.ts';
 import { canonicalPieces } from './canonical-pieces.ts';
+import { gzipPieces, packAhead } from './gzip-pieces.ts';
 import { contentPath, type FileKind, urlOf } from './paths.ts';
 
 // From a document to the signed file that is served, and to what the index says of it. A file may have hundreds of megabytes: it is
-// written once, in canonical form, and its pieces are both what is signed and what is served. While one piece is made, the one before
-// is compressed.
+// written once, in canonical form, and its pieces are both what is signed and what is served. Other threads compress and sign: while one piece
+// is made, those before it are compressed, and while they are signed, they are hashed.
 
 /** Larger files are served gzipped. The digest is over what comes out when they are unpacked. */
 const maxPlainBytes = 1_048_576;
@@ -21,6 +20,8 @@ export interface Seal {
   key: SigningKey;
   profile: WireProfile;
   baseUrl: string;
+  /** Something else that can be done in the time that signing takes. */
+  whileSigning?(): void;
 }
 
 export interface SealedFile {
@@ -42,23 +43,20 @@ export async function sealFile(
   kind: FileKind,
   document: { catalogId: string },
   version: number,
-  { key, profile, baseUrl }: Seal,
+  { key, profile, baseUrl, whileSigning }: Seal,
 ): Promise<{ file: SealedFile; reference: FileReference }> {
-  const packing = startPacking();
-  const members: { name: string; pieces: Buffer[] }[] = [];
-  for (const [name, value] of Object.entries<Json>(document)) {
-    const pieces: Buffer[] = [];
-    let lead = `${members.length === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    for (const piece of canonicalPieces(value)) {
-      pieces.push(piece);
-      await packing.add(Buffer.from(lead), piece);
-      lead = '';
-    }
-    members.push({ name, pieces });
-  }
-  const signature = await signContent(signedBytesOf(members), key, profile);
-  await packing.add(Buffer.from(`,"signature":${JSON.stringify(signature)}}`));
-  const { bytes, unpackedBytes, sha256, isGzipped } = await packing.end();
+  const members = await writeMembers(document);
+  const signing = signContent(signedPieces(members), key, profile);
+  const pieces = members.flatMap((member) => member.pieces);
+  const hashing = createHash('sha256');
+  for (const piece of pieces) hashing.update(piece);
+  whileSigning?.();
+  const last = Buffer.from(`,"signature":${JSON.stringify(await signing)}}`);
+  pieces.push(last);
+  const sha256 = hashing.update(last).digest('hex');
+  const unpackedBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const isGzipped = unpackedBytes > maxPlainBytes;
+  const bytes = isGzipped ? await gzipPieces(pieces) : Buffer.concat(pieces);
   const path = contentPath(kind, { catalogId: document.catalogId, version, sha256, isGzipped });
   return {
     file: { path, bytes, unpackedBytes },
@@ -66,58 +64,36 @@ export async function sealFile(
   };
 }
 
-/** The same bytes as `signedBytes` of the document: its members in canonical order. */
-function signedBytesOf(members: readonly { name: string; pieces: Buffer[] }[]): Buffer {
-  const ordered = [...members].sort((one, other) => (one.name < other.name ? -1 : 1));
-  const parts = ordered.flatMap(({ name, pieces }, index) => [
-    Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
-    ...pieces,
-  ]);
-  return Buffer.concat([...parts, Buffer.from('}')]);
-}
-
-/** Takes a file piece by piece; compresses it from the moment on when it is large. */
-function startPacking() {
-  const hashing = createHash('sha256');
-  const plain: Buffer[] = [];
-  const packed: Buffer[] = [];
-  let plainBytes = 0;
-  let gzip: Gzip | undefined;
-  return {
-    async add(...pieces: Buffer[]): Promise<void> {
-      for (const piece of pieces) {
-        hashing.update(piece);
-        plainBytes += piece.length;
-        if (gzip) gzip.write(piece);
-        else plain.push(piece);
-      }
-      if (plainBytes <= maxPlainBytes) return;
-      if (!gzip) {
-        gzip = createGzip({ chunkSize: gzipChunkBytes });
-        gzip.on('data', (chunk: Buffer) => packed.push(chunk));
-        for (const piece of plain.splice(0)) gzip.write(piece);
-      }
-      // Lets the compressor, which works in a thread of its own, take the next piece.
+/** The pieces of a member begin with its name, and with what stands before that in the file. */
+async function writeMembers(document: { catalogId: string }): Promise<WrittenMember[]> {
+  const members: WrittenMember[] = [];
+  let bytes = 0;
+  for (const [name, value] of Object.entries<Json>(document)) {
+    const pieces: Buffer[] = [Buffer.from(`${members.length === 0 ? '{' : ','}${JSON.stringify(name)}:`)];
+    for (const piece of canonicalPieces(value)) {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes <= maxPlainBytes) continue;
+      packAhead(piece);
+      // Lets the compressors take note of what they have done.
       await nextTurn();
-    },
-    async end(): Promise<Packed> {
-      if (gzip) await once(gzip.end(), 'end');
-      const bytes = Buffer.concat(gzip ? packed : plain);
-      return {
-        bytes,
-        unpackedBytes: plainBytes,
-        sha256: hashing.digest('hex'),
-        isGzipped: gzip !== undefined,
-      };
-    },
-  };
+    }
+    members.push({ name, pieces });
+  }
+  return members;
 }
 
-const gzipChunkBytes = 262_144;
+interface WrittenMember {
+  name: string;
+  pieces: Buffer[];
+}
 
-interface Packed {
-  bytes: Buffer;
-  unpackedBytes: number;
-  sha256: string;
-  isGzipped: boolean;
+/** Together the same bytes as `signedBytes` of the document: its members in canonical order. */
+function signedPieces(members: readonly WrittenMember[]): Buffer[] {
+  const ordered = [...members].sort((one, other) => (one.name < other.name ? -1 : 1));
+  const pieces = ordered.flatMap(({ name, pieces: [, ...value] }, index) => [
+    Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
+    ...value,
+  ]);
+  return [...pieces, Buffer.from('}')];
 }

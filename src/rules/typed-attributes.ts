@@ -65,7 +65,8 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     const { '@context': context, '@type': type, ...value } = attributes;
     if (typeof context !== 'string') return [];
     const known = find(context);
-    const reference = known?.get(typeof type === 'string' ? bareType(type) : '') ?? known?.get(anyType);
+    const named = typeof type === 'string' ? type : '';
+    const reference = known?.get(named) ?? known?.get(bareType(named)) ?? known?.get(anyType);
     if (known === undefined || (reference !== undefined && problems.has(reference))) {
       onUnknownContext?.(context);
       return unknownContext === 'accept'
