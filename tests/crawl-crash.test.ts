@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { rouse, settled } from './support/crawl.ts';
 import { crawlThroughKills, startProviders } from './support/crawl-crashes.ts';
+import { endLeases } from './support/leases.ts';
 import { until } from './support/receiver.ts';
+import type { ServiceProcess } from './support/service-process.ts';
 
 // Crawlers in processes of their own: killed, two at a time, and one that comes back when others have done its work.
 
@@ -15,7 +17,7 @@ describe('crawlers', () => {
   );
 
   it(
-    'share the work: each file is fetched once, however many crawl',
+    'share the work: each file is fetched once and applied once, however many crawl',
     async () => {
       const crawled = await startProviders(8, 3);
       const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
@@ -34,6 +36,8 @@ describe('crawlers', () => {
             expect([...new Set(fetched)]).toEqual(fetched);
           }
         }
+        const applied = await Promise.all(crawlers.map(countApplied));
+        expect(applied.reduce((sum, count) => sum + count, 0)).toBe(3 * 8 * 3);
         await Promise.all(crawlers.map((crawler) => crawler.stop()));
       } finally {
         await crawled.end();
@@ -63,9 +67,7 @@ describe('crawlers', () => {
         const halted = await startCrawler();
         await until(() => isAsked, 'the first file to be asked for');
         halted.halt();
-        // As the lease of one that hangs would by itself, in a while.
-        await network.database.query("update discovery.crawl_host set leased_until = now() - interval '1 s'");
-
+        await endLeases(network.database);
         await startCrawler();
         await publishAll();
         await rouse(network.database);
@@ -87,3 +89,9 @@ describe('crawlers', () => {
     timeoutMs,
   );
 });
+
+/** How many catalogs a crawler has brought up to date. */
+async function countApplied({ url }: ServiceProcess): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^signpost_crawl_applied_total\S* (\d+)$/m.exec(metrics)?.[1] ?? 0);
+}

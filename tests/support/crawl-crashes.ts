@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { rouse, settled } from './crawl.ts';
 import { held } from './discovery.ts';
+import { endLeases } from './leases.ts';
 import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './network.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { until } from './receiver.ts';
@@ -106,13 +107,10 @@ export async function crawlThroughKills({
       await delay(Math.random() * 30);
       await crawler.kill();
       await expectWhole();
-      // As the lease of the dead would by itself, in a while.
-      await network.database.query(
-        'update discovery.crawl_host set leased_until = now() where leased_until is not null',
-      );
+      await endLeases(network.database);
     }
+    // Nobody wakes it: what is still to do stands in the database, and is due.
     const last = await startCrawler();
-    await rouse(network.database);
     await settled(network.database, { timeoutMs: 60_000 });
     expect(await expectWhole()).toBe(nodes * catalogs);
     const { rows } = await network.database.query(
