@@ -12,12 +12,15 @@ describe('the local trigger', () => {
     [{ context: { action: 'catalog/publish' }, message: samplePublishMessage(), forceBaseline: true }],
     [{ retire: ['catalog-1'] }],
     [{ pause: ['catalog-1'], resume: ['catalog-2'] }],
+    [{ pause: ['catalog-1'], forceBaseline: false }],
+    [{ forceBaseline: true }],
   ])('takes catalogs to publish, or other things to do', (request) => {
     expect(parse(request)).toBe(request);
   });
 
   it.each([
     ['SCH_REQUIRED_FIELD_MISSING', '$', {}],
+    ['SCH_REQUIRED_FIELD_MISSING', '$', { forceBaseline: false }],
     ['SCH_FIELD_NOT_ALLOWED', '$.surprise', { retire: [], surprise: 1 }],
     ['CTX_ACTION_MISMATCH', '$.context.action', { context: { action: 'discover' }, retire: ['catalog-1'] }],
     ['SCH_SCHEMA_VALIDATION_FAILED', '$.message.catalogs', { message: { catalogs: [] } }],

@@ -23,9 +23,11 @@ export const TriggerRequest = closed(
   },
   {
     title: 'TriggerRequest',
-    anyOf: ['message', 'retire', 'pause', 'resume', 'forceBaseline'].map((member) => ({
-      required: [member],
-    })),
+    anyOf: [
+      ...['message', 'retire', 'pause', 'resume'].map((member) => ({ required: [member] })),
+      // Alone, it asks for something only where it is true.
+      { required: ['forceBaseline'], properties: { forceBaseline: { const: true } } },
+    ],
   },
 );
 export type TriggerRequest = Static<typeof TriggerRequest>;
