@@ -1,8 +1,9 @@
+import { LockNotFree } from '../storage/file-lock.ts';
 import { DamagedIndex } from './indexes.ts';
 
 /** Why the tree cannot be read or written, for whoever looks after it; undefined for an error that does not come from there. */
 export function findTreeProblem(error: unknown): string | undefined {
-  if (error instanceof DamagedIndex) return error.message;
+  if (error instanceof DamagedIndex || error instanceof LockNotFree) return error.message;
   if (!(error instanceof Error && 'code' in error && diskProblems.has(error.code))) return undefined;
   return `The published files cannot be read or written: ${error.message}.`;
 }

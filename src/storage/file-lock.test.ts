@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { abandonFileLock, acquireFileLock, withFileLock } from './file-lock.ts';
+import { abandonFileLock, acquireFileLock, LockNotFree, signOfLifeMs, withFileLock } from './file-lock.ts';
 import { identifyProcess } from './process-identity.ts';
 
 let directory: string;
@@ -63,7 +63,9 @@ describe('a file lock', () => {
 
   it('says who holds it when it is not free in time', async () => {
     const release = await acquireFileLock(lock, 100);
-    await expect(acquireFileLock(lock, 100)).rejects.toThrow(`Process ${process.pid} has held the lock`);
+    const waiting = acquireFileLock(lock, 100);
+    await expect(waiting).rejects.toThrow(LockNotFree);
+    await expect(waiting).rejects.toThrow(`Process ${process.pid} has held the lock`);
     await release();
   });
 
@@ -102,6 +104,33 @@ describe('a file lock', () => {
     const before = identifyProcess(process.pid)?.replace(/@\d+@/, '@1@') ?? '';
     await writeFile(join(lock, '7'), before);
     expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+
+  it('of a process in another container is held for as long as that gives signs of life', async () => {
+    await mkdir(lock);
+    const file = join(lock, '7');
+    await writeFile(file, '1@1@boot\nboot/pid:[1]');
+    await expect(acquireFileLock(lock, 50)).rejects.toThrow('Process 1 has held the lock');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(file, longAgo, longAgo);
+    expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
+  });
+
+  it('gives signs of life until it is given back', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const release = await acquireFileLock(lock, 100);
+      const file = join(lock, '1');
+      const longAgo = new Date('2026-01-01T00:00:00.000Z');
+      await utimes(file, longAgo, longAgo);
+      vi.advanceTimersByTime(signOfLifeMs);
+      await vi.waitUntil(async () => (await stat(file)).mtime > longAgo);
+      await release();
+      expect(vi.getTimerCount()).toBe(0);
+      expect(await readFile(file, 'utf8')).toBe('');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { identifyProcess } from './process-identity.ts';
+import { identifyProcess, placeOfProcess } from './process-identity.ts';
 
-// A lock between processes of one machine that is taken over when its owner has died.
+// A lock between processes that is taken over when its owner has died: at once where that can be told, on the same machine and in the same
+// container; after a while in which it gave no sign of life where it came from another container, or from a machine that shares the directory.
 //
 // The lock is a directory of numbered files. The file with the highest number tells who holds the lock, or is empty when nobody does;
 // whoever finds it free, or its owner dead, creates the next number, which only one can. The highest file is never removed:
 // of two who find the same dead owner, the slower one meets a higher number than its own, however late it comes.
 
 const pollMs = 40;
+/** How often the owner of a lock gives a sign of life, and after what time without one it counts as dead, where nothing else is known of it. */
+export const signOfLifeMs = 5_000;
+const silenceMs = 30_000;
+
+/** The lock was not free in time. The message is for whoever looks after the directory. */
+export class LockNotFree extends Error {
+  override readonly name = 'LockNotFree';
+}
 
 /** Runs the work while no other process holds the lock; throws when it does not get it in time, or is told to wait no longer. */
 export async function withFileLock<T>(
@@ -33,8 +42,7 @@ export async function withFileLock<T>(
  */
 export async function abandonFileLock(directory: string): Promise<void> {
   const last = await highest(directory).catch(() => 0);
-  const isOurs = (await readOwner(directory, last)) === identifyProcess(process.pid);
-  if (isOurs) await giveBack(directory, last);
+  if ((await readOwner(directory, last))?.text === ownText()) await giveBack(directory, last);
 }
 
 /** Returns the function that gives the lock back. */
@@ -49,12 +57,12 @@ export async function acquireFileLock(
     signal?.throwIfAborted();
     const last = await highest(directory);
     const owner = await readOwner(directory, last);
-    if (!isHeld(owner)) {
+    if (owner === undefined || !isHeldBy(owner)) {
       const own = last + 1;
-      if (await create(directory, own)) return () => giveBack(directory, own);
+      if (await create(directory, own)) return hold(directory, own);
     } else if (Date.now() > deadline) {
-      throw new Error(
-        `Process ${owner.split('@')[0]} has held the lock ${directory} for over ${waitMs / 1000} s.`,
+      throw new LockNotFree(
+        `Process ${owner.text.split('@')[0]} has held the lock ${directory} for over ${waitMs / 1000} s.`,
       );
     } else {
       await delay(pollMs * (0.5 + Math.random()));
@@ -62,10 +70,22 @@ export async function acquireFileLock(
   }
 }
 
+function hold(directory: string, number: number): () => Promise<void> {
+  const signs = setInterval(() => {
+    const now = new Date();
+    // Where somebody has removed it, there is nothing to be held.
+    utimes(join(directory, String(number)), now, now).catch(() => undefined);
+  }, signOfLifeMs).unref();
+  return () => {
+    clearInterval(signs);
+    return giveBack(directory, number);
+  };
+}
+
 async function create(directory: string, number: number): Promise<boolean> {
   const complete = join(directory, `new-${randomUUID()}`);
   try {
-    await writeFile(complete, identifyProcess(process.pid) ?? '');
+    await writeFile(complete, ownText());
     // A link appears with its whole content, and fails where one stands.
     await link(complete, join(directory, String(number)));
   } catch (error) {
@@ -93,14 +113,31 @@ async function giveBack(directory: string, number: number): Promise<void> {
   }
 }
 
-/** The content of a lock file; undefined when it has been removed meanwhile, or none was ever made. */
-async function readOwner(directory: string, number: number): Promise<string | undefined> {
-  return readFile(join(directory, String(number)), 'utf8').catch(() => undefined);
+interface Owner {
+  /** Who it is, and where it lives. */
+  text: string;
+  lastSign: Date;
 }
 
-function isHeld(owner: string | undefined): owner is string {
-  if (owner === undefined || owner === '') return false;
-  return identifyProcess(Number.parseInt(owner, 10)) === owner;
+/** What a lock file says; undefined when it has been removed meanwhile, or none was ever made. */
+async function readOwner(directory: string, number: number): Promise<Owner | undefined> {
+  const file = join(directory, String(number));
+  try {
+    return { text: await readFile(file, 'utf8'), lastSign: (await stat(file)).mtime };
+  } catch {
+    return undefined;
+  }
+}
+
+function ownText(): string {
+  return `${identifyProcess(process.pid)}\n${placeOfProcess()}`;
+}
+
+function isHeldBy({ text, lastSign }: Owner): boolean {
+  const [identity = '', place = placeOfProcess()] = text.split('\n');
+  if (identity === '') return false;
+  if (place === placeOfProcess()) return identifyProcess(Number.parseInt(identity, 10)) === identity;
+  return Date.now() - lastSign.getTime() < silenceMs;
 }
 
 async function highest(directory: string): Promise<number> {

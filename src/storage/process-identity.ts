@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
 
 // Process ids are used again, after a reboot or in a restarted container at once. These two tell whether a process is still the same.
 
@@ -15,6 +16,23 @@ export function identifyProcess(pid: number): string | undefined {
     return ended ? undefined : `${pid}@${startedAt}@${readProc('/proc/sys/kernel/random/boot_id')?.trim()}`;
   }
   return `${pid}@${askPs(pid, 'lstart=')}`;
+}
+
+/**
+ * Where the ids of this process's neighbours mean what they mean to it: the machine since it was started, and the container. Nothing
+ * can be told of a process from elsewhere.
+ */
+export function placeOfProcess(): string {
+  if (process.platform !== 'linux') return hostname();
+  return `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${readNamespace()}`;
+}
+
+function readNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The command line of a process; undefined when it cannot be told. */
