@@ -84,6 +84,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keepAliveTimeout: keepAliveTimeoutMs,
     // What still comes over an open connection is served, and the connection closed after it: Fastify's own refusal is no NACK.
     return503OnClosing: false,
+    rewriteUrl: originForm,
     routerOptions: { maxParamLength: maxParameterLength },
     http: {
       maxHeaderSize: maxHeaderBytes,
@@ -142,6 +143,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   if (options.operations) options.operations.add(operated);
   else addOperations(server, [operated]);
   return server;
+}
+
+/** A server also takes the form in which requests are sent to a proxy, with the whole address (RFC 9112, 3.2.2). */
+function originForm({ url = '/' }: IncomingMessage): string {
+  return url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
 }
 
 /** A caller's own id is taken over where it is one, so that one request can be followed through several services. */
