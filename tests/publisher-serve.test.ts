@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
@@ -17,6 +18,7 @@ import { addFileRoutes } from '../src/publisher/serve.ts';
 const index = 'index/catalogs.index.json';
 const baseline = 'catalogs/chargers.v1.0123456789ab.json';
 const gzipped = 'catalogs/chargers.v2.ba9876543210.json.gz';
+const pipe = 'catalogs/chargers.v3.0123456789ab.json';
 const change = 'catalogs/changes/chargers.v2.0123456789ab.changes.json';
 
 let directory: string;
@@ -39,6 +41,7 @@ beforeAll(async () => {
   await writeFile(join(directory, 'secret.json'), 'secret');
   await symlink(join(directory, 'secret.json'), join(root, 'link.json'));
   await symlink('/etc', join(root, 'etc'));
+  execFileSync('mkfifo', [join(root, pipe)]);
   await symlink(baseline.replace('catalogs/', ''), join(root, 'catalogs/inner-link.json'));
   server = createServer({
     role: 'publisher',
@@ -98,6 +101,15 @@ describe('a published file', () => {
     expect(headers['cache-control']).toBe(caching);
     expect(headers['access-control-allow-origin']).toBe('*');
   });
+
+  it.each(['http://elsewhere.example', 'HTTP://127.0.0.1:1'])(
+    'is found also by its whole address, as one asks a proxy for it: %s',
+    async (anyOrigin) => {
+      expect((await ask(`${anyOrigin}/${index}`)).body.toString()).toBe('{"nodeId":"a"}');
+      expect((await ask(`${anyOrigin}/../secret.json`)).status).toBe(404);
+      expect((await ask(anyOrigin)).status).toBe(404);
+    },
+  );
 
   it('that is gzipped is served as the bytes that it is, without a Content-Encoding', async () => {
     const { headers, body } = await ask(`/${gzipped}`, { 'accept-encoding': 'gzip' });
@@ -193,6 +205,7 @@ describe('what is not published', () => {
     '/index',
     '/index/',
     '/empty',
+    `/${pipe}`,
     '/index/other.index.json',
     '/index/catalogs.index.json/',
     '/index//catalogs.index.json',

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import { parseCatalogIndex, parseIndexEntry } from '../protocol/read-signed-files.ts';
@@ -7,6 +7,7 @@ import { claimedKeyOf, signDocument, verifyDocument } from '../protocol/signed-d
 import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';
 import { nextUpdate } from './build.ts';
 import { folders, indexNameOf, indexPath, urlOf } from './paths.ts';
+import { readFile } from './read-file.ts';
 import { findListedIndexNames } from './read-manifest.ts';
 import { type PublisherTree, placeOf } from './tree.ts';
 import { replaceFile } from './write.ts';
@@ -59,7 +60,7 @@ function refuseCopies(tree: PublisherTree, indexes: readonly PublishedIndex[]): 
 const restoreIt = 'Restore it from a copy, with the files that it lists.';
 
 export async function findIndexNames(tree: Pick<PublisherTree, 'root'>): Promise<string[]> {
-  const files = await listDirectory(tree, folders.index);
+  const files = await listFiles(tree, folders.index);
   return files
     .map(indexNameOf)
     .filter((name) => name !== undefined)
@@ -123,10 +124,12 @@ export function indexUrl({ baseUrl }: Pick<PublisherTree, 'baseUrl'>, name: stri
   return urlOf(baseUrl, indexPath(name));
 }
 
-/** The names in a folder of the tree; none where it was not made yet. */
-export async function listDirectory(tree: Pick<PublisherTree, 'root'>, folder: string): Promise<string[]> {
+/** The names of the files in a folder of the tree; none where it was not made yet. */
+export async function listFiles(tree: Pick<PublisherTree, 'root'>, folder: string): Promise<string[]> {
   try {
-    return await readdir(placeOf(tree, folder));
+    const found = await readdir(placeOf(tree, folder), { withFileTypes: true });
+    // A link may lead to a file.
+    return found.filter((one) => one.isFile() || one.isSymbolicLink()).map(({ name }) => name);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;

@@ -1,7 +1,7 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manifest, ManifestKey } from '../protocol/signed-files.ts';
-import { findIndexNames, indexUrl } from './indexes.ts';
+import { findIndexNames, indexUrl, listFiles } from './indexes.ts';
 import {
   buildManifest,
   buildSubscriberRecord,
@@ -10,6 +10,7 @@ import {
   type NodeDescription,
   type Times,
 } from './manifest.ts';
+import { readFile } from './read-file.ts';
 import { findManifest, type PublishedManifest } from './read-manifest.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
 import { replaceFile, writeContent } from './write.ts';
@@ -94,7 +95,7 @@ async function write(tree: PublisherTree, node: NodeDescription, times: Times): 
 /** Whoever read an older manifest may still come for its record until that manifest has run out. */
 async function removeOldRecords(tree: PublisherTree, inUse: string): Promise<void> {
   const oldest = tree.now().getTime() - 2 * intervalMs(tree);
-  const records = (await readdir(tree.root)).filter((name) => isRecordPath(name) && name !== inUse);
+  const records = (await listFiles(tree, '')).filter((name) => isRecordPath(name) && name !== inUse);
   for (const name of records) {
     const file = join(tree.root, name);
     if ((await stat(file)).mtimeMs < oldest) await rm(file);

@@ -1,12 +1,12 @@
-import { open, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
 import { sha256Matches } from '../protocol/digest.ts';
 import type { BaselineFile, ChangeFile, IndexEntry } from '../protocol/signed-files.ts';
 import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../rules/self-hosted/content.ts';
 import { planReading } from '../rules/self-hosted/reading-plan.ts';
-import { listDirectory } from './indexes.ts';
+import { listFiles } from './indexes.ts';
 import { type ContentFile, type FileKind, findContentFile, folders, pathOfUrl } from './paths.ts';
+import { readFile, withFile } from './read-file.ts';
 import type { BaselineOnDisk } from './retention.ts';
 import { type PublisherTree, placeOf } from './tree.ts';
 
@@ -45,7 +45,7 @@ export async function listContentFiles(
 ): Promise<Map<string, ContentFile[]>> {
   const byCatalog = new Map<string, ContentFile[]>();
   for (const kind of ['baseline', 'change'] as const) {
-    for (const name of await listDirectory(tree, folders[kind])) {
+    for (const name of await listFiles(tree, folders[kind])) {
       const file = findContentFile(kind, name);
       if (!file) continue;
       const others = byCatalog.get(file.local);
@@ -83,14 +83,11 @@ async function findBaseline(
 }
 
 async function readStart(tree: Pick<PublisherTree, 'root'>, path: string): Promise<Buffer> {
-  const file = await open(placeOf(tree, path));
-  try {
+  return withFile(placeOf(tree, path), async (file) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(startBytes), 0, startBytes, 0);
     const start = buffer.subarray(0, bytesRead);
-    return isGzipped(path) ? await unzip(start, { finishFlush: constants.Z_SYNC_FLUSH }) : start;
-  } finally {
-    await file.close();
-  }
+    return isGzipped(path) ? unzip(start, { finishFlush: constants.Z_SYNC_FLUSH }) : start;
+  });
 }
 
 /** An id has 512 characters at most, so that this holds all that stands before the catalog. */

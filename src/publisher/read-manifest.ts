@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parseJson } from '../protocol/json.ts';
 import { parseManifest, parseSubscriberRecords } from '../protocol/read-signed-files.ts';
 import type { Manifest } from '../protocol/signed-files.ts';
 import { isRecordPath, manifestPaths } from './manifest.ts';
 import { indexNameOf } from './paths.ts';
+import { readFile } from './read-file.ts';
 
 // Manifest and Subscriber record as they are published.
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readFile } from './read-file.ts';
 import type { SealedFile } from './seal.ts';
 
 // Writing so that a crash at any point leaves the last good state served: a file appears under its name only when all of it is on
