@@ -197,6 +197,15 @@ describe('publish, where a publisher runs', () => {
     expect(body.catalogs).toMatchObject([{ catalogId: 'coffee' }]);
   });
 
+  it('does not publish as somebody else, whose publisher has the port', async () => {
+    const others = { ...publisher.settings, PUBLISHER_ID: 'somebody-else.example' };
+    const run = await publish([write('tea.json', smallCatalog('tea'))], others);
+    expect(run).toMatchObject({ exitCode: 1, out: '' });
+    expect(run.notes).toContain(
+      `This is the trigger of ${publisher.config.identities.publisher.id}, not of somebody-else.example`,
+    );
+  });
+
   it('says what the trigger refused', async () => {
     const run = await publish([write('bad.json', { message: { catalogs: [] } })], publisher.settings);
     expect(run).toMatchObject({

@@ -35,8 +35,9 @@ export async function askTrigger(
   const client = createGuardedClient({ allowPrivateAddresses: true });
   try {
     if (!(await triggerAnswers(config, client))) return undefined;
-    const query = indexName === undefined ? '' : `?${new URLSearchParams({ index: indexName })}`;
-    const { status, body } = await client.request(`${config.triggerUrl}/catalog/publish${query}`, {
+    const node = config.identities.publisher.id;
+    const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
+    const { status, body } = await client.request(`${config.triggerUrl}/catalog/publish?${query}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),

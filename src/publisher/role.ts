@@ -60,6 +60,7 @@ export async function startPublisherRole(
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {
     host: config.PUBLISHER_TRIGGER_HOST,
+    nodeId: config.identities.publisher.id,
     maxBodyBytes: config.TRIGGER_BODY_SIZE_LIMIT,
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);

@@ -15,6 +15,8 @@ export const triggerName = 'trigger';
 export interface TriggerOptions {
   /** The address that it listens on. */
   host: string;
+  /** Whose files it publishes. */
+  nodeId: string;
   maxBodyBytes: number;
   /** @param indexName the index for new catalogs, where the request names one */
   publish(body: Uint8Array, indexName: string | undefined): Promise<TriggerAnswer>;
@@ -30,6 +32,7 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
       '/catalog/publish',
       { config: { operation: triggerOperation } },
       async (request, reply) => {
+        refuseForOthers(request.query, options);
         const indexName = parseIndexName(request.query);
         try {
           const body = await readBody(request.raw, options.maxBodyBytes);
@@ -46,6 +49,11 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
 const TriggerQuery = Type.Object({
   index: Type.Optional(
     Type.String({ description: `Name of the index that new catalogs come into (${defaultIndexName}).` }),
+  ),
+  node: Type.Optional(
+    Type.String({
+      description: 'Whose files are meant: refused where this is the publisher of another node.',
+    }),
   ),
 });
 type TriggerQuery = Static<typeof TriggerQuery>;
@@ -64,6 +72,15 @@ const triggerOperation: PlainOperation = {
     503: 'NET_OVERLOADED: too much is waiting to be published.',
   },
 };
+
+/** Several publishers may run on a machine, and only one of them has a port. */
+function refuseForOthers({ node }: TriggerQuery, { nodeId }: TriggerOptions): void {
+  if (node === undefined || node === nodeId) return;
+  throw new ProtocolError(
+    'CTX_INVALID_FIELD',
+    `This is the trigger of ${nodeId}, not of ${node}: set PUBLISHER_TRIGGER_PORT to the port of the other one.`,
+  );
+}
 
 function parseIndexName({ index }: TriggerQuery): string | undefined {
   if (index === undefined || isIndexName(index)) return index;
