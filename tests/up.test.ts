@@ -4,24 +4,33 @@ import { roles } from '../src/config.ts';
 import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
 import { until } from './support/receiver.ts';
-import { freePorts, makeDataDir, startUp } from './support/up-process.ts';
+import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // What a newcomer types.
 
-const timeoutMs = 120_000;
-
-describe('signpost up', () => {
+describe('signpost up', { timeout: 120_000 }, () => {
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let settings: Record<string, string>;
+  /** The one that runs, if any: most of what it does is seen in one life. */
+  let signpost: UpProcess | undefined;
 
   beforeAll(async () => {
     home = await makeDataDir();
     settings = { LOG_LEVEL: 'warn', ...(await freePorts()) };
   });
-  afterAll(() => home.remove());
+  afterAll(async () => {
+    signpost?.signal('SIGTERM');
+    await signpost?.ended;
+    await home?.remove();
+  });
 
   const start = () => startUp(home.dataDir, settings);
-  const isUp = 'Signpost is up';
+
+  async function running(): Promise<UpProcess> {
+    signpost ??= start();
+    await signpost.saying('Signpost is up');
+    return signpost;
+  }
 
   /** Whether the database server of the data directory runs. */
   const hasServer = async () => (await readCluster(home.dataDir)).pid !== undefined;
@@ -29,85 +38,67 @@ describe('signpost up', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
   const read = async (url: string): Promise<any> => (await fetch(url)).json();
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'prints the address of every role, stays up, and is gone with everything it started after %s',
-    async (signal) => {
-      const signpost = start();
-      const printed = await signpost.saying(isUp);
-      for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
-      const operations = `http://127.0.0.1:${settings.OPERATIONS_PORT}`;
-      expect(printed).toContain(`operations ${operations}\n`);
-      const ready = await fetch(`${operations}/ready`);
-      const everyRole = Object.fromEntries(roles.map((role) => [role, { ready: true }]));
-      expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, roles: everyRole }]);
-      expect(await hasServer()).toBe(true);
+  it('prints the address of every role, and stays up', async () => {
+    const printed = (await running()).said();
+    for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
+    const operations = `http://127.0.0.1:${settings.OPERATIONS_PORT}`;
+    expect(printed).toContain(`operations ${operations}\n`);
+    const ready = await fetch(`${operations}/ready`);
+    const everyRole = Object.fromEntries(roles.map((role) => [role, { ready: true }]));
+    expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, roles: everyRole }]);
+    expect(await hasServer()).toBe(true);
+  });
 
-      signpost.signal(signal);
-      expect(await signpost.ended).toMatchObject({ code: 0 });
-      expect(signpost.said()).toContain('stopped');
+  it('publishes the catalog of the demo as signed files, and the registry leads to them', async () => {
+    expect((await running()).said()).toContain(
+      `trigger    http://127.0.0.1:${settings.PUBLISHER_TRIGGER_PORT}\n`,
+    );
+    const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/publisher.signpost.test/subscribers.beckn.one/key-1`;
+    const { data: record } = await read(lookup);
+    const manifest = await read(`${record.details.url}/.well-known/dedi.index.json`);
+    expect(manifest.domain).toBe('publisher.signpost.test');
+    const index = await read(record.meta.catalog_index_urls[0].url);
+    expect(index).toMatchObject({
+      nodeId: 'publisher.signpost.test',
+      catalogs: [{ catalogId: 'kaveri-mysuru' }],
+    });
+    expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
+  });
+
+  it('crawls these files, so that discover finds what is in them', async () => {
+    await running();
+    const find = () =>
+      runCommand(registerDiscoverCommand, ['discover', 'charger', '--near', '12.32,76.65'], {
+        DATA_DIR: home.dataDir,
+        ...settings,
+      });
+    let found = await find();
+    await until(async () => {
+      if (!found.out.includes('Kaveri')) found = await find();
+      return found.out.includes('Kaveri');
+    }, 'the catalog of the demo to be found');
+    expect(found.out).toContain('3 resources of 1 catalog.');
+  });
+
+  it('says which port is taken when it cannot start, and leaves alone what runs', async () => {
+    await running();
+    const second = start();
+    expect(await second.ended).toMatchObject({ code: 1 });
+    expect(second.said()).toContain(
+      `Cannot listen on 127.0.0.1:${settings.REGISTRY_PORT}: another program does.`,
+    );
+    expect(await hasServer()).toBe(true);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'is gone with everything it started after %s',
+    async (signal) => {
+      const { ended, said, ...told } = await running();
+      told.signal(signal);
+      signpost = undefined;
+      expect(await ended).toMatchObject({ code: 0 });
+      expect(said()).toContain('stopped');
       expect(await hasServer()).toBe(false);
     },
-    timeoutMs,
-  );
-
-  it(
-    'publishes the catalog of the demo as signed files, and the registry leads to them',
-    async () => {
-      const signpost = start();
-      const printed = await signpost.saying(isUp);
-      expect(printed).toContain(`trigger    http://127.0.0.1:${settings.PUBLISHER_TRIGGER_PORT}\n`);
-      const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/publisher.signpost.test/subscribers.beckn.one/key-1`;
-      const { data: record } = await read(lookup);
-      const manifest = await read(`${record.details.url}/.well-known/dedi.index.json`);
-      expect(manifest.domain).toBe('publisher.signpost.test');
-      const index = await read(record.meta.catalog_index_urls[0].url);
-      expect(index).toMatchObject({
-        nodeId: 'publisher.signpost.test',
-        catalogs: [{ catalogId: 'kaveri-mysuru' }],
-      });
-      expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
-      signpost.signal('SIGINT');
-      expect(await signpost.ended).toMatchObject({ code: 0 });
-    },
-    timeoutMs,
-  );
-
-  it(
-    'crawls these files, so that discover finds what is in them',
-    async () => {
-      const signpost = start();
-      await signpost.saying(isUp);
-      const find = () =>
-        runCommand(registerDiscoverCommand, ['discover', 'charger', '--near', '12.32,76.65'], {
-          DATA_DIR: home.dataDir,
-          ...settings,
-        });
-      let found = await find();
-      await until(async () => {
-        if (!found.out.includes('Kaveri')) found = await find();
-        return found.out.includes('Kaveri');
-      }, 'the catalog of the demo to be found');
-      expect(found.out).toContain('3 resources of 1 catalog.');
-      signpost.signal('SIGINT');
-      expect(await signpost.ended).toMatchObject({ code: 0 });
-    },
-    timeoutMs,
-  );
-
-  it(
-    'says which port is taken when it cannot start, and leaves alone what runs',
-    async () => {
-      const first = start();
-      await first.saying(isUp);
-      const second = start();
-      expect(await second.ended).toMatchObject({ code: 1 });
-      expect(second.said()).toContain(
-        `Cannot listen on 127.0.0.1:${settings.REGISTRY_PORT}: another program does.`,
-      );
-      expect(await hasServer()).toBe(true);
-      first.signal('SIGINT');
-      expect(await first.ended).toMatchObject({ code: 0 });
-    },
-    timeoutMs,
   );
 });
