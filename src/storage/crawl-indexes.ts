@@ -20,7 +20,7 @@ export interface IndexRow {
   failures: number;
   stir: number;
   fetched_today: number;
-  /** The keys that signed what is applied of it. */
+  /** The keys that signed what is served of its node, from whichever index, or from none any more. */
   keys: string[];
   /** Whether something of its node is not served because of a key. */
   has_unverified: boolean;
@@ -39,7 +39,7 @@ export async function takeDueIndexes(
        ${fetchedToday('node', '$3')},
        array(
          select distinct key from discovery.crawl_target, unnest(content_keys || entry_key) as key
-         where index_id = item.id and version is not null and key is not null
+         where node_id = item.node_id and version is not null and retired_at is null and key is not null
        ) as keys,
        exists (select from discovery.crawl_target where node_id = item.node_id and unverified_since is not null) as has_unverified
      from unnest($1::bigint[]) as host (id) cross join lateral (
@@ -62,11 +62,16 @@ export async function recordUnchanged(tx: Transaction, indexes: readonly PolledI
   if (indexes.length === 0) return;
   await tx.query(
     `update discovery.crawl_index as item
-     set failures = 0, due_at = case when stir = seen_stir then next_due else now() end
+     set failures = 0, due_at = ${dueUnlessStirred('seen_stir', 'next_due')}
      from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as polled (index_id, seen_stir, next_due)
      where item.id = polled.index_id`,
     [indexes.map(({ row }) => row.id), indexes.map(({ row }) => row.stir), indexes.map(({ dueAt }) => dueAt)],
   );
+}
+
+/** What stirred an index meanwhile makes it due, unless nobody wants it any more. */
+function dueUnlessStirred(stir: string, dueAt: string): string {
+  return `case when not listed then null when stir = ${stir} then ${dueAt} else now() end`;
 }
 
 export async function postponeIndex(
@@ -77,8 +82,7 @@ export async function postponeIndex(
 ): Promise<void> {
   await holdLease(tx, lease);
   await tx.query(
-    `update discovery.crawl_index set failures = failures + 1, due_at = case when stir = $2 then $3::timestamptz else now() end
-     where id = $1`,
+    `update discovery.crawl_index set failures = failures + 1, due_at = ${dueUnlessStirred('$2', '$3::timestamptz')} where id = $1`,
     [row.id, row.stir, dueAt],
   );
 }
@@ -97,6 +101,7 @@ export interface ReadEntry {
   catalogId: string;
   entryVersion: number;
   isMaster: boolean;
+  isRetired: boolean;
   digest: string;
   /** JSON text, as received. */
   document: string;
@@ -111,17 +116,23 @@ export interface IndexEffects {
   repeated: string[];
 }
 
+/** The retired: those that were not before. */
+export type ReadEffects = IndexEffects & { retired: string[] };
+
 export async function recordIndex(
   tx: Transaction,
   lease: HostLease,
   row: IndexRow,
   read: ReadIndex,
   { now, dueAt, hideUnconfirmed }: { now: Date; dueAt: Date; hideUnconfirmed: boolean },
-): Promise<IndexEffects> {
+): Promise<ReadEffects> {
   await holdLease(tx, lease);
+  // Which entry counts is decided over all indexes of the node: one after the other, or one would not see what another has just brought.
+  await tx.query('select from discovery.crawl_node where id = $1 for no key update', [row.node_id]);
   await tx.query(
-    `update discovery.crawl_index set etag = $3, modified = $4, next_update = $5, signed_by = $6, read_at = $7, failures = 0,
-       due_at = case when stir = $2 then $8::timestamptz else now() end
+    `update discovery.crawl_index
+     set etag = case when listed then $3 end, modified = case when listed then $4 end, next_update = $5, signed_by = $6, read_at = $7,
+       failures = 0, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate],
@@ -129,7 +140,25 @@ export async function recordIndex(
     ],
   );
   await writeEntries(tx, row, read);
-  return chooseEntries(tx, row.node_id, { now, hideUnconfirmed });
+  const effects = await chooseEntries(tx, row.node_id, { now, hideUnconfirmed });
+  return { ...effects, retired: await retireListed(tx, row.node_id, read.entries, now) };
+}
+
+/** For ever, from the moment that any retiredAt is seen: whichever entry counts, and whatever comes before it is dealt with. */
+async function retireListed(
+  tx: Transaction,
+  nodeId: number,
+  entries: readonly ReadEntry[],
+  now: Date,
+): Promise<string[]> {
+  const retired = entries.filter(({ isRetired }) => isRetired).map(({ catalogId }) => catalogId);
+  if (retired.length === 0) return [];
+  const { rows } = await tx.query<{ id: string }>(
+    `update discovery.crawl_target set retired_at = $3, stir = stir + 1
+     where node_id = $1 and catalog_id = any ($2) and retired_at is null returning catalog_id as id`,
+    [nodeId, retired, now],
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function writeEntries(
@@ -153,8 +182,8 @@ async function writeEntries(
 }
 
 /**
- * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index is absent, but that
- * is judged only when every listed index has been read.
+ * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index has nothing more to
+ * do; it is absent, but that is judged only when every listed index has been read.
  */
 export async function chooseEntries(
   tx: Transaction,
@@ -177,7 +206,7 @@ export async function chooseEntries(
        on conflict (node_id, catalog_id) do update
        set index_id = excluded.index_id, entry_version = excluded.entry_version, digest = excluded.digest, is_master = excluded.is_master,
          named = excluded.named, unconfirmed_since = null, hidden = false, waiting_for = null, failures = 0, stir = target.stir + 1,
-         due_at = case when excluded.digest is distinct from target.settled_digest then excluded.due_at end
+         due_at = case when excluded.digest is distinct from target.settled_digest or target.unverified_since is not null then excluded.due_at end
        where target.index_id is distinct from excluded.index_id or target.digest is distinct from excluded.digest
          or target.unconfirmed_since is not null
        returning catalog_id
@@ -185,16 +214,19 @@ export async function chooseEntries(
      select catalog_id, coalesce(was_absent, false) as returned from written left join before using (catalog_id)`,
     [nodeId, now],
   );
-  const { rows: absent } = await tx.query<{ catalog_id: string }>(
+  const { rows: gone } = await tx.query<{ catalog_id: string; absent: boolean }>(
     `update discovery.crawl_target as target
-     set index_id = null, unconfirmed_since = $2, hidden = $3, stir = stir + 1, due_at = null
-     where node_id = $1 and unconfirmed_since is null and retired_at is null
-       and not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null)
+     set index_id = null, due_at = null, stir = stir + 1, hidden = $3 and complete and retired_at is null,
+       unconfirmed_since = case when complete and retired_at is null then $2::timestamptz end
+     from (
+       select not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null) as complete
+     ) as reading
+     where node_id = $1 and (index_id is not null or complete and retired_at is null and unconfirmed_since is null)
        and not exists (
          select from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed
          where entry.node_id = $1 and entry.catalog_id = target.catalog_id
        )
-     returning catalog_id`,
+     returning catalog_id, unconfirmed_since is not null as absent`,
     [nodeId, now, hideUnconfirmed],
   );
   const { rows: repeated } = await tx.query<{ catalog_id: string }>(
@@ -204,7 +236,7 @@ export async function chooseEntries(
   );
   const ids = (rows: readonly { catalog_id: string }[]) => rows.map(({ catalog_id: id }) => id);
   return {
-    absent: ids(absent),
+    absent: ids(gone.filter(({ absent }) => absent)),
     returned: ids(chosen.filter(({ returned }) => returned)),
     repeated: ids(repeated),
   };

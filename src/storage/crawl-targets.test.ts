@@ -17,9 +17,10 @@ let applied: AppliedTarget;
 beforeEach(async () => {
   const { rows } = await database.query<{ id: number }>(
     `with host as (insert into discovery.crawl_host (host) values ('host:443') returning id),
-       node as (insert into discovery.crawl_node (node, host_id) select 'node', id from host returning id, host_id)
-     insert into discovery.crawl_target (node_id, node, host_id, catalog_id, is_master, version, unverified_since, waiting_for)
-     select id, 'node', host_id, 'catalog', false, 1, $1, '{master}' from node returning id`,
+       node as (insert into discovery.crawl_node (node, host_id) select 'node', id from host returning id, host_id),
+       item as (insert into discovery.crawl_index (node_id, host_id, url) select id, host_id, 'url' from node returning id, node_id, host_id)
+     insert into discovery.crawl_target (node_id, node, host_id, catalog_id, is_master, index_id, version, unverified_since, waiting_for)
+     select node_id, 'node', host_id, 'catalog', false, id, 1, $1, '{master}' from item returning id`,
     [revokedAt],
   );
   applied = {
@@ -50,5 +51,10 @@ describe('a target that was applied', () => {
     expect(await record({})).toMatchObject({ due_at: null });
     await database.query('update discovery.crawl_target set stir = stir + 1');
     expect(await record({})).toMatchObject({ due_at: expect.any(Date) });
+  });
+
+  it('is not due when its entry was taken away meanwhile: nobody would do the work', async () => {
+    await database.query('update discovery.crawl_target set stir = stir + 1, index_id = null');
+    expect(await record({})).toMatchObject({ due_at: null });
   });
 });

@@ -75,6 +75,7 @@ export async function takeDueTargets(
 /** What becomes of a target of which nothing was applied. */
 export interface TargetChanges {
   settled_digest?: string;
+  applied_entry_version?: number;
   retired_at?: Date;
   relevant?: boolean;
   waiting_for?: readonly string[] | null;
@@ -94,11 +95,16 @@ export async function recordTarget(
   const parameters = new Parameters();
   const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
   await tx.query(
-    `update discovery.crawl_target
-     set ${members.join('')} due_at = case when stir = ${parameters.add(row.stir)} then ${parameters.add(dueAt)}::timestamptz else now() end
+    `update discovery.crawl_target as target
+     set ${members.join('')} due_at = ${dueUnlessStirred(parameters.add(row.stir), `${parameters.add(dueAt)}::timestamptz`)}
      where id = ${parameters.add(row.id)}`,
     parameters.values,
   );
+}
+
+/** What stirred a target meanwhile makes it due, unless that took its entry away, or the wish for it: then nobody would do the work. */
+function dueUnlessStirred(stir: string, dueAt: string): string {
+  return `case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueAt} else now() end`;
 }
 
 /** A target after something of it was applied. */
@@ -135,7 +141,7 @@ export async function recordApplied(tx: Transaction, applied: readonly AppliedTa
        version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
        content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
        failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
-       due_at = case when target.stir = done.stir then done.due_at else now() end
+       due_at = ${dueUnlessStirred('done.stir', 'done.due_at')}
      from done where target.id = done.id`,
     [JSON.stringify(applied)],
   );
@@ -159,7 +165,10 @@ export async function countOtherResources(
   return new Map(rows.map(({ node_id: node, sum }) => [node, sum]));
 }
 
-/** Which catalogs of a node are verified, now that these keys of it are known to be revoked; returns those that changed. */
+/**
+ * Which catalogs of a node are verified, now that these are known to be all of its revoked keys; returns those that changed. What is not verified
+ * any more is read again: it may have been signed anew before.
+ */
 export async function judgeKeys(
   tx: Transaction,
   lease: HostLease,
@@ -170,7 +179,8 @@ export async function judgeKeys(
   await holdLease(tx, lease);
   const { rows } = await tx.query<{ catalogId: string; unverified: boolean }>(
     `update discovery.crawl_target
-     set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end
+     set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end, stir = stir + 1,
+       due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then $3::timestamptz else due_at end
      where node_id = $1 and version is not null and retired_at is null
        and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
      returning catalog_id as "catalogId", unverified_since is not null as unverified`,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../protocol/json.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
+import type { Rollback } from '../../rules/self-hosted/reading-plan.ts';
 import { claimedRecordId } from '../../rules/self-hosted/signer.ts';
 import { type TrustedEntry, trustEntry } from '../../rules/self-hosted/trust-index.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
@@ -54,11 +55,15 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry, apply: ApplyC
   const { reader, policy } = context;
   const { entry } = trusted;
   if (row.retired_at !== null || entry.retiredAt !== undefined) return retire(work, trusted);
+  const { applied_entry_version: stored } = row;
+  const { entryVersion: offered } = entry;
+  if (stored !== null && offered < stored) return flagRollback(work, { of: 'entryVersion', stored, offered });
 
   const publisher = { identity: row.node, networkMemberships: row.network_memberships };
   const acceptance = judgeEntry(entry, publisher, policy);
   if (acceptance.kind !== 'accepted') {
-    return settle(work, { relevant: false }, [new CrawlFault(acceptance.kind, acceptance.reason)]);
+    const fault = new CrawlFault(acceptance.kind, acceptance.reason);
+    return settle(work, { relevant: false, applied_entry_version: offered }, [fault]);
   }
   const isApplied = row.version !== null && row.applied_entry_version !== null;
   if (isApplied && row.applied_master !== (entry.catalogType === 'MASTER')) {
@@ -80,11 +85,7 @@ async function followEntry(work: EntryWork, trusted: TrustedEntry, apply: ApplyC
   const masters = await findDeclaredMasters(work, entry);
   if (await mustWait(work, masters)) return waitForMasters(work, entry, masters);
   const reading = await readContent(reader, crawledNode(reader, row), trusted, cursor, signal);
-  if (reading.kind === 'rollback') {
-    const { of, stored, offered } = reading.plan;
-    const message = `${entry.catalogId} is offered with ${of} ${offered}, but ${stored} was seen before: a rollback, or tampering.`;
-    return settle(work, {}, [new CrawlFault('rollback', message)]);
-  }
+  if (reading.kind === 'rollback') return flagRollback(work, reading.plan);
   if (reading.kind === 'nothing' && !reading.complete) return postpone(work, reading.faults);
   const isEarly = masters.coming.length > 0 && extendingOf(reading).size > 0;
   if (isEarly) return waitForMasters(work, entry, masters);
@@ -102,6 +103,12 @@ async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
       ? [new CrawlFault('retired-returned', `${entry.catalogId} was retired, and is offered again.`)]
       : [];
   await settle(work, { retired_at: row.retired_at ?? context.now() }, returned);
+}
+
+/** "Flag as a possible rollback or tampering; do not apply the regressed content" (self-hosted spec: Errors). */
+async function flagRollback(work: EntryWork, { of, stored, offered }: Omit<Rollback, 'kind'>): Promise<void> {
+  const message = `${work.row.catalog_id} is offered with ${of} ${offered}, but ${stored} was seen before: a rollback, or tampering.`;
+  await settle(work, {}, [new CrawlFault('rollback', message)]);
 }
 
 /** The entry is dealt with: nothing more is to do until there is another one. */

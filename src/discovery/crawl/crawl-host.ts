@@ -12,7 +12,8 @@ import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { restUntil } from './schedule.ts';
 
-// Does what is due at one host, a few things at a time: nodes first, then indexes, then entries, because each stage finds work for the next.
+// Does what is due at one host, a few things at a time: nodes, then indexes, then entries, because each stage finds work for the next, and
+// decides what of it still counts.
 // The host is leased as a whole, so that processes share the work without asking a host together; every result is written under the lease.
 
 /** More than are fetched at a time: others are being checked or written meanwhile. */
@@ -45,40 +46,50 @@ interface Round extends Pick<RoundResult, 'unchanged' | 'fetched'> {
   /** Something was found that leads to more. */
   hasMore: boolean;
   /** The host itself is in trouble. */
-  fault?: CrawlFault;
+  fault: CrawlFault | undefined;
 }
 
 async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: AbortSignal): Promise<Round> {
   const { database, hosts, now, reader, config } = context;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
-  const targets = hasTargets ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
+  if (nodes.length > 0) {
+    // What a node says decides which of its indexes count, and whether this is still its host.
+    const items = nodes.map((row) => () => crawlNode(context, claim, row, signal));
+    return {
+      unchanged: [],
+      fetched: [],
+      worked: true,
+      hasMore: true,
+      fault: await performAll(items, signal),
+    };
+  }
   const meters = createMeters(reader.fetcher, config.CRAWL_DAILY_LIMIT);
   const metered = (row: Parameters<typeof meters.of>[0]): CrawlContext => ({
     ...context,
     reader: { ...reader, fetcher: meters.of(row) },
   });
 
-  const apply = createApplier(context, claim);
   const unchanged: PolledIndex[] = [];
-  const entries = (isMaster: boolean) =>
-    targets
+  const polls = indexes.map((row) => async () => {
+    const outcome = await crawlIndex(metered(row), claim, row, signal);
+    if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
+    return outcome.kind === 'failed' ? outcome.fault : undefined;
+  });
+  let fault = await performAll(polls, signal);
+
+  const isRead = unchanged.length < indexes.length;
+  const targets = hasTargets || isRead ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
+  const apply = createApplier(context, claim);
+  // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
+  for (const isMaster of [true, false]) {
+    const entries = targets
       .filter((row) => row.is_master === isMaster)
       .map((row) => () => crawlEntry({ context: metered(row), lease: claim, row, signal }, apply));
-  const items: (() => Promise<ReadingFault | undefined>)[] = [
-    ...nodes.map((row) => () => crawlNode(context, claim, row, signal)),
-    ...indexes.map((row) => async () => {
-      const outcome = await crawlIndex(metered(row), claim, row, signal);
-      if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
-      return outcome.kind === 'failed' ? outcome.fault : undefined;
-    }),
-    ...entries(true),
-  ];
-  // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
-  const fault = (await performAll(items, signal)) ?? (await performAll(entries(false), signal));
+    fault ??= await performAll(entries, signal);
+  }
   return {
-    ...{ unchanged, fetched: meters.fetched(), worked: items.length + targets.length > 0 },
-    hasMore: nodes.length > 0 || unchanged.length < indexes.length || [indexes, targets].some(fillsRound),
-    ...(fault && { fault }),
+    ...{ unchanged, fetched: meters.fetched(), worked: indexes.length + targets.length > 0, fault },
+    hasMore: isRead || [indexes, targets].some(fillsRound),
   };
 }
 

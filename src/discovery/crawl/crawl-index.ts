@@ -107,7 +107,7 @@ async function record(
       ...{ now: at, dueAt, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
-    await settle(tx, row.node, [...effects.absent, ...effects.returned]);
+    await settle(tx, row.node, [...effects.absent, ...effects.returned, ...effects.retired]);
     await writeLog(tx, linesOf(context, row, read, effects, nextUpdate <= at), at);
   });
 }
@@ -138,6 +138,7 @@ function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, n
         catalogId: entry.catalogId,
         entryVersion: entry.entryVersion,
         isMaster: entry.catalogType === 'MASTER',
+        isRetired: entry.retiredAt !== undefined,
         digest: sha256Digest(Buffer.from(document)),
         document,
       };

@@ -11,6 +11,7 @@ import {
   planReading,
   type Reading,
   type ReadingPlan,
+  type Rollback,
 } from '../../rules/self-hosted/reading-plan.ts';
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
@@ -28,7 +29,7 @@ import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons
 // anew how to go on: a change without a declared size may turn out to be large, and one that is no good is a gap, which the baseline heals.
 
 export type ContentReading = { faults: ReadingFault[] } & (
-  | { kind: 'rollback'; plan: Extract<ReadingPlan, { kind: 'rollback' }> }
+  | { kind: 'rollback'; plan: Rollback }
   | { kind: 'nothing'; complete: boolean }
   | { kind: 'full'; complete: boolean; content: CatalogContent; keys: string[] }
   | { kind: 'patch'; complete: boolean; patch: ContentPatch; keys: string[] }

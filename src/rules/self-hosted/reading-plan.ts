@@ -33,9 +33,16 @@ export type Reading =
   | { kind: 'changes'; changes: ChangeReference[] }
   | { kind: 'baseline'; baseline: BaselineReference; changes: ChangeReference[] };
 
+export interface Rollback {
+  kind: 'rollback';
+  of: 'entryVersion' | 'version';
+  stored: number;
+  offered: number;
+}
+
 export type ReadingPlan =
   | Reading
-  | { kind: 'rollback'; of: 'entryVersion' | 'version'; stored: number; offered: number }
+  | Rollback
   | { kind: 'gap'; announced: number; reached: number | undefined; readable: Reading };
 
 export type ReadableEntry = Pick<IndexEntry, 'entryVersion' | 'baseline' | 'changes'>;
@@ -86,7 +93,7 @@ function findRollback(
   { entryVersion }: ReadableEntry,
   announced: number | undefined,
   cursor: Cursor,
-): ReadingPlan | undefined {
+): Rollback | undefined {
   if (entryVersion < cursor.entryVersion) {
     return { kind: 'rollback', of: 'entryVersion', stored: cursor.entryVersion, offered: entryVersion };
   }

@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { splitIdentity } from '../src/protocol/identity.ts';
+import { signDocument } from '../src/protocol/signed-document.ts';
+import { resignEverything } from '../src/publisher/renew-indexes.ts';
+import { configureSources } from '../src/storage/crawl-sources.ts';
+import { setKeyState } from '../src/storage/participants.ts';
+import type { Body } from './support/actor.ts';
+import { settled } from './support/crawl.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { forge } from './support/forged-node.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { copyOf, oldCopy, only } from './support/tampering.ts';
+
+// Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
+
+let network: TestNetwork;
+let scene: Scene;
+
+beforeAll(async () => {
+  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+});
+afterAll(() => network?.close());
+beforeEach(async () => {
+  scene = await openScene(network);
+});
+afterEach(() => scene.end());
+
+const revoke = (recordId: string) =>
+  setKeyState(network.database, splitIdentity(scene.provider.identity), 'revoked', recordId);
+
+const publishFor = (visibleTo: string[], from: number, to: number) =>
+  scene.provider.publish({
+    message: {
+      catalogs: [catalogOf(scene.catalogId, from, to)],
+      publishDirectives: [{ catalogId: scene.catalogId, catalogType: 'REGULAR', visibleTo }],
+    },
+  });
+
+describe('a key that is revoked', () => {
+  it('hides nothing that was signed anew before', async () => {
+    const { provider } = scene;
+    await scene.publish(0, 10);
+    await provider.rotate('key-2');
+    await resignEverything(provider.tree);
+    await scene.look();
+    await revoke('key-1');
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+
+  it('hides what it signed also while another index of the node is polled, of which it signed nothing', async () => {
+    const { provider } = scene;
+    await scene.publish(0, 10);
+    await provider.rotate('key-2');
+    await provider.publish({ message: { catalogs: [catalogOf(`${scene.catalogId}-b`, 0, 3)] } }, 'second');
+    await scene.look();
+    await revoke('key-1');
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+    await network.database.query("update discovery.crawl_index set due_at = now() where url like '%second%'");
+    await network.database.query('update discovery.crawl_host set due_at = now(), rest_until = null');
+    await settled(network.database);
+    expect(await scene.served()).toBeUndefined();
+    expect(await scene.served(`${scene.catalogId}-b`)).toEqual(teas(0, 3));
+  });
+
+  it('hides what it signed also when that is in no index any more', async () => {
+    const { provider } = scene;
+    await scene.publish(0, 10);
+    await provider.rotate('key-2');
+    await provider.publish({ message: { catalogs: [catalogOf(`${scene.catalogId}-b`, 0, 3)] } });
+    await scene.look();
+    const index = (document: Body) => {
+      document.catalogs = document.catalogs.filter(({ catalogId }: Body) => catalogId !== scene.catalogId);
+    };
+    provider.spoil(forge(provider, { index }));
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 10));
+    await revoke('key-1');
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+  });
+});
+
+describe('a catalog that has left our networks', () => {
+  it('rollback: does not come back with an old index', async () => {
+    const { provider, catalogId } = scene;
+    await publishFor([defaultNetwork], 0, 10);
+    await scene.look();
+    const old = await copyOf(`${provider.url}/index/catalogs.index.json`);
+    await publishFor(['other.example/net'], 0, 10);
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+    provider.spoil(only('index', oldCopy(old)));
+    await scene.look();
+    await scene.expectTold('rollback', { catalogId });
+    expect(await scene.served()).toBeUndefined();
+    provider.spoil();
+    await publishFor([defaultNetwork], 0, 10);
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+
+  it('rollback: nor does one whose older entries were for us, but that was never served', async () => {
+    const { provider, catalogId } = scene;
+    await publishFor([defaultNetwork], 0, 10);
+    const old = await copyOf(`${provider.url}/index/catalogs.index.json`);
+    await publishFor(['other.example/net'], 0, 10);
+    await scene.look();
+    provider.spoil(only('index', oldCopy(old)));
+    await scene.look();
+    await scene.expectTold('rollback', { catalogId });
+    expect(await scene.served()).toBeUndefined();
+  });
+});
+
+describe('a catalog that has come to our networks', () => {
+  it('rollback: is not taken away by an old index, in which it was for others', async () => {
+    const { provider, catalogId } = scene;
+    await publishFor(['other.example/net'], 0, 10);
+    const old = await copyOf(`${provider.url}/index/catalogs.index.json`);
+    await publishFor([defaultNetwork], 0, 10);
+    await scene.look();
+    provider.spoil(only('index', oldCopy(old)));
+    await scene.look();
+    await scene.expectTold('rollback', { catalogId });
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+});
+
+describe('an entry that is gone', () => {
+  const nothing = (document: Body) => {
+    document.catalogs = [];
+  };
+
+  it('leaves no work that nobody does: that of a retired catalog, when all is judged again', async () => {
+    const { provider, catalogId } = scene;
+    await scene.publish(0, 10);
+    await provider.publish({ retire: [catalogId] });
+    await scene.look();
+    provider.spoil(forge(provider, { index: nothing }));
+    await scene.look();
+    const settings = { sources: [{ kind: 'network', name: defaultNetwork }] as const, policy: 'another' };
+    await network.database.transaction((tx) =>
+      configureSources(tx, { ...settings, hideUnconfirmed: false }, new Date()),
+    );
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+  });
+
+  it('leaves no work that nobody does: that of a spoiled file, while another index of the node is not to be had', async () => {
+    const { provider, catalogId } = scene;
+    await scene.offer(0, 10);
+    const record = ({ records: [{ meta }] }: Body) => {
+      meta.catalog_index_urls.push({ url: `${provider.url}/nothing.json` });
+    };
+    const entry = (document: Body) => {
+      document.baseline.digest = `sha256:${'0'.repeat(64)}`;
+    };
+    provider.spoil(forge(provider, { record, entry }));
+    await scene.look();
+    await scene.expectTold('digest-mismatch', { catalogId });
+    provider.spoil(forge(provider, { record, index: nothing }));
+    await scene.look();
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+  });
+});
+
+describe('retiredAt', () => {
+  it('counts in whichever index of the node it is seen, also where another has a higher version', async () => {
+    const { provider, catalogId } = scene;
+    await provider.publish({ message: { catalogs: [catalogOf(`${catalogId}-b`, 0, 3)] } }, 'second');
+    await scene.publish(0, 10);
+    const retired = { catalogId, entryVersion: 0, catalogType: 'REGULAR', isActive: true, changes: [] };
+    const index = (document: Body) => {
+      if (document.catalogs[0].catalogId === catalogId) return;
+      const entry = { ...retired, retiredAt: '2026-01-01T00:00:00Z' };
+      document.catalogs.push(signDocument(entry, provider.tree.key, 'spec'));
+    };
+    provider.spoil(forge(provider, { index }));
+    await scene.look();
+    expect(await scene.served()).toBeUndefined();
+    provider.spoil();
+    await scene.publish(1, 11);
+    await scene.expectTold('retired-returned', { catalogId });
+    expect(await scene.served()).toBeUndefined();
+  });
+});
