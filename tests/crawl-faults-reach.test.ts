@@ -3,6 +3,7 @@ import { identityOf } from '../src/protocol/identity.ts';
 import { readLog } from '../src/storage/crawl-log.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
 import { answers, kindOf, only } from './support/tampering.ts';
 import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
 
@@ -14,30 +15,27 @@ let network: TestNetwork;
 let scene: Scene;
 let proxy: TamperingProxy;
 
-async function begin(settings: (proxy: TamperingProxy) => Record<string, string>): Promise<void> {
-  proxy = await startTamperingProxy();
-  network = await startNetwork({
-    settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]), ...settings(proxy) },
-  });
-}
-
-async function finish(): Promise<void> {
-  await network?.close();
-  await proxy?.stop();
-}
-
 afterEach(() => scene.end());
 
 describe('a private address', () => {
-  beforeAll(() =>
-    begin(({ url }) => ({
-      ...{ DISCOVERY_NODES: JSON.stringify([url, nobody]), ALLOW_PRIVATE_ADDRESSES: 'false' },
-    })),
-  );
-  afterAll(finish);
+  beforeAll(async () => {
+    proxy = await startTamperingProxy();
+    network = await startNetwork({
+      settings: {
+        DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
+        DISCOVERY_NODES: JSON.stringify([proxy.url, nobody]),
+        ALLOW_PRIVATE_ADDRESSES: 'false',
+      },
+    });
+  });
+  afterAll(async () => {
+    await network?.close();
+    await proxy?.stop();
+  });
   beforeEach(async () => {
     scene = await openScene(network);
   });
+
   it('address-refused: in the registry record of a node is not called', async () => {
     await scene.publish(0, 10);
     await scene.expectTold('address-refused', { url: `${scene.provider.url}/.well-known/dedi.index.json` });
@@ -67,11 +65,12 @@ describe('a private address', () => {
 });
 
 describe('a registry that cannot be asked', () => {
+  let proxied: ProxiedNetwork;
   beforeAll(async () => {
-    await begin(({ url }) => ({ REGISTRY_URL: `${url}/dedi` }));
-    proxy.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+    proxied = await startBehindProxy();
+    ({ network, registry: proxy } = proxied);
   });
-  afterAll(finish);
+  afterAll(() => proxied?.close());
   beforeEach(async () => {
     scene = await openScene(network);
     await scene.publish(0, 10);

@@ -8,32 +8,25 @@ import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { TestNetwork } from './support/network.ts';
 import type { HostedAnswer, Spoiler } from './support/provider.ts';
 import { newSigningKey } from './support/published-tree.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
 import { answers, copyOf, oldCopy, only, unchanged } from './support/tampering.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import type { TamperingProxy } from './support/tampering-proxy.ts';
 
 // Things that happen one after the other, each harmless by itself. After each, exactly the right content is served.
 
+let proxied: ProxiedNetwork;
 let network: TestNetwork;
 let registry: TamperingProxy;
 let scene: Scene;
 
 beforeAll(async () => {
-  registry = await startTamperingProxy();
-  network = await startNetwork({
-    settings: {
-      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
-      REGISTRY_URL: `${registry.url}/dedi`,
-    },
-  });
-  registry.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+  proxied = await startBehindProxy();
+  ({ network, registry } = proxied);
 });
-afterAll(async () => {
-  await network?.close();
-  await registry?.stop();
-});
+afterAll(() => proxied?.close());
 
 /** Compacts soon. */
 const limits = { compactionChanges: 3, compactionFraction: 10 };
@@ -305,7 +298,7 @@ describe('whatever a provider does and the crawler meets', () => {
           await scene.end();
         }
       }),
-      { numRuns: 3, endOnFailure: true },
+      { numRuns: 2, endOnFailure: true },
     );
   }, 120_000);
 

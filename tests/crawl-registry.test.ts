@@ -5,33 +5,24 @@ import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { TestNetwork } from './support/network.ts';
+import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
 import { answers, kindOf, only, replaced } from './support/tampering.ts';
-import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import type { TamperingProxy } from './support/tampering-proxy.ts';
 
 // A crawler that takes nodes without a manifest (REQUIRE_MANIFEST=false) and indexes without a signature (ALLOW_UNSIGNED_INDEX=true), and registries
 // that write their records in another way than ours.
 
+let proxied: ProxiedNetwork;
 let network: TestNetwork;
 let registry: TamperingProxy;
 let scene: Scene;
 
 beforeAll(async () => {
-  registry = await startTamperingProxy();
-  network = await startNetwork({
-    settings: {
-      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
-      REGISTRY_URL: `${registry.url}/dedi`,
-      REQUIRE_MANIFEST: 'false',
-      ALLOW_UNSIGNED_INDEX: 'true',
-    },
-  });
-  registry.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+  proxied = await startBehindProxy({ REQUIRE_MANIFEST: 'false', ALLOW_UNSIGNED_INDEX: 'true' });
+  ({ network, registry } = proxied);
 });
-afterAll(async () => {
-  await network?.close();
-  await registry?.stop();
-});
+afterAll(() => proxied?.close());
 beforeEach(async () => {
   scene = await openScene(network);
 });

@@ -108,6 +108,10 @@ describe('signpost doctor', () => {
     expect(exitCode).toBe(0);
     const found = warnings.map(({ document, code }: Body) => `${document} ${code}`);
     expect(found).toEqual(['manifest stale', 'registry registry-unlisted', 'index stale']);
+    const { out } = await doctor();
+    expect(out).toMatch(
+      /\n\nWhat is amiss: The manifest was to be renewed by 2020-\S+\.\n {2}What to do: Renew the document/,
+    );
   });
 
   it('finds the masters of other nodes, as crawlers do', async () => {
@@ -240,6 +244,11 @@ const faults: Planted[] = [
           delete record.meta;
         },
       }),
+  },
+  {
+    ...{ code: 'too-many-indexes', what: 'more indexes than are read', document: 'record' },
+    plant: () => provider.publish({ message: { catalogs: [catalogOf('more-teas', 0, 2)] } }, 'second'),
+    env: { CRAWL_MAX_INDEXES: '1' },
   },
   {
     ...{ code: 'unreachable', what: 'an index that cannot be had', document: 'index' },

@@ -53,7 +53,12 @@ export function renderDiagnosis(diagnosis: Diagnosis): string {
   ].join(', ');
   const summary = `${counts}${others === '' ? '' : ` (${others})`}.`;
   if (!trouble) {
-    return `\n${summary}\nWhere one still does not appear, the crawl log of that discovery service says why.`;
+    const [first] = warnings;
+    return [
+      ...(first ? [`\nWhat is amiss: ${first.message}`, `  What to do: ${first.hint}`] : []),
+      `${first ? '' : '\n'}${summary}`,
+      'Where one still does not appear, the crawl log of that discovery service says why.',
+    ].join('\n');
   }
   return [
     `\nWhat is wrong: ${trouble.message}`,

@@ -1,23 +1,16 @@
+import { readRecord, requireIndexes } from '../discovery/crawl/read-node.ts';
 import {
   askRegistry,
   fetchDocument,
-  fetchNamed,
   findKeys,
   type OpenedFile,
   type Reader,
 } from '../discovery/crawl/reader.ts';
 import { CrawlFault } from '../discovery/crawl/reasons.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
-import type { ManifestFile } from '../protocol/signed-files.ts';
-import { TrustFault } from '../rules/self-hosted/faults.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../rules/self-hosted/signer.ts';
-import {
-  type TrustedManifest,
-  type TrustedRecord,
-  trustManifest,
-  trustSubscriberRecord,
-} from '../rules/self-hosted/trust-node.ts';
-import { type About, complaint, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { type TrustedManifest, trustManifest } from '../rules/self-hosted/trust-node.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
 import type { TreeSource } from './verify-source.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
@@ -48,8 +41,8 @@ export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, Ver
   if (verified === undefined) return undefined;
   if (verified === 'missing') return yield* verifyStandIn(check);
   const { manifest, node } = verified;
-  const record = yield* verifyRecord({ ...check, node }, manifest);
-  return record && { node, indexUrls: record.catalogIndexUrls };
+  const indexUrls = yield* verifyRecord({ ...check, node }, manifest);
+  return indexUrls && { node, indexUrls };
 }
 
 async function* verifyManifest(
@@ -88,55 +81,39 @@ async function* verifyManifest(
 }
 
 /** Without a manifest, only the registry says where the indexes are. */
-function* verifyStandIn({ node, standIn = [] }: NodeCheck): Generator<Finding, VerifiedNode | undefined> {
-  const about: About = { document: 'record' };
-  if (standIn.length > 0) {
-    yield holds(about, `that of the registry, indexes: ${standIn.length}`);
-    return { node, indexUrls: standIn };
-  }
-  const message = `The registry's own record of ${node.identity} lists no catalog index.`;
-  yield complaint('fault', about, 'no-index-urls', message);
-  return undefined;
-}
-
-async function* verifyRecord(
-  check: NodeCheck,
-  manifest: TrustedManifest,
-): AsyncGenerator<Finding, TrustedRecord | undefined> {
-  const { node, now } = check;
+function* verifyStandIn({
+  reader,
+  node,
+  standIn = [],
+}: NodeCheck): Generator<Finding, VerifiedNode | undefined> {
   const about: About = { document: 'record' };
   try {
-    const { file, record } = await readRecord(check, manifest);
-    about.url = file.url;
-    const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
-    yield holds(about, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
-    yield* staleness(about, record.nextUpdate, now);
-    if (record.catalogIndexUrls.length > 0) return record;
-    throw new CrawlFault('no-index-urls', `The record of ${node.identity} lists no catalog index.`);
+    const indexUrls = requireIndexes(reader, node.identity, standIn);
+    yield holds(about, `that of the registry, indexes: ${indexUrls.length}`);
+    return { node, indexUrls };
   } catch (error) {
-    yield fault({ ...about, url: about.url ?? manifest.recordFiles[0]?.url }, error);
+    yield fault(about, error);
     return undefined;
   }
 }
 
-/** A manifest may list files of several registries: the first that holds a record of the node counts. */
-async function readRecord(
-  { reader, node, signal }: NodeCheck,
+/** Returns the indexes that it lists. */
+async function* verifyRecord(
+  { reader, node, now, signal }: NodeCheck,
   manifest: TrustedManifest,
-): Promise<{ file: ManifestFile; record: TrustedRecord }> {
-  let fault: unknown = new TrustFault('record', 'record-missing', 'The manifest lists no files.');
-  for (const file of manifest.recordFiles) {
-    try {
-      const options = { maxBytes: maxNodeFileBytes, digest: file.digest, signal };
-      const { opened } = await fetchNamed(reader, 'record', file.url, options);
-      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
-      return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
-    } catch (error) {
-      if (!(error instanceof TrustFault) || error.code !== 'record-missing') throw error;
-      fault = error;
-    }
+): AsyncGenerator<Finding, readonly string[] | undefined> {
+  const about: About = { document: 'record' };
+  try {
+    const { file, record } = await readRecord(reader, node, manifest, signal);
+    about.url = file.url;
+    const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
+    yield holds(about, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
+    yield* staleness(about, record.nextUpdate, now);
+    return requireIndexes(reader, node.identity, record.catalogIndexUrls);
+  } catch (error) {
+    yield fault({ ...about, url: about.url ?? manifest.recordFiles[0]?.url }, error);
+    return undefined;
   }
-  throw fault;
 }
 
 /** Who the tree says it is of, before anything of it is believed: its keys will have to say the same. */

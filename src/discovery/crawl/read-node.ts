@@ -1,5 +1,6 @@
 import { splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
+import type { ManifestFile } from '../../protocol/signed-files.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
@@ -64,20 +65,20 @@ export async function readNode(reader: Reader, question: NodeQuestion, found: No
   const answer = await fetchManifestAt(reader, base, question);
   if (answer === 'unchanged') return { ...known, manifest: keptManifest(question) };
   if (answer === 'missing')
-    return { ...known, indexUrls: limited(reader, identity, urlsOfRegistry(reader, base, records)) };
+    return { ...known, indexUrls: requireIndexes(reader, identity, urlsOfRegistry(reader, base, records)) };
 
   const { opened, etag, modified } = answer;
   const keyNames = keyNamesOf(opened.document, records);
   const node = { ...hostingNode(reader, identity, records), keyNames };
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
   const manifest = trustManifest(opened, { node, host: new URL(base).host, keys });
-  const record = await readRecord(reader, node, manifest, signal);
+  const { record } = await readRecord(reader, node, manifest, signal);
   return {
     ...known,
     manifest: { url: opened.url, etag, modified },
     keyNames,
     nextUpdate: earlier(manifest.manifest.next_update, record.nextUpdate),
-    indexUrls: limited(reader, identity, record.catalogIndexUrls),
+    indexUrls: requireIndexes(reader, identity, record.catalogIndexUrls),
   };
 }
 
@@ -139,26 +140,23 @@ function urlsOfRegistry(
 }
 
 /** The first of the files that holds the node's record. */
-async function readRecord(
+export async function readRecord(
   reader: Reader,
   node: HostingNode,
   manifest: TrustedManifest,
   signal: AbortSignal,
-): Promise<TrustedRecord> {
+): Promise<{ file: ManifestFile; record: TrustedRecord }> {
   let fault: unknown = new TrustFault(
     'record',
     'record-missing',
     `The manifest of ${node.identity} lists no files.`,
   );
-  for (const { url, digest } of manifest.recordFiles.slice(0, maxRecordFiles)) {
+  for (const file of manifest.recordFiles.slice(0, maxRecordFiles)) {
     try {
-      const { opened } = await fetchNamed(reader, 'record', url, {
-        maxBytes: maxManifestBytes,
-        digest,
-        signal,
-      });
+      const options = { maxBytes: maxManifestBytes, digest: file.digest, signal };
+      const { opened } = await fetchNamed(reader, 'record', file.url, options);
       const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
-      return trustSubscriberRecord(opened, { node, manifest, keys });
+      return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
     } catch (error) {
       if (!(error instanceof TrustFault) || error.code !== 'record-missing') throw error;
       fault = error;
@@ -167,8 +165,12 @@ async function readRecord(
   throw fault;
 }
 
-/** The only pointer that a crawler has: without it, a node silently never appears. */
-function limited({ limits }: Reader, identity: string, urls: readonly string[]): readonly string[] {
+/** The only pointer that a crawler has: without it, a node silently never appears. Returns the indexes that are read. */
+export function requireIndexes(
+  { limits }: Pick<Reader, 'limits'>,
+  identity: string,
+  urls: readonly string[],
+): readonly string[] {
   if (urls.length === 0)
     throw new CrawlFault('no-index-urls', `The record of ${identity} lists no catalog index.`);
   if (urls.length > limits.maxIndexes) {
