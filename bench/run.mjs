@@ -1,5 +1,5 @@
 // npm run bench [-- scenario…] [--json FILE] [--repeat N]
-// Runs the scenarios (all of bench/scenarios by default), prints a table, and writes rows {scenario, value, unit, against, ratio}.
+// Runs the scenarios (all of bench/scenarios by default), prints each row as it comes and all in a table, and writes rows {scenario, value, unit, against, ratio}.
 // Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const rows = [];
 for (const name of positionals.length > 0 ? positionals : known) {
   console.error(`bench: ${name} …`);
   const { run } = await import(`./scenarios/${name}.mjs`);
-  for (const row of await run({ repeat: Number(values.repeat) })) {
+  for await (const row of await run({ repeat: Number(values.repeat) })) {
     rows.push(row);
     console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
   }

@@ -1,61 +1,53 @@
-// The kinds of intents that are measured. Each asks about a station of the index; `bare` is SQL on the index's own tables for candidates of the
-// same kind, a page of them with their documents; `scan` is SQL that looks at everything instead.
-import { numberPath, valueFact } from '../../dist/discovery/index-entries.js';
-import { queryBox, sphereBox } from '../../dist/rules/geometry/sphere-box.js';
-import { cubeText } from '../../dist/storage/discovery-index.js';
+// The kinds of intents that are measured. Each asks about a station of the index; `plain` is SQL on a plain table for a page of the same.
+import { boxAround, boxOf, plainPage } from './plain-stations.mjs';
 
 export const limit = 20;
 export const attributes = '@.resourceAttributes.attributes';
 
 const places = '$.catalogs[*].provider.availableAt[*].geo';
 const radiusMeters = 3_000;
+const priceSpan = 5;
 
 export const kinds = {
   equality: {
     ask: (station) => filter(`${attributes}.model == '${first(station).model}'`),
-    bare: (station) => ({
-      text: page('select key from discovery.fact where hash = $1 order by key'),
-      values: [fact('model', first(station).model)],
-    }),
-    scan: (station) => scanFor({ model: first(station).model }),
+    plain: (station) => plainPage('model = $1', [first(station).model], { limit }),
   },
   'range + equality': {
     ask: (station) =>
       filter(
         `${attributes}.make == '${first(station).make}' && ${attributes}.price >= ${lowPrice(station)} && ${attributes}.price < ${highPrice(station)}`,
       ),
-    bare: (station) => ({
-      text: page(
-        `select key from discovery.number where path = $2 and value >= $3 and value < $4
-           and exists (select from discovery.fact where hash = $1 and fact.key = number.key)`,
+    plain: (station) =>
+      plainPage(
+        'make = $1 and price >= $2 and price < $3',
+        [first(station).make, lowPrice(station), highPrice(station)],
+        { order: 'price', limit },
       ),
-      values: [fact('make', first(station).make), price, lowPrice(station), highPrice(station)],
-    }),
-    scan: (station) => scanFor({ make: first(station).make }),
   },
   radius: {
     ask: (station) => near(station),
-    bare: (station) => ({ text: page(nearest), values: boxes(station) }),
-    scan: scanAround,
+    plain: (station) => plainPage(isNear, boxes(station), { order: nearest, limit }),
   },
   'radius + range': {
     ask: (station) => ({ ...near(station), ...filter(`${attributes}.price >= ${lowPrice(station)}`) }),
-    bare: (station) => ({
-      text: page(`select key from (${nearest}) as near where exists (
-        select from discovery.number where path = $3 and value >= $4 and number.key = near.key)`),
-      values: [...boxes(station), price, lowPrice(station)],
-    }),
-    scan: scanAround,
+    plain: (station) =>
+      plainPage(`${isNear} and price >= $3`, [...boxes(station), lowPrice(station)], {
+        order: nearest,
+        limit,
+      }),
   },
   'rare word': {
     ask: (station) => ({ textSearch: street(station) }),
-    bare: (station) => ({ text: page(standing), values: [street(station).toLowerCase()] }),
-    scan: (station) => scanText(street(station)),
+    plain: (station) => plainPage(hasWords('$1'), [street(station)], { limit }),
   },
   'common words': {
     ask: (station) => ({ textSearch: `fast charger in ${city(station)} with parking` }),
-    bare: (station) => ({ text: page(standing), values: [city(station).toLowerCase()] }),
-    scan: (station) => scanText(city(station)),
+    plain: (station) =>
+      plainPage(hasWords('$1'), [`fast | charger | in | ${city(station)} | with | parking`], {
+        order: `ts_rank(words, to_tsquery('simple', $1)) desc`,
+        limit,
+      }),
   },
   'text + radius + filter': {
     ask: (station) => ({
@@ -63,19 +55,23 @@ export const kinds = {
       ...near(station),
       ...filter(`${attributes}.connectorType == '${first(station).connectorType}'`),
     }),
-    bare: (station) => ({
-      text: page(`select key from (${nearest}) as near where exists (
-        select from discovery.fact where hash = $3 and fact.key = near.key)`),
-      values: [...boxes(station), fact('connectorType', first(station).connectorType)],
-    }),
-    scan: (station) => scanText(street(station)),
+    plain: (station) =>
+      plainPage(
+        `${isNear} and connector = $3 and ${hasWords('$4')}`,
+        [...boxes(station), first(station).connectorType, `charger | ${street(station)}`],
+        { order: `ts_rank(words, to_tsquery('simple', $4)) desc, ${nearest}`, limit },
+      ),
   },
 };
 
-const memberPath = (name) => `\u0001resourceAttributes\u0001attributes\u0001${name}`;
-const fact = (name, value) => valueFact(memberPath(name), value);
-const price = numberPath(memberPath('price'));
-const priceSpan = 5;
+const isNear = 'place && $1::cube';
+const nearest = 'place <-> $2::cube';
+const hasWords = (words) => `words @@ to_tsquery('simple', ${words})`;
+
+function boxes(station) {
+  const place = placeOf(station);
+  return [boxAround(place, radiusMeters), boxOf(place)];
+}
 
 function first(station) {
   return station.resources[0].resourceAttributes.attributes;
@@ -108,52 +104,4 @@ function filter(condition) {
 function near(station) {
   const within = { op: 'S_DWITHIN', targets: places, distanceMeters: radiusMeters };
   return { spatial: [{ ...within, geometry: placeOf(station) }] };
-}
-
-/** A page of candidates with their documents. */
-function page(candidates) {
-  return `select resource.key, document::text from (${candidates} limit ${limit}) as candidate join discovery.resource using (key)`;
-}
-
-/** Resources of catalogs whose place lies in a box, the nearest first. A place stands under the key of its catalog. */
-const nearest = `select resource.key from (
-    select key from discovery.geometry where box && $1::cube order by box <-> $2::cube limit 1000) as place
-  join discovery.resource on resource.key > place.key and resource.key < place.key + (1 << 25)`;
-
-/** Resources with a word, or of a catalog with it. */
-const standing = `select resource.key from discovery.word
-  join discovery.posting on posting.word_id = word.id
-  join discovery.resource on resource.key >= posting.key
-    and resource.key <= case when posting.key % (1 << 26) = 0 then posting.key + (1 << 25) else posting.key end
-  where word = $1`;
-
-function boxes(station) {
-  const place = placeOf(station);
-  return [cube(queryBox('S_DWITHIN', place, radiusMeters)), cube(sphereBox(place))];
-}
-
-/** The path of providers' places is the only one in the index, and so the first. */
-function cube(box) {
-  return cubeText(box, 1);
-}
-
-function scanFor(wanted) {
-  return {
-    text: 'select count(*) from (select document from discovery.resource offset 0) as every where document @> $1::jsonb',
-    values: [JSON.stringify({ resourceAttributes: { attributes: wanted } })],
-  };
-}
-
-function scanAround(station) {
-  return {
-    text: 'select count(*) from discovery.geometry where cube_distance(box, $1::cube) < 0.0005',
-    values: [cube(sphereBox(placeOf(station)))],
-  };
-}
-
-function scanText(word) {
-  return {
-    text: 'select count(*) from discovery.resource where document::text ilike $1',
-    values: [`%${word}%`],
-  };
 }

@@ -9,8 +9,12 @@ import { addressOf } from './crawled-nodes.mjs';
 const firstOfNode = (node) =>
   `(select min(key) from discovery.catalog join discovery.crawl_node on node = owner where crawl_node.id = ${node})`;
 const firstOfHost = `(select min(key) from discovery.catalog join discovery.crawl_node on node = owner where host_id = row.id)`;
-const firstOfWord = (word) => `(select min(key) >> 26 from (
-  select key from discovery.posting where word_id = ${word} union all select key from discovery.offer_posting where word_id = ${word}) as used)`;
+const firstOfWord = (word) =>
+  `(select min(first)::bigint >> 26 from discovery.run where list in (-2 * ${word}::bigint, -2 * ${word}::bigint - 1))`;
+/** In a run of numbers, the first key stands in the bytes: a whole number in the form of a double. */
+const firstKeyBits = `('x' || encode(substring(bytes from 11 for 8), 'hex'))::bit(64)::bigint`;
+const ofRun = `case when list > -(1::bigint << 52) then first::bigint
+  else ((${firstKeyBits} & (1::bigint << 52) - 1) | (1::bigint << 52)) >> (1075 - (${firstKeyBits} >> 52))::integer end >> 26`;
 const ofTarget = `(select key from discovery.catalog where owner = row.node and catalog.id = catalog_id)`;
 const ofEntry = `(select key from discovery.catalog join discovery.crawl_node on node = owner where crawl_node.id = node_id and catalog.id = catalog_id)`;
 
@@ -24,13 +28,10 @@ const tables = {
   crawl_entry: ofEntry,
   crawl_target: ofTarget,
   catalog: 'key',
-  ...Object.fromEntries(
-    ['resource', 'offer', 'fact', 'number', 'geometry'].map((name) => [name, 'key >> 26']),
-  ),
+  ...Object.fromEntries(['resource', 'offer', 'geometry'].map((name) => [name, 'key >> 26'])),
   word: firstOfWord('id'),
   deletion: firstOfWord('word_id'),
-  posting: 'key >> 26',
-  offer_posting: 'key >> 26',
+  run: ofRun,
 };
 const names = Object.keys(tables);
 /** What is made ready at a time. */

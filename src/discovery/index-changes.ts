@@ -1,19 +1,19 @@
 import { sphereBox } from '../rules/geometry/sphere-box.ts';
 import { indexKeys } from '../rules/text/typing-errors.ts';
 import type { Transaction } from '../storage/database.ts';
-import {
-  addFacts,
-  addNumbers,
-  addObjectPaths,
-  type FactRows,
-  type GeometryRow,
-  type NumberRows,
-  removeFacts,
-  removeNumbers,
-  replaceGeometries,
-} from '../storage/discovery-index.ts';
+import { addObjectPaths, type GeometryRow, replaceGeometries } from '../storage/discovery-index.ts';
 import { kindOf } from '../storage/discovery-keys.ts';
-import { addPostings, type PostingRows, removePostings } from '../storage/discovery-words.ts';
+import {
+  addToLists,
+  everyResource,
+  factList,
+  type ListEntries,
+  numberList,
+  offerList,
+  removeFromLists,
+  wordList,
+} from '../storage/discovery-lists.ts';
+import { numberWords, writeDocumentWords } from '../storage/discovery-words.ts';
 import type { DocumentEntries } from './document-entries.ts';
 import { hash53 } from './index-entries.ts';
 
@@ -21,35 +21,44 @@ import { hash53 } from './index-entries.ts';
 export interface IndexChanges {
   /** Undefined: there was, or will be, no document. */
   add(key: number, before: DocumentEntries | undefined, after: DocumentEntries | undefined): void;
+  /** Gives every word its number; returns the words of each document, as they are kept with it. */
+  numberWords(tx: Transaction): Promise<Map<number, Buffer>>;
+  /** To be called when the words have numbers. */
   write(tx: Transaction): Promise<void>;
 }
 
 export function createIndexChanges(): IndexChanges {
-  const facts = { added: factRows(), removed: factRows() };
-  const numbers = { added: numberRows(), removed: numberRows() };
+  const lists = { added: createListChanges(), removed: createListChanges() };
+  const words = { added: createWordChanges(), removed: createWordChanges() };
+  const documentWords = new Map<number, Words>();
   const objects = new Set<string>();
-  const postings = { added: postingRows(), removed: postingRows() };
-  const offerPostings = { added: postingRows(), removed: postingRows() };
   const geometries: { replaced: number[]; rows: GeometryRow[] } = { replaced: [], rows: [] };
+  let numberOf: (word: string) => number = () => 0;
+
+  function compareExistence(key: number, before: unknown, after: unknown): void {
+    if (kindOf(key) !== 'resource') return;
+    if (before === undefined) lists.added.put(everyResource, key);
+    if (after === undefined) lists.removed.put(everyResource, key);
+  }
 
   function compareFacts(key: number, before: Facts, after: Facts): void {
-    for (const hash of after) if (!before.has(hash)) pushFact(facts.added, hash, key);
-    for (const hash of before) if (!after.has(hash)) pushFact(facts.removed, hash, key);
+    for (const hash of after) if (!before.has(hash)) lists.added.put(factList(hash), key);
+    for (const hash of before) if (!after.has(hash)) lists.removed.put(factList(hash), key);
   }
 
   function compareNumbers(key: number, before: Numbers, after: Numbers): void {
     for (const [path, values] of after)
       for (const value of values)
-        if (!before.get(path)?.has(value)) pushNumber(numbers.added, path, value, key);
+        if (!before.get(path)?.has(value)) lists.added.put(numberList(path), key, value);
     for (const [path, values] of before)
       for (const value of values)
-        if (!after.get(path)?.has(value)) pushNumber(numbers.removed, path, value, key);
+        if (!after.get(path)?.has(value)) lists.removed.put(numberList(path), key, value);
   }
 
   function compareWords(key: number, before: Words, after: Words): void {
-    const { added, removed } = kindOf(key) === 'offer' ? offerPostings : postings;
-    for (const [word, weight] of after) if (before.get(word) !== weight) pushWord(added, word, key, weight);
-    for (const [word, weight] of before) if (after.get(word) !== weight) pushWord(removed, word, key, weight);
+    for (const [word, weight] of after)
+      if (before.get(word) !== weight) words.added.put(word, key, hundredths(weight));
+    for (const [word, weight] of before) if (after.get(word) !== weight) words.removed.put(word, key);
   }
 
   function compareGeometries(key: number, before: Geometries, after: Geometries): void {
@@ -61,32 +70,32 @@ export function createIndexChanges(): IndexChanges {
   }
 
   return {
-    add(key, before = nothing, after = nothing) {
-      compareFacts(key, before.facts, after.facts);
-      compareNumbers(key, before.numbers, after.numbers);
-      for (const path of after.objects) objects.add(path);
-      compareWords(key, before.words, after.words);
-      compareGeometries(key, before.geometries, after.geometries);
+    add(key, before, after) {
+      const [was, is] = [before ?? nothing, after ?? nothing];
+      compareExistence(key, before, after);
+      compareFacts(key, was.facts, is.facts);
+      compareNumbers(key, was.numbers, is.numbers);
+      for (const path of is.objects) objects.add(path);
+      compareWords(key, was.words, is.words);
+      documentWords.set(key, is.words);
+      compareGeometries(key, was.geometries, is.geometries);
+    },
+
+    async numberWords(tx) {
+      const used = new Set([...words.added.words(), ...words.removed.words()]);
+      for (const each of documentWords.values()) for (const word of each.keys()) used.add(word);
+      const numbers = await numberWords(tx, [...used], typingKeys);
+      numberOf = (word) => numbers.get(word) ?? 0;
+      return new Map([...documentWords].map(([key, each]) => [key, wordBytes(each, numberOf)]));
     },
 
     async write(tx) {
-      await removeFacts(tx, facts.removed);
-      await addFacts(tx, facts.added);
-      await removeNumbers(tx, numbers.removed);
-      await addNumbers(tx, numbers.added);
+      await removeFromLists(tx, [...lists.removed.entries(), ...words.removed.entries(numberOf)]);
+      await addToLists(tx, [...lists.added.entries(), ...words.added.entries(numberOf)]);
       await addObjectPaths(tx, [...objects]);
-      await removePostings(tx, 'posting', postings.removed);
-      await addPostings(tx, 'posting', postings.added, typingKeys);
-      await removePostings(tx, 'offer_posting', offerPostings.removed);
-      await addPostings(tx, 'offer_posting', offerPostings.added, typingKeys);
       await replaceGeometries(tx, geometries.replaced, geometries.rows);
     },
   };
-}
-
-/** Under which a word is found in spite of typing errors. */
-function typingKeys(word: string): number[] {
-  return [...indexKeys(word)].map(hash53);
 }
 
 type Facts = DocumentEntries['facts'];
@@ -102,23 +111,69 @@ const nothing: DocumentEntries = {
   geometries: [],
 };
 
-const factRows = (): FactRows => ({ hash: [], key: [] });
-const numberRows = (): NumberRows => ({ path: [], value: [], key: [] });
-const postingRows = (): PostingRows => ({ word: [], key: [], weight: [] });
-
-function pushFact(rows: FactRows, hash: number, key: number): void {
-  rows.hash.push(hash);
-  rows.key.push(key);
+/** Keys by list; of numbers, those of one value stand together. */
+interface ListChanges {
+  put(list: number, key: number, value?: number): void;
+  entries(): Iterable<ListEntries>;
 }
 
-function pushNumber(rows: NumberRows, path: number, value: number, key: number): void {
-  rows.path.push(path);
-  rows.value.push(value);
-  rows.key.push(key);
+function createListChanges(): ListChanges {
+  const lists = new Map<number, Map<number, ListEntries>>();
+  return {
+    put(list, key, value = 0) {
+      const values = lists.get(list) ?? new Map<number, ListEntries>();
+      const entries = values.get(value) ?? { list, keys: [], marks: [] };
+      entries.keys.push(key);
+      entries.marks.push(value);
+      lists.set(list, values.set(value, entries));
+    },
+    *entries() {
+      for (const values of lists.values()) yield* values.values();
+    },
+  };
 }
 
-function pushWord(rows: PostingRows, word: string, key: number, weight: number): void {
-  rows.word.push(word);
-  rows.key.push(key);
-  rows.weight.push(Math.round(weight * 100));
+/** Keys by word, of which there are two lists: one for offers. */
+interface WordChanges {
+  put(word: string, key: number, weight?: number): void;
+  words(): Iterable<string>;
+  entries(numberOf: (word: string) => number): Iterable<ListEntries>;
+}
+
+function createWordChanges(): WordChanges {
+  const documents = new Map<string, { keys: number[]; marks: number[] }>();
+  const offers: typeof documents = new Map();
+  return {
+    put(word, key, weight = 0) {
+      const words = kindOf(key) === 'offer' ? offers : documents;
+      const places = words.get(word) ?? { keys: [], marks: [] };
+      places.keys.push(key);
+      places.marks.push(weight);
+      words.set(word, places);
+    },
+    *words() {
+      yield* documents.keys();
+      yield* offers.keys();
+    },
+    *entries(numberOf) {
+      for (const [word, places] of documents) yield { list: wordList(numberOf(word)), ...places };
+      for (const [word, places] of offers) yield { list: offerList(numberOf(word)), ...places };
+    },
+  };
+}
+
+/** What a word counts, as the index keeps it. */
+function hundredths(weight: number): number {
+  return Math.round(weight * 100);
+}
+
+/** Under which a word is found in spite of typing errors. */
+function typingKeys(word: string): number[] {
+  return [...indexKeys(word)].map(hash53);
+}
+
+function wordBytes(words: Words, numberOf: (word: string) => number): Buffer {
+  return writeDocumentWords(
+    new Map([...words].map(([word, weight]) => [numberOf(word), hundredths(weight)])),
+  );
 }

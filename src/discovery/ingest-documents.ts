@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Offer, Resource } from '../protocol/catalog.ts';
 import { schemaTypesOfOffer, schemaTypesOfResource } from '../rules/match.ts';
 import type { Transaction } from '../storage/database.ts';
@@ -18,8 +19,10 @@ import { createIndexChanges } from './index-changes.ts';
 import { hash53 } from './index-entries.ts';
 import { type Target, validityRow } from './ingest.ts';
 
-/** How many documents are read, indexed and written at a time: bounds memory, and how long other requests wait. */
-const documentsAtOnce = 250;
+/** How many documents are read, indexed and written at a time: bounds memory. */
+const documentsAtOnce = 2_000;
+/** So many documents are taken apart without a break: bounds how long other requests wait. */
+const documentsWithoutBreak = 50;
 
 /** Brings the resources or the offers of all targets to what was sent. */
 export async function applyDocuments(
@@ -113,7 +116,8 @@ async function prepareSteps(
   const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
   const oldTexts = await readDocuments(tx, kind, replaced);
   const changes = createIndexChanges();
-  for (const { target, key, written } of steps) {
+  for (const [index, { target, key, written }] of steps.entries()) {
+    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
     const oldText = oldTexts.get(key);
     const old: Resource | Offer | undefined = oldText === undefined ? undefined : JSON.parse(oldText);
     const entriesOf = kind === 'resource' ? resourceEntries : offerEntries;
@@ -124,12 +128,19 @@ async function prepareSteps(
   const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
   const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
   return async () => {
-    if (kind === 'resource') await writeResources(tx, rows);
-    else await writeOffers(tx, rows);
+    const words = await changes.numberWords(tx);
+    if (kind === 'offer') await writeOffers(tx, rows);
+    else
+      await writeResources(
+        tx,
+        rows.map((row) => ({ ...row, words: words.get(row.key) ?? noWords })),
+      );
     await removeDocuments(tx, kind, removed);
     await changes.write(tx);
   };
 }
+
+const noWords = Buffer.alloc(0);
 
 function rowOf(
   { target, key, id }: Step,

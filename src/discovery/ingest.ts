@@ -120,6 +120,7 @@ function targetOf(incoming: IncomingCatalog, before: HeldCatalog): Target {
     next_offer: before.next_offer,
     pushed_at: incoming.pushedAt ?? before.pushed_at,
     pulled_at: incoming.pulledAt ?? before.pulled_at,
+    words: null,
   };
   return { incoming, before, row, written: 0, removed: 0 };
 }
@@ -145,6 +146,8 @@ async function indexHeads(tx: Transaction, targets: readonly Target[]): Promise<
       headEntries(row.head),
     );
   }
+  const words = await changes.numberWords(tx);
+  for (const { row } of targets) row.words = words.get(keyOf(row.key, 0)) ?? null;
   await changes.write(tx);
 }
 

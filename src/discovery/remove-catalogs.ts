@@ -20,6 +20,7 @@ export async function removeCatalogs(tx: Transaction, refs: readonly CatalogRef[
   await applyCatalogs(tx, emptied, now);
   const heads = createIndexChanges();
   for (const { key, head } of held) heads.add(keyOf(key, 0), headEntries(head), undefined);
+  await heads.numberWords(tx);
   await heads.write(tx);
   await dropCatalogs(tx, refs);
   await settlePrecedence(tx, refs);

@@ -5,6 +5,7 @@ import { addCrawlHintsRoute } from './crawl-hints.ts';
 import { addCrawlLogRoute } from './crawl-log.ts';
 import { addDiscoverRoute } from './discover.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { startListMerger } from './merge-lists.ts';
 import { createSync } from './sync.ts';
 
 /** The discovery service: one line per action, one per loop of work that is due. */
@@ -25,7 +26,13 @@ export async function startDiscoveryRole(
 
   const crawler = await startCrawler(context);
 
-  const loops = [sync, crawler, service.startCallbacks(), startHousekeeping(context)];
+  const loops = [
+    sync,
+    crawler,
+    service.startCallbacks(),
+    startHousekeeping(context),
+    startListMerger(context),
+  ];
   return {
     url,
     async close() {

@@ -1,6 +1,6 @@
+import { textArray } from './binary-arrays.ts';
 import type { SchemaUses } from './catalogs.ts';
 import type { Queryable, Transaction } from './database.ts';
-import { textArray } from './text-array.ts';
 
 // The resources and offers of a catalog, written in bulk: one statement for all of them, and a row that would not change is not touched, so
 // that `changed_version` says when what leaves the service last changed.

@@ -24,6 +24,8 @@ export interface CatalogRow extends ValidityRow {
   next_offer: number;
   pushed_at: Date | null;
   pulled_at: Date | null;
+  /** Those of the catalog-level members (discovery-words.ts); null: they stay as they are. */
+  words: Buffer | null;
 }
 
 /** A validity as columns: bounds, inclusive, and the daily window, in milliseconds. */
@@ -34,7 +36,7 @@ export interface ValidityRow {
   window_length: number | null;
 }
 
-export interface HeldCatalog extends CatalogRef, CatalogRow {
+export interface HeldCatalog extends CatalogRef, Omit<CatalogRow, 'words'> {
   /** False for one that this transaction has just made room for. */
   known: boolean;
 }
@@ -80,14 +82,20 @@ export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[
        is_active = incoming.is_active, valid_from = incoming.valid_from, valid_until = incoming.valid_until,
        window_start = incoming.window_start, window_length = incoming.window_length,
        next_resource = incoming.next_resource, next_offer = incoming.next_offer,
-       pushed_at = incoming.pushed_at, pulled_at = incoming.pulled_at, served = true, updated_at = $2
+       pushed_at = incoming.pushed_at, pulled_at = incoming.pulled_at, served = true, updated_at = $2,
+       words = coalesce(incoming.words, catalog.words)
      from json_to_recordset($1::json) as incoming (
        key bigint, type text, head json, head_digest bigint, provider_id text, networks text[], schema_uses jsonb, is_active boolean,
        valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer,
-       next_resource integer, next_offer integer, pushed_at timestamptz, pulled_at timestamptz)
+       next_resource integer, next_offer integer, pushed_at timestamptz, pulled_at timestamptz, words bytea)
      where catalog.key = incoming.key`,
-    [JSON.stringify(rows), now],
+    [JSON.stringify(rows.map((row) => ({ ...row, words: row.words && bytesText(row.words) }))), now],
   );
+}
+
+/** As PostgreSQL reads bytes from a text. */
+function bytesText(bytes: Buffer): string {
+  return `\\x${bytes.toString('hex')}`;
 }
 
 /** Finds catalogs by their refs without locking them. */

@@ -1,3 +1,4 @@
+import { bigintArray, bytesArray, textArray } from './binary-arrays.ts';
 import { numberArray } from './bulk.ts';
 import type { Queryable, Transaction } from './database.ts';
 import type { ValidityRow } from './discovery-catalogs.ts';
@@ -86,14 +87,25 @@ export interface ResourceRow {
   document: string;
 }
 
-export async function writeResources(tx: Transaction, rows: readonly ResourceRow[]): Promise<void> {
+/** A resource, with its words (discovery-words.ts). */
+export interface IndexedResourceRow extends ResourceRow {
+  words: Buffer;
+}
+
+export async function writeResources(tx: Transaction, rows: readonly IndexedResourceRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into discovery.resource (key, id, digest, document)
-     select key, id, digest, document
-     from json_to_recordset($1::json) as incoming (key bigint, id text, digest bigint, document jsonb)
-     on conflict (key) do update set document = excluded.document, digest = excluded.digest`,
-    [recordset(rows)],
+    `insert into discovery.resource (key, id, digest, document, words)
+     select key, id, digest, document::jsonb, words
+     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[]) as incoming (key, id, digest, document, words)
+     on conflict (key) do update set document = excluded.document, digest = excluded.digest, words = excluded.words`,
+    [
+      bigintArray(rows.map(({ key }) => key)),
+      textArray(rows.map(({ id }) => id)),
+      bigintArray(rows.map(({ digest }) => digest)),
+      textArray(rows.map(({ document }) => document)),
+      bytesArray(rows.map(({ words }) => words)),
+    ],
   );
 }
 

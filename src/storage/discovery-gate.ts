@@ -1,4 +1,5 @@
-// Which catalogs a search looks at, and which offers count, as conditions in SQL (rules/discover/served.ts says the same of values).
+// Which catalogs a search looks at, and which offers count, as conditions in SQL (rules/discover/served.ts says the same of values). The texts
+// are always the same, whatever a search is narrowed to: so statements with them can be prepared.
 
 /** What a search is narrowed to. */
 export interface Gate {
@@ -19,32 +20,38 @@ export function createParameters(): Parameters {
   return { values, add: (value) => `$${values.push(value)}` };
 }
 
+/** What every catalog and offer must satisfy, as parameters of a statement. */
+export interface GateParameters {
+  now: string;
+  sinceMidnight: string;
+  networkId: string;
+}
+
+export function addGate({ now, networkId }: Gate, parameters: Parameters): GateParameters {
+  return {
+    now: `${parameters.add(now)}::timestamptz`,
+    sinceMidnight: `${parameters.add(now.getTime() % dayMs)}::integer`,
+    networkId: `${parameters.add(networkId ?? null)}::text`,
+  };
+}
+
 /** The catalog `alias` counts in this network, now: no template, active, within its validity, not hidden. */
-export function servedCondition(alias: string, { now, networkId }: Gate, parameters: Parameters): string {
-  const conditions = [
-    `${alias}.type = 'REGULAR' and ${alias}.is_active and ${alias}.served`,
-    validCondition(alias, now, parameters),
-  ];
-  if (networkId !== undefined) {
-    const network = parameters.add(networkId);
-    conditions.push(`(${alias}.networks = '{}' or ${network} = any (${alias}.networks))`);
-  }
-  return conditions.join(' and ');
+export function servedCondition(alias: string, gate: GateParameters): string {
+  const { networkId } = gate;
+  return `${alias}.type = 'REGULAR' and ${alias}.is_active and ${alias}.served and ${validCondition(alias, gate)}
+    and (${networkId} is null or ${alias}.networks = '{}' or ${networkId} = any (${alias}.networks))`;
 }
 
 /** And it is among what is searched. */
 export function searchedCondition(alias: string, gate: Gate, parameters: Parameters): string {
-  const served = servedCondition(alias, gate, parameters);
-  if (gate.schemaContext.length === 0) return served;
-  return `${served} and ${alias}.schema_types && ${parameters.add(gate.schemaContext)}::text[]`;
+  const context = `${parameters.add(gate.schemaContext.length > 0 ? gate.schemaContext : null)}::text[]`;
+  return `${servedCondition(alias, addGate(gate, parameters))} and (${context} is null or ${alias}.schema_types && ${context})`;
 }
 
 /** Of a catalog or an offer. */
-export function validCondition(alias: string, now: Date, parameters: Parameters): string {
-  const at = `${parameters.add(now)}::timestamptz`;
-  const sinceMidnight = `${parameters.add(now.getTime() % dayMs)}::integer`;
-  return `(${alias}.valid_from is null or ${alias}.valid_from <= ${at})
-     and (${alias}.valid_until is null or ${alias}.valid_until >= ${at})
+export function validCondition(alias: string, { now, sinceMidnight }: GateParameters): string {
+  return `(${alias}.valid_from is null or ${alias}.valid_from <= ${now})
+     and (${alias}.valid_until is null or ${alias}.valid_until >= ${now})
      and (${alias}.window_start is null
           or (${sinceMidnight} - ${alias}.window_start + ${dayMs}) % ${dayMs} <= ${alias}.window_length)`;
 }

@@ -1,6 +1,6 @@
-import { numberArray } from './bulk.ts';
+import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { cubeText } from './discovery-index.ts';
+import { boxText, pathDistance } from './discovery-index.ts';
 
 // Geometries as a search asks for them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
 // provider's stand.
@@ -11,9 +11,9 @@ export interface Box {
   high: readonly number[];
 }
 
-/** Where to look: under one path, perhaps within a box. */
+/** Where to look: under one of some paths, perhaps within a box. */
 export interface Region {
-  pathId: number;
+  paths: readonly string[];
   box?: Box;
 }
 
@@ -24,23 +24,23 @@ export interface StoredGeometry {
   shape: string;
 }
 
-/** How many geometries there are in each region, counted up to a limit. */
-export async function countGeometries(
+/** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
+export async function findRegionCount(
   queryable: Queryable,
-  regions: readonly Region[],
+  region: Region,
   limit: number,
-): Promise<number[]> {
-  const values: unknown[] = [];
-  const counts = regions.map((region) => {
-    const inside = insideCondition(region, values);
-    return `(select count(*) from (select from discovery.geometry where ${inside} limit ${Math.trunc(limit)}) as counted)`;
-  });
-  const { rows } = await queryable.query<{ counts: number[] }>(
-    `select array[${counts.join(', ')}]::integer[] as counts`,
-    values,
+): Promise<number | undefined> {
+  const { rows } = await queryable.query<{ count: number | null }>(
+    `select sum(counted.count) as count from discovery.geometry_path as path
+     cross join lateral (
+       select count(*) from (select from discovery.geometry where ${insideCondition(region)} limit $3) as within
+     ) as counted
+     where path = any ($1)`,
+    [region.paths, boxParameter(region), limit],
     { prepared: true },
   );
-  return rows[0]?.counts ?? [];
+  const count = rows[0]?.count;
+  return count === null || count === undefined ? undefined : Number(count);
 }
 
 /** The next ones of a region, in the order of keys. */
@@ -52,12 +52,17 @@ export async function readRegion(
     limit,
   }: { after?: Pick<StoredGeometry, 'key' | 'position'>; limit: number },
 ): Promise<StoredGeometry[]> {
-  const values: unknown[] = [after.key, after.position];
   const { rows } = await queryable.query<StoredGeometry>(
-    `select key, position, shape from discovery.geometry
-     where ${insideCondition(region, values)} and (key, position) > ($1, $2)
-     order by key, position limit ${Math.trunc(limit)}`,
-    values,
+    `select key, position, shape
+     from discovery.geometry_path as path
+     cross join lateral (
+       select key, position, shape from discovery.geometry
+       where ${insideCondition(region)} and (key, position) > ($3, $4)
+       order by key, position limit $5
+     ) as within
+     where path = any ($1)
+     order by key, position limit $5`,
+    [region.paths, boxParameter(region), after.key, after.position, limit],
     { prepared: true },
   );
   return rows;
@@ -68,41 +73,57 @@ export interface NearbyGeometry extends StoredGeometry {
   chord: number;
 }
 
-/** The first ones of a region, the nearest boxes first. */
-export async function readNearby(
+/** The first ones of a region, the nearest boxes first; undefined where no path is known. */
+export async function findNearby(
   queryable: Queryable,
   region: Region,
   from: Box,
   limit: number,
-): Promise<NearbyGeometry[]> {
-  const values: unknown[] = [cubeText(from, region.pathId)];
-  const { rows } = await queryable.query<NearbyGeometry>(
-    `select key, position, shape, box <-> $1::cube as chord from discovery.geometry
-     where ${insideCondition(region, values)}
-     order by box <-> $1::cube limit ${Math.trunc(limit)}`,
-    values,
+): Promise<NearbyGeometry[] | undefined> {
+  const { rows } = await queryable.query<NearbyGeometry | Record<keyof NearbyGeometry, null>>(
+    `select key, position, shape, chord
+     from discovery.geometry_path as path
+     left join lateral (
+       select key, position, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
+       where ${insideCondition(region)}
+       order by box <-> ${boxAt('$3')} limit $4
+     ) as near on true
+     where path = any ($1)
+     order by chord limit $4`,
+    [region.paths, boxParameter(region), boxText(from), limit],
     { prepared: true },
   );
-  return rows;
+  if (rows.length === 0) return undefined;
+  return rows.filter((row): row is NearbyGeometry => row.key !== null);
 }
 
 /** Those of some keys under some paths. */
 export async function readGeometries(
   queryable: Queryable,
   keys: readonly number[],
-  pathIds: readonly number[],
-): Promise<{ key: number; path_id: number; shape: string }[]> {
-  const { rows } = await queryable.query<{ key: number; path_id: number; shape: string }>(
-    `select key, path_id, shape from discovery.geometry
-     where key = any ($1::bigint[]) and path_id = any ($2::integer[])`,
-    [numberArray(keys), numberArray(pathIds)],
+  paths: readonly string[],
+): Promise<{ key: number; shape: string }[]> {
+  const { rows } = await queryable.query<{ key: number; shape: string }>(
+    `select geometry.key, shape
+     from unnest($1::bigint[]) as wanted (key)
+     join discovery.geometry on geometry.key = wanted.key
+     where path_id in (select id from discovery.geometry_path where path = any ($2))`,
+    [bigintArray(keys), paths],
     { prepared: true },
   );
   return rows;
 }
 
-/** The path is part of the box: the index of boxes finds it as well. */
-function insideCondition({ pathId, box }: Region, values: unknown[]): string {
-  if (box === undefined) return `path_id = $${values.push(pathId)}`;
-  return `box && $${values.push(cubeText(box, pathId))}::cube`;
+function boxParameter({ box }: Region): string | null {
+  return box ? boxText(box) : null;
+}
+
+/** The path is part of the box, so that one index finds both; without a box, all that stands under the path. */
+function insideCondition({ box }: Region): string {
+  return box ? `box && ${boxAt('$2')}` : `path_id = path.id and $2::cube is null`;
+}
+
+/** A box in the dimension of the path as well. */
+function boxAt(box: string): string {
+  return `cube(${box}::cube, (path.id * ${pathDistance})::float8, (path.id * ${pathDistance} + 1)::float8)`;
 }

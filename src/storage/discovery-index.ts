@@ -1,21 +1,8 @@
-import { numberArray } from './bulk.ts';
+import { bigintArray, textArray } from './binary-arrays.ts';
 import type { Queryable, Transaction } from './database.ts';
-import { textArray } from './text-array.ts';
 
-// What finds resources: facts, numbers, geometries and words, each written in bulk. Whoever writes knows the difference between what is
+// What finds resources beside the lists (discovery-lists.ts): object paths and geometries, each written in bulk. Whoever writes knows the difference between what is
 // there and what should be, so that an entry that stays is not touched.
-
-/** Columns side by side: the entries of many documents. */
-export interface FactRows {
-  hash: number[];
-  key: number[];
-}
-
-export interface NumberRows {
-  path: number[];
-  value: number[];
-  key: number[];
-}
 
 export interface GeometryRow {
   key: number;
@@ -26,40 +13,6 @@ export interface GeometryRow {
   /** Of the shape on the unit sphere. */
   low: readonly number[];
   high: readonly number[];
-}
-
-export async function addFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
-  if (key.length === 0) return;
-  await tx.query(
-    `insert into discovery.fact (hash, key) select * from unnest($1::bigint[], $2::bigint[]) on conflict do nothing`,
-    [numberArray(hash), numberArray(key)],
-  );
-}
-
-export async function removeFacts(tx: Transaction, { hash, key }: FactRows): Promise<void> {
-  if (key.length === 0) return;
-  await tx.query(
-    `delete from discovery.fact where (hash, key) in (select * from unnest($1::bigint[], $2::bigint[]))`,
-    [numberArray(hash), numberArray(key)],
-  );
-}
-
-export async function addNumbers(tx: Transaction, { path, value, key }: NumberRows): Promise<void> {
-  if (key.length === 0) return;
-  await tx.query(
-    `insert into discovery.number (path, value, key)
-     select * from unnest($1::bigint[], $2::float8[], $3::bigint[]) on conflict do nothing`,
-    [numberArray(path), numberArray(value), numberArray(key)],
-  );
-}
-
-export async function removeNumbers(tx: Transaction, { path, value, key }: NumberRows): Promise<void> {
-  if (key.length === 0) return;
-  await tx.query(
-    `delete from discovery.number
-     where (path, value, key) in (select * from unnest($1::bigint[], $2::float8[], $3::bigint[]))`,
-    [numberArray(path), numberArray(value), numberArray(key)],
-  );
 }
 
 /** Paths are only ever added: where one has gone, a filter takes a longer way. */
@@ -90,7 +43,7 @@ export async function replaceGeometries(
   rows: readonly GeometryRow[],
 ): Promise<void> {
   if (keys.length > 0) {
-    await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [numberArray(keys)]);
+    await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [bigintArray(keys)]);
   }
   if (rows.length === 0) return;
   const pathIds = await geometryPathIds(tx, new Set(rows.map(({ path }) => path)));
@@ -106,20 +59,22 @@ export async function replaceGeometries(
   );
 }
 
+/** A box in three dimensions. */
+export function boxText({ low, high }: { low: readonly number[]; high: readonly number[] }): string {
+  return `(${low}),(${high})`;
+}
+
 /**
  * The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there, because the index puts
  * together what takes little room, and what has no thickness takes none however far apart it is.
  */
-export function cubeText(
-  { low, high }: { low: readonly number[]; high: readonly number[] },
-  pathId: number,
-): string {
+function cubeText(box: { low: readonly number[]; high: readonly number[] }, pathId: number): string {
   const start = pathId * pathDistance;
-  return `(${[...low, start]}),(${[...high, start + 1]})`;
+  return `(${[...box.low, start]}),(${[...box.high, start + 1]})`;
 }
 
 /** More than any two places on the unit sphere are apart. */
-const pathDistance = 10;
+export const pathDistance = 10;
 
 async function geometryPathIds(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
   const wanted = [...paths].sort();

@@ -1,7 +1,7 @@
 // The space of keys of the discovery index (migrations/0004): a catalog, its resources and its offers share a range of 2^26 keys, in
 // this order. The catalog's own key in that space stands for what is said of it and of its provider.
 
-const span = 2 ** 26;
+export const span = 2 ** 26;
 const firstOffer = 2 ** 25;
 
 export const maxCatalogKey = 2 ** 27 - 1;

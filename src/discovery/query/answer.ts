@@ -2,52 +2,96 @@ import {
   type AnswerPage,
   defaultLimit,
   type FoundResource,
+  neededCount,
   pageAnswer,
+  type StoredDocument,
 } from '../../rules/discover/page-answer.ts';
-import { readResources } from '../../storage/discovery-answers.ts';
-import { readDocuments } from '../../storage/discovery-documents.ts';
-import { findOffers } from '../../storage/discovery-offers.ts';
-import type { Found, Search } from './search.ts';
+import { type FoundPage, readPage } from '../../storage/discovery-answers.ts';
+import type { Candidates, Search } from './candidates.ts';
+import { inSlices } from './passing.ts';
 
 /** The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. */
-export async function buildAnswer(
-  { plan, database, trace }: Search,
-  { keys, total }: Found,
-): Promise<AnswerPage> {
-  const { limit = defaultLimit, offset = 0 } = plan.paging;
-  const page = keys.slice(offset, offset + limit);
-  const { resources, heads } = await trace.time(
-    'read documents',
-    () => readResources(database, page, plan.filter?.check),
-    (read) => ({ resources: read.resources.length, catalogs: read.heads.size }),
-  );
-  const offers = await trace.time(
-    'attach offers',
-    () => offersOf(database, page, plan.gate),
-    (attached) => ({ resources: attached.size }),
-  );
-  const catalogs = new Map([...heads].map(([key, text]) => [key, { text }]));
-  const found = resources.flatMap(({ key, catalog_key, document }): FoundResource[] => {
-    const catalog = catalogs.get(catalog_key);
-    return catalog ? [{ catalog, resource: { text: document }, offers: offers.get(key) ?? [] }] : [];
-  });
-  return pageAnswer(found, total, plan.paging);
+export async function buildAnswer(search: Search, candidates: Candidates): Promise<AnswerPage> {
+  const { paging } = search.plan;
+  const { limit = defaultLimit, offset = 0 } = paging;
+  const needed = neededCount(paging);
+  const found: FoundResource[] = [];
+  const documents = createDocuments();
+  let total = 0;
+  for await (const keys of keysToRead(candidates, needed)) {
+    const page = await search.trace.time(
+      'read page',
+      () =>
+        readPage(search.database, {
+          ...candidates,
+          keys,
+          gate: search.plan.gate,
+          isSettled: candidates.isSettled ?? false,
+          confirm: search.plan.filter?.checkBeside([]),
+          atMost: needed - total,
+          offset: Math.max(0, offset - total),
+          limit: limit - found.length,
+        }),
+      ({ count, resources, heads, offers }) => ({
+        ...{ candidates: keys.length, passed: count },
+        ...{ resources: resources.length, catalogs: heads.size, offers: offers.size },
+      }),
+    );
+    if (!candidates.isSettled) search.count(keys.length, page.count);
+    total += page.count;
+    found.push(...resourcesOf(page, documents));
+    if (total >= needed) break;
+  }
+  return pageAnswer(found, total, paging);
 }
 
-async function offersOf(
-  database: Search['database'],
-  keys: readonly number[],
-  gate: Search['plan']['gate'],
-): Promise<Map<number, { text: string }[]>> {
-  const applied = await findOffers(database, keys, gate);
-  const texts = await readDocuments(database, 'offer', [
-    ...new Set(applied.map(({ offer_key }) => offer_key)),
-  ]);
-  const documents = new Map([...texts].map(([key, text]) => [key, { text }]));
-  const offers = new Map<number, { text: string }[]>();
-  for (const { resource_key, offer_key } of applied) {
-    const document = documents.get(offer_key);
-    if (document) offers.set(resource_key, [...(offers.get(resource_key) ?? []), document]);
+/** What has passed is gathered first; of the rest, so many at a time that the first ones are enough as a rule. */
+function keysToRead({ keys, isSettled }: Candidates, needed: number): AsyncIterable<number[]> {
+  return isSettled ? gathered(keys, needed) : inSlices(keys, Math.ceil(needed * spare));
+}
+
+const spare = 1.1;
+
+async function* gathered(parts: AsyncIterable<ArrayLike<number>>, needed: number): AsyncGenerator<number[]> {
+  const keys: number[] = [];
+  for await (const part of parts) {
+    keys.push(...Array.from(part));
+    if (keys.length >= needed) break;
   }
-  return offers;
+  if (keys.length > 0) yield keys;
+}
+
+function resourcesOf(
+  { resources, heads, applied, offers }: FoundPage,
+  documents: Documents,
+): FoundResource[] {
+  const offersOf = new Map<number, StoredDocument[]>();
+  for (const { resource_key, offer_key } of applied) {
+    const document = documents.offer(offer_key, offers.get(offer_key));
+    offersOf.set(resource_key, [...(offersOf.get(resource_key) ?? []), document]);
+  }
+  return resources.map(({ key, catalog_key, document }) => ({
+    catalog: documents.catalog(catalog_key, heads.get(catalog_key)),
+    resource: { text: document },
+    offers: offersOf.get(key) ?? [],
+  }));
+}
+
+/** The same catalog and the same offer are the same document, whichever part of the page they came with. */
+interface Documents {
+  catalog(key: number, text?: string): StoredDocument;
+  offer(key: number, text?: string): StoredDocument;
+}
+
+function createDocuments(): Documents {
+  const documents = new Map<string, StoredDocument>();
+  const get = (name: string, text = '{}') => {
+    const document = documents.get(name) ?? { text };
+    documents.set(name, document);
+    return document;
+  };
+  return {
+    catalog: (key, text) => get(`catalog ${key}`, text),
+    offer: (key, text) => get(`offer ${key}`, text),
+  };
 }

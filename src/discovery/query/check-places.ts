@@ -3,8 +3,8 @@ import { readGeometries } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
 import { roots } from '../geometries.ts';
+import type { Search } from './candidates.ts';
 import { type Judgement, judge } from './judge.ts';
-import type { Search } from './search.ts';
 import type { PlacedConstraint } from './spatial.ts';
 import type { Standing } from './standing.ts';
 
@@ -15,9 +15,9 @@ import type { Standing } from './standing.ts';
 export async function checkPlaces(
   search: Search,
   placed: readonly PlacedConstraint[],
-  standings: readonly Standing[],
+  keys: readonly number[],
 ): Promise<Standing[]> {
-  let left = standings.map(({ distance: _distance, ...standing }): Standing => standing);
+  let left = keys.map((key): Standing => ({ key }));
   const holders = await holdersOf(search, placed, left);
   for (const each of placed) {
     if (left.length === 0) return left;
@@ -44,13 +44,12 @@ async function holdersOf(
 
 async function checkOne(
   search: Search,
-  { constraint, regions }: PlacedConstraint,
+  { constraint, paths }: PlacedConstraint,
   standings: readonly Standing[],
   holders: ReadonlyMap<number, readonly number[]>,
 ): Promise<Standing[]> {
   const keys = new Set(standings.flatMap(({ key }) => holders.get(key) ?? []));
-  const pathIds = regions.map(({ pathId }) => pathId);
-  const stored = await readGeometries(search.database, [...keys], pathIds);
+  const stored = await readGeometries(search.database, [...keys], paths);
   const judgements = await judge(
     search,
     constraint,

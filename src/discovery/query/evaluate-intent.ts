@@ -3,10 +3,11 @@ import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
+import type { Search } from './candidates.ts';
 import { closePaths } from './close-paths.ts';
 import { createDeadline, withinDeadline } from './deadline.ts';
 import { planIntent } from './plan.ts';
-import { findResources, type Search } from './search.ts';
+import { findCandidates } from './search.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 // An intent on its way to an answer:
@@ -50,12 +51,9 @@ export async function evaluateIntent(
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
   const answer = await withinDeadline(parts, async () => {
-    const found = await trace.time(
-      'find',
-      () => findResources(search),
-      ({ total }) => ({ ...counts, total }),
-    );
-    return buildAnswer(search, found);
+    const answered = await buildAnswer(search, await findCandidates(search));
+    trace.note('found', { ...counts, resources: answered.resourceCount });
+    return answered;
   });
   return { answer, trace };
 }

@@ -1,95 +1,67 @@
-import {
-  type CandidateQuery,
-  type Cursor,
-  type DocumentCheck,
-  type Lead,
-  readCandidateDocuments,
-  readCandidates,
-} from '../../storage/discovery-candidates.ts';
+import { readPassing, readPassingDocuments } from '../../storage/discovery-candidates.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
+import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
 import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan-filter.ts';
-import type { Search } from './search.ts';
 
 // Which candidates belong to searched catalogs and are selected by the filter. Where the index can decide that, it does; otherwise documents
 // are evaluated, page by page, until the caller has enough. No connection is held between pages: whoever evaluates in between needs others.
 
-/** Candidates that are read and evaluated at a time. */
-const pageSize = 500;
+/** Candidates whose documents are read and evaluated at a time. */
+const documentsAtOnce = 500;
 /** Keys that are looked up at a time. */
-const keysAtOnce = 1_000;
+const keysAtOnce = 2_000;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;
 
-/** Where candidates come from, and what that leaves to be checked on their documents. */
-export interface CheckedLead {
-  lead: Lead;
-  check?: DocumentCheck;
+/** Where documents have to be evaluated, that happens now; otherwise it is left to the statement that reads the answer. */
+export function settled(search: Search, candidates: Candidates): Candidates {
+  if (search.plan.filter?.exact !== false) return candidates;
+  return { keys: passing(search, candidates), isSettled: true };
 }
 
-/** Keys of resources in the order of the lead. Whoever needs only the first ones says how many. */
-export async function* passing(search: Search, from: CheckedLead, atMost?: number): AsyncGenerator<number[]> {
+/** Keys of resources, in the order of the candidates. */
+export function passing(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
   const { filter } = search.plan;
-  if (filter?.exact === false && filter.test) yield* testing(search, filter, from);
-  else if (filter?.exact === false) yield* selecting(search, from);
-  else {
-    for await (const keys of keyPages(search, from, atMost)) {
-      search.count(keys.length, keys.length);
-      yield keys;
+  if (filter === undefined || filter.exact) return lookedUp(search, candidates);
+  return filter.test ? tested(search, filter, candidates) : selected(search, candidates);
+}
+
+async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
+  const { gate } = search.plan;
+  for await (const part of inSlices(keys, keysAtOnce)) {
+    search.deadline.check();
+    const passed = await readPassing(search.database, { keys: part, gate, check });
+    search.count(part.length, passed.length);
+    yield passed;
+  }
+}
+
+export async function* inSlices(
+  parts: AsyncIterable<ArrayLike<number>>,
+  size: number,
+): AsyncGenerator<number[]> {
+  for await (const part of parts) {
+    for (let start = 0; start < part.length; start += size) {
+      yield Array.prototype.slice.call(part, start, start + size);
     }
   }
 }
 
-/** These resources, and those of these catalogs, that pass. */
-export function passingOf(search: Search, keys: readonly number[]): AsyncGenerator<number[]> {
-  return passing(search, { lead: { kind: 'keys', keys }, check: search.plan.filter?.check });
-}
-
-async function* keyPages(search: Search, from: CheckedLead, limit = pageSize): AsyncGenerator<number[]> {
-  for (const query of queries(search, from)) {
-    let after: Cursor | undefined;
-    do {
-      search.deadline.check();
-      const { keys, cursor } = await readCandidates(search.database, query, {
-        limit: limitOf(query, limit),
-        after,
-      });
-      after = cursor;
-      if (keys.length > 0) yield keys;
-    } while (after !== undefined);
-  }
-}
-
-function* queries({ plan: { gate } }: Search, { lead, check }: CheckedLead): Generator<CandidateQuery> {
-  if (lead.kind !== 'keys') return yield { lead, gate, check };
-  for (let start = 0; start < lead.keys.length; start += keysAtOnce) {
-    yield { lead: { kind: 'keys', keys: lead.keys.slice(start, start + keysAtOnce) }, gate, check };
-  }
-}
-
-/** All resources of named keys come at once: a catalog has as many as it has. */
-function limitOf({ lead }: CandidateQuery, limit: number): number {
-  return lead.kind === 'keys' ? maxInteger : limit;
-}
-
-const maxInteger = 2 ** 31 - 1;
-
-/** A filter that looks at each resource by itself. */
-async function* testing(search: Search, filter: FilterPlan, from: CheckedLead): AsyncGenerator<number[]> {
-  for (const query of queries(search, from)) {
-    let after: Cursor | undefined;
-    do {
-      const page = await readCandidateDocuments(search.database, query, {
-        limit: limitOf(query, pageSize),
-        after,
-      });
-      const documents = page.candidates.map(({ document }) => document);
-      const places = await test(search, filter, documents);
-      search.count(documents.length, places.length);
-      yield places.map((place) => page.candidates[place]?.key ?? 0);
-      after = page.cursor;
-    } while (after !== undefined);
+/** By a filter that looks at each resource by itself. */
+async function* tested(
+  search: Search,
+  filter: FilterPlan,
+  { keys, check }: Candidates,
+): AsyncGenerator<number[]> {
+  const { gate } = search.plan;
+  for await (const part of inSlices(keys, documentsAtOnce)) {
+    const candidates = await readPassingDocuments(search.database, { keys: part, gate, check });
+    const documents = candidates.map(({ document }) => document);
+    const places = await test(search, filter, documents);
+    search.count(documents.length, places.length);
+    yield places.map((place) => candidates[place]?.key ?? 0);
   }
 }
 
@@ -107,14 +79,14 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
   });
 }
 
-/** A filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-async function* selecting(search: Search, from: CheckedLead): AsyncGenerator<number[]> {
-  const selected = new Map<number, ReadonlySet<number>>();
-  for await (const candidates of keyPages(search, from)) {
-    const unseen = new Set(candidates.map(catalogKeyOf).filter((key) => !selected.has(key)));
-    for (const [key, resources] of await select(search, [...unseen])) selected.set(key, resources);
-    const keys = candidates.filter((key) => selected.get(catalogKeyOf(key))?.has(key));
-    search.count(candidates.length, keys.length);
+/** By a filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
+async function* selected(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+  const known = new Map<number, ReadonlySet<number>>();
+  for await (const part of lookedUp({ ...search, count: () => {} }, candidates)) {
+    const unseen = new Set(part.map(catalogKeyOf).filter((key) => !known.has(key)));
+    for (const [key, resources] of await select(search, [...unseen])) known.set(key, resources);
+    const keys = part.filter((key) => known.get(catalogKeyOf(key))?.has(key));
+    search.count(part.length, keys.length);
     yield keys;
   }
 }

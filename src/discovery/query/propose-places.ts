@@ -1,20 +1,18 @@
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
-import { readNearby, readRegion, type StoredGeometry } from '../../storage/discovery-geometries.ts';
-import { catalogKeyOf, keyOf, kindOf } from '../../storage/discovery-keys.ts';
+import { findNearby, readRegion, type StoredGeometry } from '../../storage/discovery-geometries.ts';
+import { kindOf } from '../../storage/discovery-keys.ts';
 import { findCovered } from '../../storage/discovery-offers.ts';
+import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
-import { passingOf } from './passing.ts';
-import type { Search } from './search.ts';
-import type { PlacedConstraint } from './spatial.ts';
-import type { Standing } from './standing.ts';
+import { isRadius, type PlacedConstraint } from './spatial.ts';
 
 // The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
 
 /** Geometries that are read and judged at a time. */
-const firstPage = 400;
+export const firstLook = 400;
 /** A longer look around starts anew: each is so many times the one before. */
-const pageGrowth = 4;
+const growth = 4;
 
 /** What a geometry belongs to, and how far away it is. */
 interface Place {
@@ -22,29 +20,20 @@ interface Place {
   distance?: number;
 }
 
-/** Resources that passed the filter, each once. */
-export async function* proposePlaces(search: Search, placed: PlacedConstraint): AsyncGenerator<Standing[]> {
+/** Keys of resources and of catalogs, which stand for their resources, each once. */
+export async function* proposePlaces(search: Search, placed: PlacedConstraint): AsyncGenerator<number[]> {
   const seen = new Set<number>();
-  const isRadius = placed.constraint.operator === 'S_DWITHIN';
-  for await (const places of isRadius ? nearestFirst(search, placed) : inOrderOfKeys(search, placed)) {
-    const distances = new Map<number, number | undefined>();
-    for (const { key, distance } of (await withCovered(search, places)).sort(byDistance)) {
-      if (!seen.has(key)) distances.set(key, distance);
+  for await (const places of isRadius(placed)
+    ? nearestFirst(search, placed)
+    : inOrderOfKeys(search, placed)) {
+    search.deadline.check();
+    const keys: number[] = [];
+    for (const { key } of (await withCovered(search, places)).sort(byDistance)) {
+      if (!seen.has(key)) keys.push(key);
       seen.add(key);
     }
-    if (distances.size === 0) continue;
-    for await (const keys of passingOf(search, [...distances.keys()])) {
-      yield keys.map((key) => {
-        const distance = smaller(distances.get(key), distances.get(keyOf(catalogKeyOf(key), 0)));
-        return { key, proposedBy: placed.constraint, ...(distance !== undefined && { distance }) };
-      });
-    }
+    yield keys;
   }
-}
-
-function smaller(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return Math.min(a, b);
 }
 
 function byDistance(a: Place, b: Place): number {
@@ -73,39 +62,32 @@ async function withCovered({ database, plan }: Search, places: readonly Place[])
 
 async function* inOrderOfKeys(
   search: Search,
-  { constraint, regions }: PlacedConstraint,
+  { constraint, region }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
-  for (const region of regions) {
-    let after: StoredGeometry | undefined;
-    for (let limit = firstPage; ; limit = firstPage * pageGrowth) {
-      const read = await readRegion(search.database, region, { after, limit });
-      yield await fitting(search, constraint, read);
-      if (read.length < limit) break;
-      after = read.at(-1);
-    }
+  let after: StoredGeometry | undefined;
+  for (let limit = firstLook; ; limit = firstLook * growth) {
+    const read = await readRegion(search.database, region, { after, limit });
+    yield await fitting(search, constraint, read);
+    if (read.length < limit) break;
+    after = read.at(-1);
   }
 }
 
 /** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
 async function* nearestFirst(
   search: Search,
-  { constraint, regions }: PlacedConstraint,
+  { constraint, region, nearby }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
   const from = sphereBox(constraint.geometry);
-  for (let limit = firstPage; ; limit *= pageGrowth) {
-    const looks = await Promise.all(
-      regions.map((region) => readNearby(search.database, region, from, limit)),
-    );
-    const reached = Math.min(
-      ...looks.map((look) => (look.length < limit ? endOfTheWorld : metersOf(look.at(-1)?.chord))),
-    );
-    const places = await fitting(search, constraint, looks.flat());
+  for (let limit = firstLook, look = nearby ?? []; ; ) {
+    const reached = look.length < limit ? Number.POSITIVE_INFINITY : metersOf(look.at(-1)?.chord);
+    const places = await fitting(search, constraint, look);
     yield places.filter(({ distance = 0 }) => distance <= reached);
-    if (reached === endOfTheWorld) return;
+    if (look.length < limit) return;
+    limit *= growth;
+    look = (await findNearby(search.database, region, from, limit)) ?? [];
   }
 }
-
-const endOfTheWorld = Number.POSITIVE_INFINITY;
 
 /** Along the surface, from a way through the sphere of radius 1. */
 function metersOf(chord = 0): number {

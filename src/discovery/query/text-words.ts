@@ -1,103 +1,102 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import { findEdits, queryKeys } from '../../rules/text/typing-errors.ts';
 import { queryWords } from '../../rules/text/words.ts';
-import { findCovered } from '../../storage/discovery-offers.ts';
-import {
-  countDocuments,
-  countPostings,
-  findWords,
-  type KnownWord,
-  type Postings,
-  readPostings,
-} from '../../storage/discovery-postings.ts';
+import { type ListPart, readLists } from '../../storage/discovery-list-reader.ts';
+import { offerList, wordList } from '../../storage/discovery-lists.ts';
+import { type AppliedOffer, findCovered } from '../../storage/discovery-offers.ts';
+import { countLists, findWords, type KnownWord } from '../../storage/discovery-word-search.ts';
+import { emptyList, inOrder, type KeyList } from '../../storage/key-list.ts';
 import { hash53 } from '../index-entries.ts';
-import type { WordPlaces } from './rank-keys.ts';
-import type { Search } from './search.ts';
+import type { Search } from './candidates.ts';
 
 // The words of a text as the index knows them: what each may stand for in spite of typing errors, where that stands, and how rare it is.
 
-/** The postings of words with fewer are read whole. */
-const rarePostings = 1_000;
-/** A word that stands in more documents is as common as one can be; of offers with it, these are looked at. */
-const maxCounted = 10_000;
+/** A run has up to 320 keys: some thousand are read at once, and of offers these are all that are looked at. */
+const firstRuns = 32;
 
-/** What the index has of one word: where it stands in resources, in what is said of catalogs, and in offers. */
-export interface WordEntry extends WordPlaces {
+/** What the index has of one word. */
+export interface WordEntry {
   id: number;
+  /** In how many documents it stands. */
   documents: number;
-  /** Whether its postings are all there; of a common word they are the first. */
-  isWhole: boolean;
-  /** The most that it counts anywhere, in hundredths. */
-  bestWeight: number;
+  /** Where it stands in resources and in what is said of catalogs; of a common word the beginning. */
+  list: ListPart;
+  /** The resources of the offers that it stands in. */
+  offered: KeyList;
 }
 
-export async function readWords(
-  search: Search,
-  text: string,
-): Promise<{ query: TextQuery; entries: Map<string, WordEntry> }> {
-  const matches = await findMatches(search, queryWords(text));
-  const known = new Map(matches.flatMap((word) => word.matches).map((match) => [match.id, match]));
-  const entries = await readEntries(search, known);
+export interface KnownText {
+  query: TextQuery;
+  entries: Map<string, WordEntry>;
+}
+
+export async function readWords(search: Search, text: string): Promise<KnownText> {
+  const words = queryWords(text);
+  const hashes = words.flatMap((word) => [...queryKeys(word)].map(hash53));
+  const { known, documents } = await findWords(search.database, words, hashes);
+  const matches = words.map((word) => ({ word, matches: matchesOf(word, known) }));
+  const entries = await readEntries(search, new Set(matches.flatMap((each) => each.matches)));
   const query = weighQuery(
-    matches.map(({ word, matches: variants }) => ({
-      word,
-      matches: variants.map((variant) => ({
-        ...variant,
-        documents: entries.get(variant.word)?.documents ?? 0,
+    matches.map((each) => ({
+      word: each.word,
+      matches: each.matches.map(({ word, edits }) => ({
+        word,
+        edits,
+        documents: entries.get(word)?.documents ?? 0,
       })),
     })),
-    known.size === 0 ? 0 : await countDocuments(search.database),
+    documents,
   );
   return { query, entries };
 }
 
-/** The indexed words that each word stands for. */
-async function findMatches(
-  { database }: Search,
-  words: readonly string[],
-): Promise<{ word: string; matches: (KnownWord & { edits: number })[] }[]> {
-  const hashes = words.flatMap((word) => [...queryKeys(word)].map(hash53));
-  const known = await findWords(database, words, hashes);
-  return words.map((word) => {
-    const matches = known.flatMap((each) => {
-      const edits = findEdits(word, each.word);
-      return edits === undefined ? [] : [{ ...each, edits }];
-    });
-    return { word, matches };
+/** The indexed words that a word stands for. */
+function matchesOf(word: string, known: readonly KnownWord[]): (KnownWord & { edits: number })[] {
+  return known.flatMap((each) => {
+    const edits = findEdits(word, each.word);
+    return edits === undefined ? [] : [{ ...each, edits }];
   });
 }
 
-async function readEntries(
-  { database, plan }: Search,
-  known: ReadonlyMap<number, KnownWord>,
-): Promise<Map<string, WordEntry>> {
-  if (known.size === 0) return new Map();
-  const ids = [...known.keys()];
-  const first = await readPostings(database, 'posting', ids, { limit: rarePostings });
-  const inOffers = await readPostings(database, 'offer_posting', ids, { limit: maxCounted });
-  const common = ids.filter((id) => (first.get(id)?.keys.length ?? 0) >= rarePostings);
-  const counts =
-    common.length > 0 ? await countPostings(database, common, maxCounted) : new Map<number, number>();
-  const offerKeys = new Set([...inOffers.values()].flatMap(({ keys }) => keys));
-  const covered = await findCovered(database, [...offerKeys], plan.gate);
-
+async function readEntries(search: Search, words: Iterable<KnownWord>): Promise<Map<string, WordEntry>> {
+  const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
+  const names = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
+  const lists = await readLists(search.database, names, firstRuns);
+  const common = [...lists].filter(([, { rest }]) => rest).map(([list]) => list);
+  const counts = common.length > 0 ? await countLists(search.database, common) : new Map<number, number>();
+  const offers = new Map([...ids.values()].map((id) => [id, lists.get(offerList(id)) ?? emptyList]));
+  const offered = await readOffered(search, offers);
+  const countOf = (list: number) => counts.get(list) ?? lists.get(list)?.keys.length ?? 0;
   return new Map(
-    [...known].map(([id, { word, best_weight: bestWeight }]) => {
-      const { keys, weights } = first.get(id) ?? noPostings;
-      const offers = asMap(inOffers.get(id) ?? noPostings);
-      const offered = new Map<number, number>();
-      for (const { offer_key, resource_key } of covered) {
-        const weight = offers.get(offer_key);
-        if (weight !== undefined) offered.set(resource_key, Math.max(weight, offered.get(resource_key) ?? 0));
-      }
-      const documents = (counts.get(id) ?? keys.length) + offers.size;
-      return [word, { id, documents, keys, weights, isWhole: !counts.has(id), bestWeight, offered }];
-    }),
+    [...ids].map(([word, id]) => [
+      word,
+      {
+        id,
+        documents: countOf(wordList(id)) + countOf(offerList(id)),
+        list: lists.get(wordList(id)) ?? emptyList,
+        offered: offered.get(id) ?? emptyList,
+      },
+    ]),
   );
 }
 
-const noPostings: Postings = { keys: [], weights: [] };
+/** The resources that offers with each word apply to now. */
+async function readOffered(
+  { database, plan }: Search,
+  offers: ReadonlyMap<number, KeyList>,
+): Promise<Map<number, KeyList>> {
+  const all = new Set([...offers.values()].flatMap(({ keys }) => [...keys]));
+  if (all.size === 0) return new Map();
+  const covered = await findCovered(database, [...all], plan.gate);
+  return new Map([...offers].map(([id, list]) => [id, resourcesOf(list, covered)]));
+}
 
-function asMap({ keys, weights }: Postings): Map<number, number> {
-  return new Map(keys.map((key, index) => [key, weights[index] ?? 0]));
+function resourcesOf({ keys, weights }: KeyList, covered: readonly AppliedOffer[]): KeyList {
+  const weightOf = new Map(Array.from(keys, (key, index) => [key, weights[index] ?? 0]));
+  const best = new Map<number, number>();
+  for (const { offer_key, resource_key } of covered) {
+    const weight = weightOf.get(offer_key);
+    if (weight !== undefined) best.set(resource_key, Math.max(weight, best.get(resource_key) ?? 0));
+  }
+  return inOrder({ keys: Float64Array.from(best.keys()), weights: Uint8Array.from(best.values()) });
 }

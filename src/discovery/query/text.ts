@@ -1,30 +1,31 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import { catalogKeyOf, keyOf, kindOf } from '../../storage/discovery-keys.ts';
-import {
-  type Postings,
-  readPostings,
-  readPostingsAt,
-  readResourceKeys,
-} from '../../storage/discovery-postings.ts';
-import { rankKeys, type WordPlaces } from './rank-keys.ts';
-import type { Search } from './search.ts';
+import { catalogKeyOf, keyOf, lastNumbers, span } from '../../storage/discovery-keys.ts';
+import { readOn, readRanges } from '../../storage/discovery-list-reader.ts';
+import { everyResource, wordList } from '../../storage/discovery-lists.ts';
+import { readResourceKeys, readWordsAmong } from '../../storage/discovery-word-search.ts';
+import type { KeyList } from '../../storage/key-list.ts';
+import type { Search } from './candidates.ts';
+import { difference, type Keys, keysOf, union } from './key-sets.ts';
+import { rankKeys } from './rank-keys.ts';
 import { readWords, type WordEntry } from './text-words.ts';
+
+/** Decided: where more match, the rank is decided among as many with the rarest words. */
+const maxRanked = 10_000;
 
 /** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
 export interface TextSearch {
-  /** How many candidates there are, at least. */
+  /** How many candidates there are, about. */
   estimate: number;
-  /** The next resources that have one of the words, about so many, the best first; none when there are no more. */
-  gather(limit: number): Promise<RankedKey[]>;
-  /** No resource that was not gathered yet ranks higher. */
-  bestUngathered(): number;
-  /** Those among these resources that have one of the words. */
-  rank(keys: readonly number[]): Promise<RankedKey[]>;
+  /** All resources that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
+  best(): AsyncGenerator<Ranked>;
+  /** Those among these resources that have one of the words, in the order of keys. */
+  rank(keys: Keys): Promise<Ranked>;
 }
 
-export interface RankedKey {
-  key: number;
-  rank: number;
+/** Resources, and beside each its rank. */
+export interface Ranked {
+  keys: Keys;
+  ranks: Float64Array;
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
@@ -33,151 +34,153 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
     () => readWords(search, text),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
-  const words = new Set(rarestFirst(query).map(({ word }) => word));
-  const streams = [...words].flatMap((word) => {
-    const entry = entries.get(word);
-    return entry ? [wordStream(search, entry)] : [];
-  });
-  const seen = new Set<number>();
 
-  async function rank(keys: readonly number[]): Promise<RankedKey[]> {
-    const inOrder = [...keys].sort((a, b) => a - b);
-    const places = await placesAmong(search, entries, inOrder);
-    const ranks = rankKeys(query, inOrder, (word) => places.get(word));
-    return inOrder.flatMap((key, index) => {
-      const found = ranks[index] ?? 0;
-      return found > 0 ? [{ key, rank: found }] : [];
+  async function rank(keys: Keys): Promise<Ranked> {
+    const places = await placesAmong(search, [...entries.values()], keys);
+    const ranks = rankKeys(query, keys, (word) => {
+      const entry = entries.get(word);
+      return entry ? [places.get(entry.id) ?? entry.list, entry.offered] : [];
     });
+    const isFound = (_: number, index: number) => (ranks[index] as number) > 0;
+    return { keys: keys.filter(isFound), ranks: ranks.filter(isFound) };
   }
 
   return {
-    estimate: [...entries.values()].reduce(
-      (sum, { documents, offered }) => sum + documents + offered.size,
-      0,
-    ),
+    estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
     rank,
-    async gather(limit) {
-      const gathered: number[] = [];
-      while (streams.length > 0 && gathered.length < limit) {
+    async *best() {
+      for await (const keys of gathered(search, rarestEntries(query, entries))) {
         search.deadline.check();
-        for (const key of await resourcesOf(search, await nextOf(streams, limit - gathered.length))) {
-          if (!seen.has(key)) gathered.push(key);
-          seen.add(key);
-        }
+        const ranked = await search.trace.time(
+          'rank',
+          () => rank(keys),
+          (found) => ({ resources: found.keys.length }),
+        );
+        yield bestFirst(ranked);
       }
-      const ranked = await search.trace.time(
-        'rank',
-        () => rank(gathered),
-        ({ length }) => ({ resources: length }),
-      );
-      return bestFirst(ranked);
-    },
-    bestUngathered() {
-      const open = new Set(streams.map(({ entry }) => entry));
-      return query.words.reduce((sum, { variants }) => {
-        const best = variants.map(({ word, weight }) => {
-          const entry = entries.get(word);
-          return entry && open.has(entry) ? weight * (entry.bestWeight / 100) : 0;
-        });
-        return sum + Math.max(0, ...best);
-      }, 0);
     },
   };
 }
 
-/** Of the rarest words first; those that have no more are left out from then on. */
-async function nextOf(streams: WordStream[], limit: number): Promise<number[]> {
-  const keys: number[] = [];
-  for (let stream = streams[0]; stream && keys.length < limit; stream = streams[0]) {
-    keys.push(...(await stream.next(limit - keys.length)));
-    if (stream.isExhausted()) streams.shift();
-  }
-  return keys;
+function rarestEntries(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): WordEntry[] {
+  const words = new Set(rarestFirst(query).map(({ word }) => word));
+  return [...words].flatMap((word) => entries.get(word) ?? []);
 }
 
-/** Ranks are few: sorting them is faster than sorting everything. Equal ones stay in the order of keys. */
-function bestFirst(ranked: readonly RankedKey[]): RankedKey[] {
-  const groups = new Map<number, RankedKey[]>();
-  for (const each of ranked) {
-    const group = groups.get(each.rank);
-    if (group) group.push(each);
-    else groups.set(each.rank, [each]);
+/** Resources with the given words, those of the first words first, in order and none twice, as many at a time as are ranked together. */
+async function* gathered(search: Search, words: readonly WordEntry[]): AsyncGenerator<Keys> {
+  let done: Keys = new Float64Array();
+  let pending: Keys[] = [];
+  let count = 0;
+  for (const word of words) {
+    for await (const keys of placesOf(search, word)) {
+      pending.push(keys);
+      count += keys.reduce((sum, key) => sum + (key % span === 0 ? resourcesOfCatalog : 1), 0);
+      if (count < maxRanked) continue;
+      const found = difference(await withResources(search, union(pending)), done);
+      yield found;
+      done = union([done, found]);
+      pending = [];
+      count = 0;
+    }
   }
-  return [...groups.keys()].sort((a, b) => b - a).flatMap((rank) => groups.get(rank) ?? []);
+  if (count > 0) yield difference(await withResources(search, union(pending)), done);
 }
+
+/** About. */
+const resourcesOfCatalog = 3;
+
+/** Where one word stands, part by part. */
+async function* placesOf({ database }: Search, { list, offered }: WordEntry): AsyncGenerator<Keys> {
+  yield offered.keys;
+  for (let part = list, runs = moreRuns; ; runs *= growth) {
+    yield part.keys;
+    if (part.rest === undefined) return;
+    part = await readOn(database, part.rest, runs);
+  }
+}
+
+const moreRuns = 32;
+/** Of a list in small pieces, more and more are read at once. */
+const growth = 2;
 
 /** What is said of a catalog is said of all its resources. */
-async function resourcesOf({ database }: Search, keys: readonly number[]): Promise<number[]> {
-  const heads = keys.filter((key) => kindOf(key) === 'catalog');
-  const resources = heads.length > 0 ? await readResourceKeys(database, heads) : [];
-  return [...keys.filter((key) => kindOf(key) === 'resource'), ...resources];
+async function withResources({ database }: Search, keys: Keys): Promise<Keys> {
+  const heads = keys.filter((key) => key % span === 0);
+  const [first, last] = [heads[0], heads.at(-1)];
+  if (first === undefined || last === undefined) return keys;
+  const resources = keys.filter((key) => key % span !== 0);
+  if (heads.length <= fewHeads) return union([resources, keysOf(await readResourceKeys(database, heads))]);
+  const range = { from: first, upTo: last + lastNumbers.resource };
+  const every = (await readRanges(database, [everyResource], range)).get(everyResource);
+  return union([resources, below(heads, every?.keys ?? new Float64Array())]);
 }
 
-/** The candidates of one indexed word, in the order of keys: of resources, and of catalogs. */
-interface WordStream {
-  entry: WordEntry;
-  next(limit: number): Promise<number[]>;
-  isExhausted(): boolean;
-}
+/** Fewer catalogs are asked for their resources one by one. */
+const fewHeads = 500;
 
-function wordStream({ database }: Search, entry: WordEntry): WordStream {
-  const ready = [...new Set([...entry.offered.keys(), ...entry.keys])];
-  let after = entry.keys.at(-1) ?? 0;
-  let isRead = entry.isWhole;
-  return {
-    entry,
-    isExhausted: () => ready.length === 0 && isRead,
-    async next(limit) {
-      if (ready.length > 0 || isRead) return ready.splice(0, limit);
-      const read = await readPostings(database, 'posting', [entry.id], { after, limit });
-      const keys = read.get(entry.id)?.keys ?? [];
-      isRead = keys.length < limit;
-      after = keys.at(-1) ?? after;
-      return keys;
-    },
-  };
+/** The resources of these catalogs. */
+function below(heads: Keys, resources: Keys): Keys {
+  const found = new Float64Array(resources.length);
+  let count = 0;
+  let at = 0;
+  for (const head of heads) {
+    while (at < resources.length && (resources[at] as number) < head) at++;
+    for (; at < resources.length && (resources[at] as number) < head + span; at++) {
+      found[count++] = resources[at] as number;
+    }
+  }
+  return found.subarray(0, count);
 }
-
-/** Fewer resources are looked up one by one. */
-const fewKeys = 300;
 
 /**
- * Where the words stand among these resources, whose keys are in order. A common word is read along them: as a rule it stands at many of
- * them. Where it stands at too many others, it is looked up for the rest.
+ * Where common words stand among these resources, by the words' numbers; rare ones are known already. Many resources are walked along with the
+ * lists of their words; few are asked for their words.
  */
 async function placesAmong(
   { database }: Search,
-  entries: ReadonlyMap<string, WordEntry>,
-  keys: readonly number[],
-): Promise<Map<string, WordPlaces>> {
-  const [first] = keys;
-  const last = keys.at(-1);
-  if (first === undefined || last === undefined) return new Map();
-  const limit = keys.length <= fewKeys ? 0 : keys.length * 2;
-  const after = keyOf(catalogKeyOf(first), 0) - 1;
-  const common = [...entries].filter(([, { isWhole }]) => !isWhole);
-  const ids = common.map(([, { id }]) => id);
-  const along =
-    limit > 0 ? await readPostings(database, 'posting', ids, { after, upTo: last, limit }) : new Map();
-  const places = new Map<string, WordPlaces>(entries);
-  for (const [word, entry] of common) {
-    const read: Postings = along.get(entry.id) ?? { keys: [], weights: [] };
-    const isWhole = limit > 0 && read.keys.length < limit;
-    const rest = isWhole ? [] : withHeads(keys.filter((key) => key > (read.keys.at(-1) ?? 0)));
-    const found =
-      rest.length > 0 ? (await readPostingsAt(database, [entry.id], rest)).get(entry.id) : undefined;
-    places.set(word, {
-      offered: entry.offered,
-      keys: [...read.keys, ...(found?.keys ?? [])],
-      weights: [...read.weights, ...(found?.weights ?? [])],
-    });
+  entries: readonly WordEntry[],
+  keys: Keys,
+): Promise<Map<number, KeyList>> {
+  const common = entries.filter(({ list }) => list.rest);
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (common.length === 0 || first === undefined || last === undefined) return new Map();
+  const entriesAlong = common.reduce((sum, { documents }) => sum + documents, 0);
+  if (keys.length * lookUpCost < entriesAlong) {
+    return readWordsAmong(database, new Set(common.map(({ id }) => id)), keys);
   }
-  return places;
+  const lists = common.map(({ id }) => wordList(id));
+  const read = await readRanges(database, lists, { from: keyOf(catalogKeyOf(first), 0), upTo: last });
+  return new Map(
+    common.flatMap(({ id }) => {
+      const places = read.get(wordList(id));
+      return places ? [[id, places]] : [];
+    }),
+  );
 }
 
-/** With the keys of their catalogs. */
-function withHeads(keys: readonly number[]): number[] {
-  return [...new Set(keys.flatMap((key) => [keyOf(catalogKeyOf(key), 0), key]))];
+/** To look up the words of one resource takes as long as to walk along so many places of a word. */
+const lookUpCost = 40;
+
+/** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
+function bestFirst({ keys, ranks }: Ranked): Ranked {
+  const counts = new Map<number, number>();
+  for (const rank of ranks) counts.set(rank, (counts.get(rank) ?? 0) + 1);
+  const starts = new Map<number, number>();
+  let start = 0;
+  for (const rank of [...counts.keys()].sort((a, b) => b - a)) {
+    starts.set(rank, start);
+    start += counts.get(rank) ?? 0;
+  }
+  const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
+  for (let index = 0; index < keys.length; index++) {
+    const rank = ranks[index] as number;
+    const place = starts.get(rank) ?? 0;
+    starts.set(rank, place + 1);
+    sorted.keys[place] = keys[index] as number;
+    sorted.ranks[place] = rank;
+  }
+  return sorted;
 }
 
 function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): object[] {

@@ -1,0 +1,42 @@
+import type { Database } from '../../storage/database.ts';
+import type { DocumentCheck } from '../../storage/discovery-candidates.ts';
+import type { ThreadPool } from '../../thread-pool.ts';
+import type { Deadline } from './deadline.ts';
+import type { Plan } from './plan.ts';
+import type { Trace } from './trace.ts';
+
+/** One evaluation: what it needs, and what it has done so far. */
+export interface Search {
+  plan: Plan;
+  database: Database;
+  threads: ThreadPool;
+  deadline: Deadline;
+  trace: Trace;
+  /** Counts candidates that the filter looked at, and how many of them passed. */
+  count(candidates: number, passed: number): void;
+  /** Targets under which nothing is indexed, and the paths under which something is. */
+  reportUnknown(targets: readonly string[], known: readonly string[]): void;
+}
+
+/** Resources in the order of the answer, part by part, none twice; a catalog's own key stands for all its resources. */
+export interface Candidates {
+  keys: AsyncIterable<ArrayLike<number>>;
+  /** What is left to be checked on their documents. */
+  check?: DocumentCheck;
+  /** They belong to searched catalogs and the filter selects them: nothing is left. */
+  isSettled?: boolean;
+}
+
+export interface Proposal {
+  by: string;
+  /** How many there are, as far as was seen. */
+  estimate: number;
+  open(): Promise<Candidates>;
+}
+
+/** A part that proposes more is not selective. */
+export const selectiveCount = 2_000;
+
+export async function* inParts(keys: readonly number[]): AsyncGenerator<readonly number[]> {
+  if (keys.length > 0) yield keys;
+}

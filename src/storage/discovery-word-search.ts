@@ -1,0 +1,120 @@
+import { bigintArray } from './binary-arrays.ts';
+import type { Queryable } from './database.ts';
+import { firstNumbers, keyOf } from './discovery-keys.ts';
+import { readDocumentWords } from './discovery-words.ts';
+import type { KeyList } from './key-list.ts';
+
+// Words, and where they stand, as a search asks for them.
+
+export interface KnownWord {
+  id: number;
+  word: string;
+}
+
+/** The indexed words among these, and those that have one of the hashes of typing errors; and how many documents there are. */
+export async function findWords(
+  queryable: Queryable,
+  words: readonly string[],
+  hashes: readonly number[],
+): Promise<{ known: KnownWord[]; documents: number }> {
+  const { rows } = await queryable.query<KnownWord & { documents: number }>(
+    `select id, word, (${documentCount}) as documents
+     from (
+       select id, word from discovery.word where word = any ($1)
+       union
+       select id, word from discovery.deletion join discovery.word on id = word_id where hash = any ($2::bigint[])
+     ) as known`,
+    [words, bigintArray(hashes)],
+    { prepared: true },
+  );
+  return { known: rows, documents: rows[0]?.documents ?? 0 };
+}
+
+const tables = ['discovery.catalog', 'discovery.resource', 'discovery.offer'];
+const fewDocuments = 5_000;
+
+/** A catalog with its provider is one, and every resource and offer: counted where they are few, otherwise as the database estimates. */
+const documentCount = `
+  select case when estimated >= ${fewDocuments} then estimated
+    else ${tables.map((name) => `(select count(*) from (select from ${name} limit ${fewDocuments}) as few)`).join(' + ')} end
+  from (
+    select coalesce(sum(greatest(reltuples, 0)), 0)::bigint as estimated from pg_class
+    where oid = any (array[${tables.map((name) => `'${name}'`)}]::regclass[])
+  ) as statistics`;
+
+/** How many keys lists have, by their numbers; counted up to some eighty thousand. */
+export async function countLists(
+  queryable: Queryable,
+  lists: readonly number[],
+): Promise<Map<number, number>> {
+  const { rows } = await queryable.query<{ list: number; count: number }>(
+    `select wanted.list, (
+       select sum(count) from (select count from discovery.run where run.list = wanted.list limit ${countedRuns}) as runs
+     ) as count
+     from unnest($1::bigint[]) as wanted (list)`,
+    [bigintArray(lists)],
+    { prepared: true },
+  );
+  return new Map(rows.map(({ list, count }) => [list, Number(count)]));
+}
+
+/** A run has up to 320 keys. */
+const countedRuns = 256;
+
+/** The resources of these catalogs, which are given by their own keys. */
+export async function readResourceKeys(queryable: Queryable, keys: ArrayLike<number>): Promise<number[]> {
+  const { rows } = await queryable.query<{ keys: string | null }>(
+    `select array_to_json(array_agg(resource.key))::text as keys
+     from unnest($1::bigint[]) as head (key)
+     cross join lateral (
+       select key from discovery.resource
+       where resource.key > head.key and resource.key < head.key + ${firstNumbers.offer} offset 0
+     ) as resource`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  const text = rows[0]?.keys;
+  return text ? JSON.parse(text) : [];
+}
+
+/** Where some words stand among these resources, whose keys are in order, and in what is said of their catalogs. */
+export async function readWordsAmong(
+  queryable: Queryable,
+  ids: ReadonlySet<number>,
+  keys: ArrayLike<number>,
+): Promise<Map<number, KeyList>> {
+  const { rows } = await queryable.query<{
+    key: number;
+    home: number;
+    words: Buffer;
+    head_words: Buffer | null;
+  }>(
+    `select resource.key, catalog_key as home, resource.words,
+       case when row_number() over (partition by catalog_key order by resource.key) = 1 then catalog.words end as head_words
+     from unnest($1::bigint[]) as wanted (key)
+     join discovery.resource using (key)
+     join discovery.catalog on catalog.key = catalog_key
+     order by resource.key`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  const found = new Map<number, { keys: number[]; weights: number[] }>();
+  const note = (key: number, words: Buffer) =>
+    readDocumentWords(words, (id, weight) => {
+      if (!ids.has(id)) return;
+      const places = found.get(id) ?? { keys: [], weights: [] };
+      found.set(id, places);
+      places.keys.push(key);
+      places.weights.push(weight);
+    });
+  for (const { key, home, words, head_words } of rows) {
+    if (head_words) note(keyOf(home, 0), head_words);
+    note(key, words);
+  }
+  return new Map(
+    [...found].map(([id, places]) => [
+      id,
+      { keys: Float64Array.from(places.keys), weights: Uint8Array.from(places.weights) },
+    ]),
+  );
+}
