@@ -39,7 +39,7 @@ const faults: [code: string, what: string, spoiler: Spoiler][] = [
   ['too-large', 'has more bytes than are read', answers(200, ' '.repeat(fileLimit + 1))],
   ['inflates-too-large', 'is a gzip bomb', gzipBomb(inflatedLimit + 1)],
   [
-    'too-large',
+    'inflates-too-large',
     'becomes a gzip bomb by its Content-Encoding',
     gzipBomb(inflatedLimit + 1, { 'content-encoding': 'gzip' }),
   ],

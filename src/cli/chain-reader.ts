@@ -10,10 +10,10 @@ import { readSchemaSources } from './schema-sources.ts';
 // Commands read what nodes host with the parts of the crawler, and under its limits.
 
 export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
-  return createFetcher(
-    { client, metrics: createMetrics({ process: false }), now: () => new Date() },
-    { timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS, maxInflatedBytes: config.CRAWL_INFLATED_LIMIT },
-  );
+  return createFetcher({
+    ...{ client, metrics: createMetrics({ process: false }), now: () => new Date() },
+    timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
+  });
 }
 
 /** Attributes are checked against the same schemas as those of a crawl. */

@@ -74,7 +74,7 @@ function directoryFetcher(root: string): Fetcher {
       if (bytes.length > maxBytes) {
         throw new CrawlFault('too-large', `${url} has ${bytes.length} bytes; ${maxBytes} are read.`, { url });
       }
-      return { kind: 'file', file: { url, wire: bytes, body: bytes } };
+      return { kind: 'file', file: { url, wire: bytes } };
     },
   };
 }

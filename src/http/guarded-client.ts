@@ -31,6 +31,8 @@ export interface RequestOptions {
   maxBytes: number;
   /** Of the body after a Content-Encoding; the same as maxBytes unless given. */
   maxInflatedBytes?: number;
+  /** The body stays in its Content-Encoding: the caller undoes it. */
+  keepEncoding?: boolean;
   /** Only GET and HEAD are ever redirected; 3 unless given. */
   maxRedirects?: number;
   /** The operator wrote this address: any scheme and range. Does not extend to another origin it redirects to. */
@@ -39,7 +41,7 @@ export interface RequestOptions {
 }
 
 export interface FetchedAnswer extends AnswerHead {
-  /** Without its Content-Encoding. */
+  /** Without its Content-Encoding, unless that is to be kept. */
   body: Buffer;
   /** As it came over the wire; the same buffer where there was no Content-Encoding. */
   wire: Buffer;
@@ -123,7 +125,8 @@ export function createGuardedClient({ allowPrivateAddresses, lookup }: GuardedCl
         const chunks: Buffer[] = [];
         for await (const chunk of limited(response, url, options.maxBytes)) chunks.push(chunk);
         const wire = Buffer.concat(chunks);
-        const body = await decode(wire, head.headers['content-encoding'], url, options);
+        const encoding = options.keepEncoding ? undefined : head.headers['content-encoding'];
+        const body = await decode(wire, encoding, url, options);
         return { ...head, body, wire, url: url.href };
       } catch (error) {
         throw Object.assign(asFetchFailure(error, given), { answered: head });

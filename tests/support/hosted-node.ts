@@ -141,8 +141,7 @@ export function reference<T extends object>(url: string, versions: T, file: Json
 }
 
 export function served(url: string, content: Json | Uint8Array): ServedFile {
-  const body = content instanceof Uint8Array ? content : bytesOf(content);
-  return { url, body, wire: body };
+  return { url, wire: content instanceof Uint8Array ? content : bytesOf(content) };
 }
 
 export function digestOf(document: Json): string {

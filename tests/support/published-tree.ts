@@ -164,7 +164,7 @@ async function openFile(
   const bytes = await readFile(join(tree.root, url.slice(tree.baseUrl.length + 1)));
   if (size !== undefined && size !== bytes.length)
     throw new Error(`${url} has ${bytes.length} bytes, not ${size}`);
-  return openDocument(kind, { url, wire: bytes, body: bytes }, { digest, maxInflatedBytes: 2 ** 30 });
+  return openDocument(kind, { url, wire: bytes }, { digest, maxInflatedBytes: 2 ** 30 });
 }
 
 function nodeOf({ nodeId, registryName }: PublisherTree): HostingNode {

@@ -8,6 +8,8 @@ import { createHostWork, type HostWork } from './host-work.ts';
 import type { HintedIndex } from './read-hint.ts';
 import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
+import { createRoom, type Room } from './room.ts';
+import type { Aside } from './verify-aside.ts';
 
 /** What the crawler works with. */
 export interface CrawlContext extends DiscoveryContext {
@@ -17,6 +19,8 @@ export interface CrawlContext extends DiscoveryContext {
   policy: AcceptancePolicy;
   /** What the hints for MASTER catalogs led to lately, by their addresses. */
   hints: LookupCache<HintedIndex | ReadingFault>;
+  /** For all files that are in work. */
+  room: Room;
 }
 
 /** However much there is to crawl, whoever asks the service need not wait for a connection. */
@@ -24,20 +28,22 @@ const connectionShare = 0.3;
 const hintsKeptMs = 60_000;
 const maxHints = 1_000;
 
-export function createCrawlContext(context: DiscoveryContext): CrawlContext {
+export function createCrawlContext(context: DiscoveryContext, aside: Aside): CrawlContext {
   const { config, client, metrics, now, registry, schemas } = context;
-  const fetcher = createFetcher(
-    { client, metrics, now },
-    { timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS, maxInflatedBytes: config.CRAWL_INFLATED_LIMIT },
-  );
+  const room = createRoom(config.CRAWL_MEMORY_LIMIT);
+  const fetcher = createFetcher({
+    ...{ client, metrics, now },
+    timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
+  });
   const database = limitConnections(
     context.database,
     Math.ceil(config.DATABASE_CONNECTIONS * connectionShare),
   );
   return {
     ...{ ...context, database, hosts: createHostWork({ database, now }) },
-    reader: readerOf(config, { fetcher, registry, checker: () => schemas.checker() }),
+    reader: { ...readerOf(config, { fetcher, registry, checker: () => schemas.checker() }), aside },
     policy: policyOf(config),
+    room,
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),
   };
 }

@@ -7,6 +7,7 @@ import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
 import { crawlNode } from './crawl-node.ts';
+import type { Fetcher } from './fetch.ts';
 import { itemsPerRound, type RoundResult } from './host-work.ts';
 import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
@@ -54,7 +55,9 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
   if (nodes.length > 0) {
     // What a node says decides which of its indexes count, and whether this is still its host.
-    const items = nodes.map((row) => () => crawlNode(context, claim, row, signal));
+    const items = nodes.map(
+      (row) => () => withRoom(context, reader.fetcher, (own) => crawlNode(own, claim, row, signal)),
+    );
     return {
       unchanged: [],
       fetched: [],
@@ -64,14 +67,10 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
     };
   }
   const meters = createMeters(reader.fetcher, config.CRAWL_DAILY_LIMIT);
-  const metered = (row: Parameters<typeof meters.of>[0]): CrawlContext => ({
-    ...context,
-    reader: { ...reader, fetcher: meters.of(row) },
-  });
 
   const unchanged: PolledIndex[] = [];
   const polls = indexes.map((row) => async () => {
-    const outcome = await crawlIndex(metered(row), claim, row, signal);
+    const outcome = await withRoom(context, meters.of(row), (own) => crawlIndex(own, claim, row, signal));
     if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
     return outcome.kind === 'failed' ? outcome.fault : undefined;
   });
@@ -84,13 +83,32 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
   for (const isMaster of [true, false]) {
     const entries = targets
       .filter((row) => row.is_master === isMaster)
-      .map((row) => () => crawlEntry({ context: metered(row), lease: claim, row, signal }, apply));
+      .map(
+        (row) => () =>
+          withRoom(context, meters.of(row), (own) =>
+            crawlEntry({ context: own, lease: claim, row, signal }, apply),
+          ),
+      );
     fault ??= await performAll(entries, signal);
   }
   return {
     ...{ unchanged, fetched: meters.fetched(), worked: indexes.length + targets.length > 0, fault },
     hasMore: isRead || [indexes, targets].some(fillsRound),
   };
+}
+
+/** Does one piece of work, which has its files in memory until it is done. */
+async function withRoom<T>(
+  context: CrawlContext,
+  fetcher: Fetcher,
+  work: (own: CrawlContext) => Promise<T>,
+): Promise<T> {
+  const share = context.room.open();
+  try {
+    return await work({ ...context, reader: { ...context.reader, fetcher, share } });
+  } finally {
+    share.close();
+  }
 }
 
 function fillsRound({ length }: readonly unknown[]): boolean {

@@ -1,5 +1,6 @@
 import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
+import type { Steps } from '../../rules/self-hosted/check-file.ts';
 import { TrustFault, type TrustFaultCode } from '../../rules/self-hosted/faults.ts';
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import {
@@ -17,6 +18,7 @@ import { judgeKeys } from '../../storage/crawl-targets.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
+import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
@@ -101,9 +103,10 @@ async function record(
   const nextUpdate = parseInstant(read.index.nextUpdate) ?? at;
   const dueAt = pollAfter(context, nextUpdate);
   const hideUnconfirmed = config.UNCONFIRMED === 'hide';
+  const digested = await inTurns(readIndexOf(read, nextUpdate));
   await database.transaction(async (tx) => {
     if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
-    const effects = await recordIndex(tx, lease, row, readIndexOf(read, nextUpdate), {
+    const effects = await recordIndex(tx, lease, row, digested, {
       ...{ now: at, dueAt, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
@@ -125,33 +128,33 @@ async function judgeNumber(
   throw new TrustFault('index', 'too-many-entries', message);
 }
 
-function readIndexOf({ index, entries, faults, etag, modified }: IndexReading, nextUpdate: Date): ReadIndex {
+function* readIndexOf(read: IndexReading, nextUpdate: Date): Steps<ReadIndex> {
+  const { index, entries, faults, etag, modified } = read;
   const received = new Map(index.entries.map((entry) => [catalogIdOf(entry), entry]));
+  const digested: ReadEntry[] = [];
+  for (const { entry } of entries) {
+    const document = JSON.stringify(received.get(entry.catalogId));
+    digested.push({
+      catalogId: entry.catalogId,
+      entryVersion: entry.entryVersion,
+      isMaster: entry.catalogType === 'MASTER',
+      isRetired: entry.retiredAt !== undefined,
+      digest: sha256Digest(Buffer.from(document)),
+      document,
+    });
+    if (digested.length % entriesPerStep === 0) yield;
+  }
   // Where the registry may yet say otherwise of a key, the index is read again although it has not changed.
   const isFinal = !faults.some(({ fault }) => keyFaults.includes(fault.code));
   return {
     ...(isFinal && { etag, modified }),
-    ...{ nextUpdate, signedBy: index.signedBy },
-    entries: entries.map(({ entry }): ReadEntry => {
-      const document = JSON.stringify(received.get(entry.catalogId));
-      return {
-        catalogId: entry.catalogId,
-        entryVersion: entry.entryVersion,
-        isMaster: entry.catalogType === 'MASTER',
-        isRetired: entry.retiredAt !== undefined,
-        digest: sha256Digest(Buffer.from(document)),
-        document,
-      };
-    }),
+    ...{ nextUpdate, signedBy: index.signedBy, entries: digested },
     discarded: faults.map(({ catalogId }) => catalogId).filter((id) => id !== undefined),
   };
 }
 
+const entriesPerStep = 500;
 const keyFaults: readonly TrustFaultCode[] = ['key-unknown', 'key-unusable', 'node-unknown'];
-
-function catalogIdOf(entry: unknown): unknown {
-  return (entry as { catalogId?: unknown } | null)?.catalogId;
-}
 
 function linesOf(
   context: CrawlContext,

@@ -5,6 +5,7 @@ import { createCrawlContext } from './context.ts';
 import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
+import { createAside } from './verify-aside.ts';
 
 // The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
 // (rules/self-hosted) and driving (crawl-*.ts) are three things.
@@ -13,7 +14,9 @@ import { startRebuilds } from './rebuild-dependents.ts';
 const hostsAtOnce = 256;
 
 export async function startCrawler(discovery: DiscoveryContext): Promise<{ close(): Promise<void> }> {
-  const context = createCrawlContext(discovery);
+  const { logger, config } = discovery;
+  const aside = createAside({ logger, deadlineMs: config.CRAWL_VERIFY_TIMEOUT_MS });
+  const context = createCrawlContext(discovery, aside);
   await configureCrawl(context);
   const loops = [
     startEnumeration(context),
@@ -32,6 +35,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   return {
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
+      await aside.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { type CrawlCode, CrawlFault } from './reasons.ts';
+import type { Share } from './room.ts';
 
 // Fetches bytes within limits, and nothing else: what they are worth is not judged here. A host is asked for at most so many files at a
 // time; "unchanged" and "not there" are values.
@@ -18,6 +19,8 @@ export interface FetchOptions {
   /** What the answer to the last fetch carried: asks whether there is something new. */
   condition?: { etag?: string | null; modified?: string | null };
   operatorConfigured?: boolean;
+  /** Of the room for what is fetched. */
+  share?: Share;
   signal: AbortSignal;
 }
 
@@ -26,18 +29,17 @@ export type Fetched =
   | { kind: 'missing'; status: number }
   | { kind: 'file'; file: ServedFile; etag?: string; modified?: string };
 
-export interface FetchLimits {
-  timeoutMs: number;
-  maxInflatedBytes: number;
-}
-
 const requestsPerHost = 2;
 const requestsAtOnce = 64;
 
-export function createFetcher(
-  { client, metrics, now }: { client: GuardedClient; metrics: Metrics; now(): Date },
-  { timeoutMs, maxInflatedBytes }: FetchLimits,
-): Fetcher {
+export interface FetcherParts {
+  client: GuardedClient;
+  metrics: Metrics;
+  now(): Date;
+  timeoutMs: number;
+}
+
+export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts): Fetcher {
   const places = createPlaces({ total: requestsAtOnce, perParty: requestsPerHost });
   const fetches = metrics.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
     'outcome',
@@ -48,21 +50,22 @@ export function createFetcher(
   );
 
   return {
-    async fetch(url, { maxBytes, condition, operatorConfigured, signal }) {
-      const leave = await places.enter(hostOf(url), signal);
+    async fetch(url, { maxBytes, condition, operatorConfigured, share, signal }) {
+      const leave = await enter(hostOf(url), share, signal);
       try {
         const headers = conditionalHeaders(condition);
         const answer = await client.request(url, {
-          ...{ headers, timeoutMs, maxBytes, maxInflatedBytes, signal },
+          ...{ headers, timeoutMs, maxBytes, signal, keepEncoding: true },
           ...(operatorConfigured && { operatorConfigured }),
         });
-        const { status, body, wire } = answer;
+        const { status, wire } = answer;
         fetchedBytes.inc(wire.length);
         if (status === 304 && asksForNews(headers)) return count('unchanged', { kind: 'unchanged' });
         if (status === 404 || status === 410) return count('missing', { kind: 'missing', status });
         if (status !== 200) throw statusFault(url, status, answer.headers, now());
         const { etag, 'last-modified': modified } = answer.headers;
-        return count('fetched', { kind: 'file', file: { url, body, wire }, etag, modified });
+        const file = { url, wire, isEncoded: isEncoded(url, answer.headers) };
+        return count('fetched', { kind: 'file', file, etag, modified });
       } catch (error) {
         fetches.inc({ outcome: 'failed' });
         throw error instanceof FetchFailure ? faultOf(error, url) : error;
@@ -71,6 +74,16 @@ export function createFetcher(
       }
     },
   };
+
+  /** Nothing is asked for while what has come waits for room; whoever has some needs its place meanwhile. */
+  async function enter(host: string, share: Share | undefined, signal: AbortSignal): Promise<() => void> {
+    for (;;) {
+      const leave = await places.enter(host, signal);
+      if (share === undefined || share.mayFetch()) return leave;
+      leave();
+      await share.pass(signal);
+    }
+  }
 
   function count(outcome: string, fetched: Fetched): Fetched {
     fetches.inc({ outcome });
@@ -97,6 +110,16 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
 /** Whoever answers "nothing new" to a question without conditions hides what it has. */
 function asksForNews(headers: Record<string, string>): boolean {
   return 'if-none-match' in headers || 'if-modified-since' in headers;
+}
+
+/** It is undone where the file is opened: until then, nobody knows how much it becomes. */
+function isEncoded(url: string, headers: Record<string, string>): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (['', 'identity'].includes(encoding)) return false;
+  if (['gzip', 'x-gzip'].includes(encoding)) return true;
+  throw new CrawlFault('bad-encoding', `${url} answers in the encoding "${encoding}", which is not gzip.`, {
+    url,
+  });
 }
 
 function statusFault(url: string, status: number, headers: Record<string, string>, now: Date): CrawlFault {

@@ -5,7 +5,7 @@ import { createMeters } from './meters.ts';
 const wire = Buffer.alloc(100);
 const fetcher: Fetcher = {
   async fetch(url) {
-    return { kind: 'file', file: { url, wire, body: wire } };
+    return { kind: 'file', file: { url, wire } };
   },
 };
 const options = { maxBytes: 1_000, signal: new AbortController().signal };

@@ -13,16 +13,11 @@ import {
   type ReadingPlan,
   type Rollback,
 } from '../../rules/self-hosted/reading-plan.ts';
-import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
-import {
-  type FileReader,
-  type TrustedBaseline,
-  type TrustedChange,
-  trustBaseline,
-  trustChange,
-} from '../../rules/self-hosted/trust-files.ts';
+import type { HostingNode } from '../../rules/self-hosted/signer.ts';
+import type { TrustedBaseline, TrustedChange } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { fetchNamed, findKeys, type Reader } from './reader.ts';
+import { readFile } from './read-file.ts';
+import { fetchServed, inRoom, type Reader } from './reader.ts';
 import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
 
 // The files that lead from the cursor to what an entry announces (self-hosted spec: Endpoints, Cutover rule). After each file it is decided
@@ -96,19 +91,20 @@ async function fetchFile(
   reader: Reader,
   node: HostingNode,
   entry: TrustedEntry,
-  { kind, reference }: NextFile,
+  next: NextFile,
   signal: AbortSignal,
   { fetchedSizes, baselines, changes }: ReadFiles,
 ): Promise<void> {
-  const { url, digest } = reference;
-  const { opened, bytes } = await fetchNamed(reader, kind, url, {
-    ...{ maxBytes: reader.limits.maxFileBytes, digest, signal },
-  });
-  fetchedSizes.set(url, bytes);
-  const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
-  const fileReader: FileReader = { node, entry, keys, checker: reader.checker() };
-  if (kind === 'baseline') baselines.set(reference, trustBaseline(opened, fileReader));
-  else changes.set(reference, trustChange(opened, reference, fileReader));
+  const { kind, reference } = next;
+  const { url } = reference;
+  const { maxFileBytes: maxBytes } = reader.limits;
+  const file = await fetchServed(reader, kind, url, { maxBytes, signal });
+  fetchedSizes.set(url, file.wire.length);
+  const read = await inRoom(reader, file, signal, (maxInflatedBytes) =>
+    readFile(reader, { file, maxInflatedBytes, node, entry, kind, reference }, signal),
+  );
+  if (kind === 'baseline') baselines.set(reference, read as TrustedBaseline);
+  else changes.set(reference, read as TrustedChange);
 }
 
 function combine(reading: Reading, baselines: ReadFiles['baselines'], changes: ReadFiles['changes']) {

@@ -1,10 +1,11 @@
 import { identityOf } from '../../protocol/identity.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import { openDocument, type ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { hostOf } from './fetch.ts';
 import { judgeIndex } from './read-index.ts';
 import { findNodeRecord, hostingNode, readNode } from './read-node.ts';
-import { fetchNamed, type Reader } from './reader.ts';
+import { fetchServed, inRoom, isLarge, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 /** The index that a hint leads to, and its node. */
@@ -24,8 +25,8 @@ export interface HintedIndex {
  */
 export async function readHint(reader: Reader, url: string, signal: AbortSignal): Promise<HintedIndex> {
   const { limits, registryName } = reader;
-  const { opened } = await fetchNamed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
-  const { nodeId } = opened.document;
+  const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
+  const nodeId = await readNodeId(reader, file, signal);
   if (typeof nodeId !== 'string') {
     throw new TrustFault('index', 'malformed', `The index at ${url} does not say whose it is.`);
   }
@@ -38,9 +39,17 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
     });
   }
   const node = { ...hostingNode(reader, question.identity, found.records), keyNames };
-  const { entries } = await judgeIndex(reader, node, opened);
+  const { entries } = await judgeIndex(reader, node, file, signal);
   const masters = entries
     .map(({ entry }) => entry)
     .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);
   return { node: question.identity, networkMemberships, host: hostOf(found.base), masters };
+}
+
+/** Whose it claims to be. */
+function readNodeId(reader: Reader, file: ServedFile, signal: AbortSignal): Promise<unknown> {
+  return inRoom(reader, file, signal, async (maxInflatedBytes) => {
+    if (reader.aside && isLarge(file)) return reader.aside.readNodeId({ file, maxInflatedBytes }, signal);
+    return openDocument('index', file, { maxInflatedBytes }).document.nodeId;
+  });
 }

@@ -1,4 +1,4 @@
-import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
+import { openDocument, type ServedFile } from '../../rules/self-hosted/open-document.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
   claimedKeysOfIndex,
@@ -8,7 +8,8 @@ import {
   trustIndex,
 } from '../../rules/self-hosted/trust-index.ts';
 import type { FetchOptions } from './fetch.ts';
-import { fetchDocument, findKeys, type Reader } from './reader.ts';
+import { unpackIndex } from './packed-files.ts';
+import { findKeys, inRoom, isLarge, keyFinder, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 export interface IndexReading extends JudgedEntries {
@@ -25,29 +26,33 @@ export async function readIndex(
   url: string,
   { condition, signal }: Pick<FetchOptions, 'condition' | 'signal'>,
 ): Promise<IndexReading | { kind: 'unchanged' }> {
-  const { limits } = reader;
-  const answer = await fetchDocument(reader, 'index', url, {
-    maxBytes: limits.maxIndexBytes,
-    condition,
-    signal,
-  });
+  const { fetcher, share, limits } = reader;
+  const answer = await fetcher.fetch(url, { maxBytes: limits.maxIndexBytes, condition, share, signal });
   if (answer.kind === 'unchanged') return answer;
   if (answer.kind === 'missing') {
     throw new CrawlFault('file-missing', `There is no index at ${url}: it answers ${answer.status}.`, {
       url,
     });
   }
-  const { opened, etag, modified } = answer;
-  return { kind: 'read', ...(await judgeIndex(reader, node, opened)), etag, modified };
+  const { file, etag, modified } = answer;
+  return { kind: 'read', ...(await judgeIndex(reader, node, file, signal)), etag, modified };
 }
 
-export async function judgeIndex(
+export function judgeIndex(
   reader: Reader,
   node: HostingNode,
-  opened: OpenedDocument,
+  file: ServedFile,
+  signal: AbortSignal,
 ): Promise<JudgedEntries & { index: TrustedIndex }> {
-  const { limits, allowUnsignedIndex: allowUnsigned } = reader;
-  const keys = await findKeys(reader, node, claimedKeysOfIndex(opened));
-  const index = trustIndex(opened, { node, keys, limits, allowUnsigned });
-  return { index, ...trustEntries(index, { node, keys, limits }) };
+  const { limits, aside, allowUnsignedIndex: allowUnsigned } = reader;
+  return inRoom(reader, file, signal, async (maxInflatedBytes) => {
+    if (aside && isLarge(file)) {
+      const task = { file, maxInflatedBytes, node, limits, allowUnsigned };
+      return unpackIndex(await aside.verifyIndex(task, keyFinder(reader, node), signal));
+    }
+    const opened = openDocument('index', file, { maxInflatedBytes });
+    const keys = await findKeys(reader, node, claimedKeysOfIndex(opened));
+    const index = trustIndex(opened, { node, keys, limits, allowUnsigned });
+    return { index, ...trustEntries(index, { node, keys, limits }) };
+  });
 }

@@ -2,12 +2,19 @@ import { ProtocolError } from '../../protocol/errors.ts';
 import type { KeyLookup } from '../../protocol/registry-record.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { Check } from '../../rules/check-attributes.ts';
-import type { HostedDocument } from '../../rules/self-hosted/faults.ts';
-import { type OpenedDocument, openDocument } from '../../rules/self-hosted/open-document.ts';
+import { type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
+import {
+  claimedBytes,
+  type OpenedDocument,
+  openDocument,
+  type ServedFile,
+} from '../../rules/self-hosted/open-document.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { IndexLimits } from '../../rules/self-hosted/trust-index.ts';
 import type { Fetched, Fetcher, FetchOptions } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
+import type { Share } from './room.ts';
+import { type Aside, asideBytes, type FindKeys } from './verify-aside.ts';
 
 // Reading hosted documents: fetch, open, ask the registry for the keys that they claim, trust. Nothing is kept here, so that the
 // crawler and the commands that look at a node read in the same way.
@@ -23,6 +30,9 @@ export interface Reader {
   requireManifest: boolean;
   allowUnsignedIndex: boolean;
   cutoverFraction: number;
+  /** Where large files are verified, and the room that is taken for each; without them, at once and here. */
+  aside?: Aside;
+  share?: Share;
 }
 
 export interface ReadLimits extends IndexLimits {
@@ -44,16 +54,18 @@ export interface OpenedFile {
 }
 
 export async function fetchDocument(
-  { fetcher, limits }: Reader,
+  reader: Reader,
   document: HostedDocument,
   url: string,
   options: FetchOptions & { digest?: string },
 ): Promise<OpenedAnswer> {
-  const fetched = await fetcher.fetch(url, options);
+  const { digest, signal } = options;
+  const fetched = await reader.fetcher.fetch(url, { ...options, share: reader.share });
   if (fetched.kind !== 'file') return fetched;
   const { file, etag, modified } = fetched;
-  const { maxInflatedBytes } = limits;
-  const opened = openDocument(document, file, { digest: options.digest, maxInflatedBytes });
+  const opened = await inRoom(reader, file, signal, async (maxInflatedBytes) =>
+    openDocument(document, file, { digest, maxInflatedBytes }),
+  );
   return { kind: 'opened', opened, bytes: file.wire.length, etag, modified };
 }
 
@@ -66,8 +78,63 @@ export async function fetchNamed(
 ): Promise<OpenedFile> {
   const answer = await fetchDocument(reader, document, url, options);
   if (answer.kind === 'opened') return answer;
-  throw new CrawlFault('file-missing', `The ${document} is not there: ${url} has nothing to offer.`, { url });
+  throw notThere(document, url);
 }
+
+/** The same, as it is served. */
+export async function fetchServed(
+  { fetcher, share }: Reader,
+  document: HostedDocument,
+  url: string,
+  options: FetchOptions,
+): Promise<ServedFile> {
+  const fetched = await fetcher.fetch(url, { ...options, share });
+  if (fetched.kind === 'file') return fetched.file;
+  throw notThere(document, url);
+}
+
+function notThere(document: HostedDocument, url: string): CrawlFault {
+  return new CrawlFault('file-missing', `The ${document} is not there: ${url} has nothing to offer.`, {
+    url,
+  });
+}
+
+/** Opens what was fetched when there is room for it. What becomes more than it claims gets as much as the largest may have. */
+export async function inRoom<T>(
+  { share, limits }: Reader,
+  file: ServedFile,
+  signal: AbortSignal,
+  open: (maxInflatedBytes: number) => Promise<T>,
+): Promise<T> {
+  const { maxInflatedBytes } = limits;
+  const claimed = Math.min(claimedBytes(file), maxInflatedBytes);
+  await share?.take(claimed, signal);
+  try {
+    return await open(claimed);
+  } catch (error) {
+    const isMore = error instanceof TrustFault && error.code === 'inflates-too-large';
+    if (!isMore || claimed === maxInflatedBytes) throw error;
+  }
+  await share?.take(maxInflatedBytes - claimed, signal);
+  return open(maxInflatedBytes);
+}
+
+/** What is verified in a thread, because it is large. */
+export function isLarge(file: ServedFile): boolean {
+  return claimedBytes(file) >= asideBytes;
+}
+
+/** For who verifies what has not been read here: the keys that the node is likely to sign with, and then those that it claims. */
+export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
+  return async (names) => {
+    if (names) return findKeys(reader, node, names);
+    const records = await askRegistry(() => reader.registry.findSubscriber(node.identity));
+    const likely = [...records.map(({ recordId }) => recordId), ...(node.keyNames?.keys() ?? [])];
+    return findKeys(reader, node, likely.slice(0, maxLikelyKeys));
+  };
+}
+
+const maxLikelyKeys = 20;
 
 /** What the registry says about the keys that documents claim. */
 export async function findKeys(

@@ -38,6 +38,7 @@ const driverHints = {
   'bad-encoding': 'Serve the file plain or with Content-Encoding: gzip.',
   'http-status': 'Make the host answer 200 for this address.',
   'file-missing': 'Upload content before the index that names it, and keep it for as long as it is named.',
+  'verifies-too-slowly': 'Split the index, or publish smaller files.',
   'daily-quota': 'Publish change files instead of new baselines; reading goes on tomorrow.',
   'registry-unavailable': 'Nothing: the registry could not be asked, and the check will be repeated.',
   'manifest-missing': 'Serve a signed manifest at /.well-known/dedi.index.json.',

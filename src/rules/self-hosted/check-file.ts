@@ -9,6 +9,8 @@ import { type HostingNode, namesNode } from './signer.ts';
 // Whether the content of a genuine file is sound: ids, directives, owner, typed attributes. "A file fails the domain schema check:
 // discard; never partially apply" (self-hosted spec: Errors), so the first fault ends it. What a resource inherits is not
 // known here: a resource that extends another, and a template, may lack what their schema requires.
+//
+// The checks are generators, which pause now and then: a large file must not stop everything else.
 
 export interface FileContext {
   node: HostingNode;
@@ -16,18 +18,30 @@ export interface FileContext {
   checker: Check;
 }
 
-export function checkBaseline(file: BaselineFile, context: FileContext): void {
+export type Steps<T = void> = Generator<void, T, void>;
+
+/** All at once. */
+export function inOne<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+const itemsPerStep = 500;
+
+export function* checkBaseline(file: BaselineFile, context: FileContext): Steps {
   const { provider, bppId, resources = [], offers = [] } = file.catalog;
   if (resources.length + offers.length === 0) {
     throw fault('baseline', 'empty-catalog', 'holds neither a resource nor an offer');
   }
-  checkContent('baseline', context, {
+  yield* checkContent('baseline', context, {
     ...{ provider, bppId, resources, offers, directives: file.directives ?? [] },
     at: ['catalog'],
   });
 }
 
-export function checkChange(file: ChangeFile, context: FileContext): void {
+export function* checkChange(file: ChangeFile, context: FileContext): Steps {
   const { catalog = {}, resources, offers, directives = [] } = file;
   for (const name of ['id', 'resources', 'offers']) {
     if (Object.hasOwn(catalog, name)) {
@@ -40,7 +54,7 @@ export function checkChange(file: ChangeFile, context: FileContext): void {
   }
   requireUnique('change', 'removal', [...resources.removals]);
   requireUnique('change', 'removal', [...offers.removals]);
-  checkContent('change', context, {
+  yield* checkContent('change', context, {
     ...{ provider: catalog.provider, bppId: catalog.bppId, directives },
     ...{ resources: resources.upserts, offers: offers.upserts },
     at: [],
@@ -57,7 +71,7 @@ interface Content {
   at: readonly string[];
 }
 
-function checkContent(kind: HostedDocument, { node, entry, checker }: FileContext, content: Content): void {
+function* checkContent(kind: HostedDocument, { node, entry, checker }: FileContext, content: Content): Steps {
   const { provider, bppId, resources, offers, directives, at } = content;
   const isMaster = entry.catalogType === 'MASTER';
   if (bppId !== undefined && !namesNode(bppId, node)) {
@@ -83,9 +97,11 @@ function checkContent(kind: HostedDocument, { node, entry, checker }: FileContex
     const partial = isMaster || extending.has(resource.id);
     const place = [...at, 'resources', ...lists, index];
     requireConforming(kind, checkResource(resource, checker, { at: place, partial }));
+    if (index % itemsPerStep === itemsPerStep - 1) yield;
   }
   for (const [index, offer] of offers.entries()) {
     requireConforming(kind, checkOffer(offer, checker, { at: [...at, 'offers', ...lists, index] }));
+    if (index % itemsPerStep === itemsPerStep - 1) yield;
   }
 }
 

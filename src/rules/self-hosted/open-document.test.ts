@@ -29,7 +29,7 @@ describe('a hosted file', () => {
   });
 
   it('has the digest of the bytes on the wire where the host compressed them on the way', () => {
-    const file = { url, wire: zipped, body: plain };
+    const file = { url, wire: zipped, isEncoded: true };
     expect(
       openDocument('baseline', file, { digest: sha256Digest(zipped), maxInflatedBytes }).document,
     ).toEqual({ catalogId: 'catalog-1' });

@@ -11,9 +11,20 @@ import { type HostedDocument, TrustFault } from './faults.ts';
 
 export interface ServedFile {
   url: string;
-  /** As they came over the wire, and without a Content-Encoding that was put on the way. */
+  /** The bytes as they came over the wire. */
   wire: Uint8Array;
-  body: Uint8Array;
+  /** They have the Content-Encoding gzip, which was put on for the way. */
+  isEncoded?: boolean;
+}
+
+/**
+ * How many bytes it will be, opened: gzip tells that at its end. A claim, which somebody may have made up, and which is that of the last part
+ * alone where there are several.
+ */
+export function claimedBytes({ wire, isEncoded }: ServedFile): number {
+  if (!isEncoded && !isGzip(wire)) return wire.length;
+  const end = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).subarray(-4);
+  return Math.max(wire.length, end.length === 4 ? end.readUInt32LE() : 0);
 }
 
 export interface OpenOptions {
@@ -34,9 +45,10 @@ export interface OpenedDocument {
 }
 
 export function openDocument(kind: HostedDocument, file: ServedFile, options: OpenOptions): OpenedDocument {
-  const { url, wire, body } = file;
+  const { url, wire, isEncoded } = file;
   const { digest, maxInflatedBytes } = options;
-  const bytes = isGzip(body) ? inflate(kind, file, maxInflatedBytes) : body;
+  const body = isEncoded ? inflate(kind, url, wire, maxInflatedBytes) : wire;
+  const bytes = isGzip(body) ? inflate(kind, url, body, maxInflatedBytes) : body;
   if (digest !== undefined && ![bytes, body, wire].some((candidate) => sha256Matches(digest, candidate))) {
     throw new TrustFault(
       kind,
@@ -53,9 +65,9 @@ function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-function inflate(kind: HostedDocument, { url, body }: ServedFile, maxOutputLength: number): Uint8Array {
+function inflate(kind: HostedDocument, url: string, bytes: Uint8Array, maxOutputLength: number): Uint8Array {
   try {
-    return gunzipSync(body, { maxOutputLength });
+    return gunzipSync(bytes, { maxOutputLength });
   } catch (error) {
     const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     throw tooLarge
