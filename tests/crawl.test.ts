@@ -73,6 +73,25 @@ describe('a self-hosted catalog', () => {
     expect(fetched().sort()).toEqual(['304 .well-known', '304 index']);
   });
 
+  it('costs one look at the bytes where the host knows no conditional requests, unless they are stale', async () => {
+    const { database } = network;
+    const readAt = async () => {
+      const { rows } = await database.query<{ read_at: Date }>('select read_at from discovery.crawl_index');
+      return rows[0]?.read_at;
+    };
+    provider.spoil(() => ({ headers: { 'content-type': 'application/json' } }));
+    const before = await readAt();
+    provider.requests.length = 0;
+    await crawl(database);
+    expect(fetched()).toContain('200 index');
+    expect(await readAt()).toEqual(before);
+    await database.query("update discovery.crawl_index set next_update = now() - interval '1 s'");
+    await crawl(database);
+    expect(await readAt()).not.toEqual(before);
+    provider.spoil(undefined);
+    await crawl(database);
+  });
+
   it('is followed by its change files', async () => {
     provider.requests.length = 0;
     await publish([...many.slice(1), resource('r99')]);

@@ -16,6 +16,7 @@ export interface IndexRow {
   key_names: [name: string, recordId: string][];
   etag: string | null;
   modified: string | null;
+  digest: string | null;
   next_update: Date | null;
   failures: number;
   stir: number;
@@ -34,8 +35,8 @@ export async function takeDueIndexes(
   now: Date,
 ): Promise<IndexRow[]> {
   const { rows } = await queryable.query<IndexRow>(
-    `select item.id, item.host_id, item.url, node_id, node, subscriber_id, key_names, etag, modified, item.next_update, item.failures,
-       item.stir,
+    `select item.id, item.host_id, item.url, node_id, node, subscriber_id, key_names, etag, modified, served_digest as digest, item.next_update,
+       item.failures, item.stir,
        ${fetchedToday('node', '$3')},
        array(
          select distinct key from discovery.crawl_target, unnest(content_keys || entry_key) as key
@@ -90,6 +91,8 @@ export async function postponeIndex(
 export interface ReadIndex {
   etag?: string;
   modified?: string;
+  /** Of the bytes as served. */
+  digest?: string;
   nextUpdate: Date;
   signedBy?: string;
   entries: readonly ReadEntry[];
@@ -131,12 +134,12 @@ export async function recordIndex(
   await tx.query('select from discovery.crawl_node where id = $1 for no key update', [row.node_id]);
   await tx.query(
     `update discovery.crawl_index
-     set etag = case when listed then $3 end, modified = case when listed then $4 end, next_update = $5, signed_by = $6, read_at = $7,
-       failures = 0, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
+     set etag = case when listed then $3 end, modified = case when listed then $4 end, served_digest = case when listed then $9 end,
+       next_update = $5, signed_by = $6, read_at = $7, failures = 0, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate],
-      ...[read.signedBy ?? null, now, dueAt],
+      ...[read.signedBy ?? null, now, dueAt, read.digest ?? null],
     ],
   );
   await writeEntries(tx, row, read);

@@ -85,7 +85,7 @@ async function recordIndexUrls(
     [id, hostKey, urls, now],
   );
   const { rows } = await tx.query<{ url: string }>(
-    `update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null
+    `update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null, served_digest = null
      where node_id = $1 and listed and url <> all ($2) returning url`,
     [id, urls],
   );

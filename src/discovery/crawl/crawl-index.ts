@@ -46,7 +46,7 @@ export async function crawlIndex(
     const isStale = row.next_update !== null && row.next_update <= now();
     const node = crawledNode(reader, row);
     const read = await readIndex(reader, node, row.url, {
-      condition: isStale ? undefined : row,
+      ...(!isStale && { known: row }),
       signal,
     });
     if (read.kind === 'unchanged') {
@@ -129,7 +129,7 @@ async function judgeNumber(
 }
 
 function* readIndexOf(read: IndexReading, nextUpdate: Date): Steps<ReadIndex> {
-  const { index, entries, faults, etag, modified } = read;
+  const { index, entries, faults, etag, modified, digest } = read;
   const received = new Map(index.entries.map((entry) => [catalogIdOf(entry), entry]));
   const digested: ReadEntry[] = [];
   for (const { entry } of entries) {
@@ -147,7 +147,7 @@ function* readIndexOf(read: IndexReading, nextUpdate: Date): Steps<ReadIndex> {
   // Where the registry may yet say otherwise of a key, the index is read again although it has not changed.
   const isFinal = !faults.some(({ fault }) => keyFaults.includes(fault.code));
   return {
-    ...(isFinal && { etag, modified }),
+    ...(isFinal && { etag, modified, digest }),
     ...{ nextUpdate, signedBy: index.signedBy, entries: digested },
     discarded: faults.map(({ catalogId }) => catalogId).filter((id) => id !== undefined),
   };

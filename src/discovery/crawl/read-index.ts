@@ -1,3 +1,4 @@
+import { webcrypto } from 'node:crypto';
 import { openDocument, type ServedFile } from '../../rules/self-hosted/open-document.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import {
@@ -7,7 +8,6 @@ import {
   trustEntries,
   trustIndex,
 } from '../../rules/self-hosted/trust-index.ts';
-import type { FetchOptions } from './fetch.ts';
 import { unpackIndex } from './packed-files.ts';
 import { findKeys, inRoom, isLarge, keyFinder, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
@@ -17,6 +17,15 @@ export interface IndexReading extends JudgedEntries {
   index: TrustedIndex;
   etag?: string;
   modified?: string;
+  /** Of the bytes as served. */
+  digest: string;
+}
+
+/** What is known of an index that was read before, and verified with nothing left in doubt: then the same again is nothing new. */
+export interface KnownIndex {
+  etag: string | null;
+  modified: string | null;
+  digest: string | null;
 }
 
 /** An index with its entries, each trusted or not (self-hosted spec: Discovery crawl order, 4). */
@@ -24,10 +33,12 @@ export async function readIndex(
   reader: Reader,
   node: HostingNode,
   url: string,
-  { condition, signal }: Pick<FetchOptions, 'condition' | 'signal'>,
+  { known, signal }: { known?: KnownIndex; signal: AbortSignal },
 ): Promise<IndexReading | { kind: 'unchanged' }> {
   const { fetcher, share, limits } = reader;
-  const answer = await fetcher.fetch(url, { maxBytes: limits.maxIndexBytes, condition, share, signal });
+  const answer = await fetcher.fetch(url, {
+    ...{ maxBytes: limits.maxIndexBytes, condition: known, share, signal },
+  });
   if (answer.kind === 'unchanged') return answer;
   if (answer.kind === 'missing') {
     throw new CrawlFault('file-missing', `There is no index at ${url}: it answers ${answer.status}.`, {
@@ -35,7 +46,14 @@ export async function readIndex(
     });
   }
   const { file, etag, modified } = answer;
-  return { kind: 'read', ...(await judgeIndex(reader, node, file, signal)), etag, modified };
+  const digest = await digestOf(file);
+  if (digest === known?.digest) return { kind: 'unchanged' };
+  return { kind: 'read', ...(await judgeIndex(reader, node, file, signal)), etag, modified, digest };
+}
+
+/** Computed aside: an index may be large. */
+async function digestOf({ wire }: ServedFile): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', wire)).toString('base64url');
 }
 
 export function judgeIndex(
