@@ -4,6 +4,7 @@ import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { pathOfUrl } from './paths.ts';
+import { withFile } from './read-file.ts';
 
 /**
  * What was published lately, kept in memory, so that the next publish of a large catalog needs not read it back. It counts only as long as
@@ -20,10 +21,10 @@ export interface RememberedContent {
   checkedBy?: Check;
 }
 
-/** Of the files, as served. In memory compressed ones take some thirty times as much. */
-const maxServedBytes = 10 * 1_048_576;
+/** Of the files, unpacked: as much as the largest that crawlers take. In memory it is some three times as much. */
+const usualMaxBytes = 100 * 1_048_576;
 
-export function createContentMemory(): ContentMemory {
+export function createContentMemory({ maxBytes = usualMaxBytes } = {}): ContentMemory {
   /** The one that was published last comes last. */
   const kept = new Map<string, RememberedContent & { files: string; bytes: number }>();
   let keptBytes = 0;
@@ -36,17 +37,18 @@ export function createContentMemory(): ContentMemory {
   return {
     async find(root, entry) {
       const found = kept.get(keyOf(root, entry));
-      return found && found.files === (await findFiles(root, entry)) ? found : undefined;
+      return found?.files === textOf(await findFiles(root, entry)) ? found : undefined;
     },
     async keep(root, entry, { content, checkedBy }) {
       const key = keyOf(root, entry);
       const files = await findFiles(root, entry);
       forget(key);
       if (files === undefined) return;
-      kept.set(key, { content, checkedBy, files, bytes: servedBytes(entry) });
-      keptBytes += servedBytes(entry);
+      const bytes = await countUnpackedBytes(root, files);
+      kept.set(key, { content, checkedBy, files: textOf(files), bytes });
+      keptBytes += bytes;
       for (const oldest of kept.keys()) {
-        if (keptBytes <= maxServedBytes) break;
+        if (keptBytes <= maxBytes) break;
         forget(oldest);
       }
     },
@@ -57,19 +59,48 @@ function keyOf(root: string, { catalogId }: IndexEntry): string {
   return JSON.stringify([root, catalogId]);
 }
 
-function servedBytes({ baseline, changes }: IndexEntry): number {
-  return changes.reduce((sum, { size = 0 }) => sum + size, baseline?.size ?? 0);
+/** A file that the content comes from, and when it was written. */
+interface SourceFile {
+  path: string;
+  ino: number;
+  size: number;
+  mtimeMs: number;
 }
 
-/** Which files the content comes from, and when they were written; undefined where one is missing. */
-async function findFiles(root: string, { baseline, changes }: IndexEntry): Promise<string | undefined> {
+function textOf(files: readonly SourceFile[] | undefined): string {
+  return JSON.stringify(files);
+}
+
+/** Undefined where one is missing. */
+async function findFiles(root: string, { baseline, changes }: IndexEntry): Promise<SourceFile[] | undefined> {
   if (!baseline) return undefined;
   const pending = changes.filter(({ toVersion }) => toVersion > baseline.version);
   const paths = [pathOfUrl('baseline', baseline.url), ...pending.map(({ url }) => pathOfUrl('change', url))];
   try {
-    const found = await Promise.all(paths.map((path) => stat(join(root, path))));
-    return JSON.stringify(found.map(({ ino, size, mtimeMs }, index) => [paths[index], ino, size, mtimeMs]));
+    return await Promise.all(
+      paths.map(async (path) => {
+        const { ino, size, mtimeMs } = await stat(join(root, path));
+        return { path, ino, size, mtimeMs };
+      }),
+    );
   } catch {
     return undefined;
   }
 }
+
+async function countUnpackedBytes(root: string, files: readonly SourceFile[]): Promise<number> {
+  const counts = files.map(({ path, size }) =>
+    path.endsWith('.gz') ? readLength(join(root, path), size) : size,
+  );
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+/** A gzip file ends with the number of bytes that it holds (RFC 1952). */
+async function readLength(path: string, size: number): Promise<number> {
+  return withFile(path, async (file) => {
+    const { buffer } = await file.read(Buffer.alloc(lengthBytes), 0, lengthBytes, size - lengthBytes);
+    return buffer.readUInt32LE();
+  });
+}
+
+const lengthBytes = 4;
