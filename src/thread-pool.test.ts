@@ -9,6 +9,7 @@ import { createThreadPool, DeadlineExceeded, type ThreadPool } from './thread-po
 // Tasks whose only job is to succeed, fail, hang or die.
 const tasks = `
   import { threadId } from 'node:worker_threads';
+  export const lengthOf = ({ length }) => length;
   export const double = (number) => number * 2;
   export const whoAmI = async () => threadId;
   export const spin = () => { for (;;); };
@@ -36,6 +37,14 @@ describe('a thread pool', () => {
     expect(await Promise.all([1, 2, 3, 4, 5].map((input) => run('double', input)))).toEqual([2, 4, 6, 8, 10]);
     const threads = await Promise.all(Array.from({ length: 6 }, () => run('whoAmI')));
     expect(new Set(threads).size).toBeLessThanOrEqual(2);
+  });
+
+  it('takes parts of the input over instead of copying them', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const input = Buffer.alloc(2_000_000, 7);
+    const task = { module, name: 'lengthOf', input, transfer: [input.buffer], deadlineMs: 10_000 };
+    expect(await pool.run(task)).toBe(2_000_000);
+    expect(input).toHaveLength(0);
   });
 
   it('runs modules of ours from what was built', async () => {

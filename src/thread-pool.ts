@@ -18,6 +18,8 @@ export interface Task {
   /** One of its exported functions. It takes the input and returns, or resolves to, the result; both are copied. */
   name: string;
   input: unknown;
+  /** Parts of the input that are handed over instead of copied. */
+  transfer?: readonly ArrayBuffer[];
   deadlineMs: number;
 }
 
@@ -43,8 +45,8 @@ export function createThreadPool({ size, logger }: { size: number; logger: Logge
     // A process does not stay alive for idle threads.
     thread.ref();
     try {
-      const { module, name, input } = job.task;
-      thread.postMessage({ module: builtUrl(module), name, input });
+      const { module, name, input, transfer = [] } = job.task;
+      thread.postMessage({ module: builtUrl(module), name, input }, transfer);
     } catch (error) {
       // The input holds something that cannot be copied.
       finish(thread, () => job.reject(error));

@@ -19,7 +19,7 @@ import { parseTriggerRequest } from './trigger-request.ts';
 // one thread, one piece of work after the other.
 
 export interface PublisherThread {
-  /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. */
+  /** What a request to the trigger, as it came, leads to; throws a ProtocolError where it is refused. The body is handed over. */
   publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer>;
   /** Renews what is due. Resolves with the time of the next update that is announced first. */
   refreshDue(): Promise<Date>;
@@ -42,10 +42,14 @@ export function startPublisherThread(
   let last: Promise<unknown> = Promise.resolve();
   let waitingBytes = 0;
 
-  async function perform<T>(work: (input: never) => Promise<T>, input: object): Promise<T> {
+  async function perform<T>(
+    work: (input: never) => Promise<T>,
+    input: object,
+    transfer: ArrayBuffer[] = [],
+  ): Promise<T> {
     try {
       const task = { module: import.meta.url, name: work.name, input: { config, ...input } };
-      return await threads.run<T>({ ...task, deadlineMs: workMs });
+      return await threads.run<T>({ ...task, transfer, deadlineMs: workMs });
     } catch (error) {
       // Where the thread has died over its work, the lock that it held still counts as held: this process lives.
       await abandonFileLock(placesIn(config.publisherDir).lockDirectory);
@@ -61,14 +65,15 @@ export function startPublisherThread(
 
   return {
     async publish(body, indexName) {
-      if (waitingBytes + body.length > maxWaitingBytes) throw tooMuchAtOnce();
-      waitingBytes += body.length;
+      const { length } = body;
+      if (waitingBytes + length > maxWaitingBytes) throw tooMuchAtOnce();
+      waitingBytes += length;
       try {
-        const outcome = await inTurn(() => perform(publishBody, { body, indexName }));
+        const outcome = await inTurn(() => perform(publishBody, { body, indexName }, ownMemoryOf(body)));
         if ('answer' in outcome) return outcome.answer;
         throw new ProtocolError(outcome.refused.code, outcome.refused.message, outcome.refused);
       } finally {
-        waitingBytes -= body.length;
+        waitingBytes -= length;
       }
     },
     refreshDue: () => inTurn(() => perform(refreshHere, {})),
@@ -79,6 +84,14 @@ export function startPublisherThread(
     },
   };
 }
+
+/** Copying hundreds of megabytes takes half a second, in which nothing is served. A small body may share its memory with others. */
+function ownMemoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  const isAlone = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;
+  return isAlone && byteLength >= largeBytes ? [buffer] : [];
+}
+
+const largeBytes = 1_048_576;
 
 function tooMuchAtOnce(): ProtocolError {
   return new ProtocolError('NET_OVERLOADED', 'Too much is waiting to be published. Try again later.', {
