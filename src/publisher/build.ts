@@ -22,7 +22,7 @@ export interface PublishedCatalog {
   content?: CatalogContent;
   /** Has found nothing wrong with the content. */
   checkedBy?: Check;
-  /** Superseded changes of the entry that have been listed long enough. */
+  /** Superseded changes of the entry that have been listed long enough, or lead to nothing. */
   expired?: ReadonlySet<ChangeReference>;
 }
 

@@ -170,6 +170,30 @@ describe('compaction', () => {
     expect(entry.changes.map(({ version }) => version)).toEqual([2, 3, 4]);
   });
 
+  it('keeps the baseline before for the cycle that was announced with it, also where cycles have become shorter', async () => {
+    const baselines = async () => (await contentFiles()).filter((path) => !path.includes('changes')).length;
+    await publish(coffee(30));
+    tree = { ...tree, limits: { ...tree.limits, nextUpdateSeconds: 60 } };
+    pass(1);
+    await publish(coffee(31), { forceBaseline: true });
+    await refreshIndexes(tree);
+    pass(22.9);
+    await refreshIndexes(tree);
+    expect(await baselines()).toBe(2);
+    pass(0.2);
+    await refreshIndexes(tree);
+    expect(await baselines()).toBe(1);
+  });
+
+  it('lists no superseded change any longer whose file is not what it was', async () => {
+    tree = { ...tree, limits: { ...tree.limits, compactionChanges: 2 } };
+    for (const size of [30, 31, 32]) await publish(coffee(size));
+    const [damaged = ''] = (await contentFiles()).filter((path) => path.includes('.v2.'));
+    await writeFile(join(tree.root, damaged), '{}');
+    await refreshIndexes(tree);
+    expect((await published('coffee')).entry.changes.map(({ version }) => version)).toEqual([3]);
+  });
+
   it('does so when they are large', async () => {
     await publish(coffee(10));
     await publish(coffee(20));
@@ -352,6 +376,28 @@ describe('another base address', () => {
     await refreshIndexes(tree);
     tree = { ...tree, baseUrl: 'https://cdn.example.org' };
     expect((await published('coffee')).held?.content.resources.size).toBe(31);
+  });
+
+  it('is also where those who extend a master resource are sent for its index', async () => {
+    const directives = (catalogId: string, masterResourceId: string) => {
+      return [
+        { catalogId: 'masters', catalogType: 'MASTER' as const },
+        {
+          catalogId,
+          catalogType: 'REGULAR' as const,
+          resourceDirectives: [{ resourceId: 'r0', extends: { masterResourceId } }],
+        },
+      ];
+    };
+    const masters = { ...coffee(0), id: 'masters', resources: [{ id: 'm0' }] };
+    await publishCatalogs(tree, {
+      message: { catalogs: [masters, coffee(1)], publishDirectives: directives('coffee', 'm0') },
+    });
+    tree = { ...tree, baseUrl: 'https://cdn.example.org' };
+    await refreshIndexes(tree);
+    expect((await published('coffee')).entry.dependencies?.masters).toEqual([
+      { catalogId: 'masters', version: 1, indexUrl: 'https://cdn.example.org/index/catalogs.index.json' },
+    ]);
   });
 });
 

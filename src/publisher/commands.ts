@@ -7,7 +7,8 @@ import { buildBaseline, buildEntry, buildPublish } from './build.ts';
 import { refusal } from './check-submission.ts';
 import { diffContent } from './diff.ts';
 import type { EntryInIndex } from './edit.ts';
-import { factsOfEntry, signRetiredEntry } from './entry.ts';
+import { signRetiredEntry } from './entry.ts';
+import { factsOfToday } from './masters.ts';
 import { buildOptions } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
 
@@ -31,7 +32,7 @@ export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments):
   if (entry.retiredAt !== undefined) return retired(entry, at);
   if (entry.isActive) {
     const current = await turn.edit.outline(entry);
-    const facts = { ...factsOfEntry(entry), isActive: false };
+    const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: false };
     await turn.edit.put(indexName, buildEntry(current, facts, turn.tree));
   }
   return { catalogId, status: 'ACCEPTED', version: announcedVersion(entry) };
@@ -49,7 +50,7 @@ export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments)
   const overlay = content.members.isActive === false ? { isActive: true } : {};
   const next = { ...content, members: { ...content.members, ...overlay } };
   const diff = diffContent(content, next);
-  const facts = { ...factsOfEntry(entry), isActive: true };
+  const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: true };
   const built = await buildPublish(current, facts, { next, diff }, buildOptions(turn.tree));
   return accept(turn, indexName, built, checkedBy);
 }
@@ -64,7 +65,12 @@ export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
     const current = await edit.read(entry);
     const { content, checkedBy } = current;
     if (content) {
-      const built = await buildBaseline(current, factsOfEntry(entry), content, buildOptions(tree));
+      const built = await buildBaseline(
+        current,
+        factsOfToday(tree, edit, entry),
+        content,
+        buildOptions(tree),
+      );
       results.push(await accept(turn, found.indexName, built, checkedBy));
     } else results.push(unreadable(entry.catalogId));
   }

@@ -4,7 +4,7 @@ import type { RememberedContent } from './content-memory.ts';
 import { type ContentWriter, createContentWriter } from './content-writer.ts';
 import { type PublishedIndex, readIndexes, writeIndex } from './indexes.ts';
 import { type ContentFile, localName } from './paths.ts';
-import { listContentFiles, readBaselines, readContent } from './read-content.ts';
+import { findDamagedChanges, listContentFiles, readBaselines, readContent } from './read-content.ts';
 import { findExpiredChanges, findNeedlessFiles, findUnlistedFiles } from './retention.ts';
 import type { SealedFile } from './seal.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
@@ -19,7 +19,7 @@ export interface TreeEdit {
   find(catalogId: string): EntryInIndex | undefined;
   /** What is published under an entry that is not retired. */
   read(entry: IndexEntry): Promise<PublishedCatalog>;
-  /** The same without its content, for who only changes the entry. */
+  /** The same without its content, for who only changes the entry; what is listed and superseded is looked at instead. */
   outline(entry: IndexEntry): Promise<PublishedCatalog>;
   /** Puts an entry into an index, in the place of the one before, and writes its files. */
   put(
@@ -118,7 +118,10 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     async read(entry) {
       return { entry, ...(await findContent(entry)), expired: await findExpired(entry) };
     },
-    outline: async (entry) => ({ entry, expired: await findExpired(entry) }),
+    async outline(entry) {
+      const expired = [...((await findExpired(entry)) ?? []), ...(await findDamagedChanges(tree, entry))];
+      return { entry, expired: new Set(expired) };
+    },
     async put(indexName, entry, news) {
       await removeNeedless(indexName, entry.catalogId);
       for (const file of news?.files ?? []) await writer.add(file);

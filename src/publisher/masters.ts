@@ -1,7 +1,8 @@
 import type { Resource } from '../protocol/catalog.ts';
-import type { FileDirective, MasterDependency } from '../protocol/signed-files.ts';
+import type { FileDirective, IndexEntry, MasterDependency } from '../protocol/signed-files.ts';
 import { sharesNetwork } from '../rules/extends.ts';
 import type { TreeEdit } from './edit.ts';
+import { type EntryFacts, factsOfEntry } from './entry.ts';
 import { indexUrl } from './indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
@@ -44,6 +45,16 @@ export function selectMasters(
     if (near) selected.set(template.masterResourceId, near);
   }
   return selected;
+}
+
+/** What an entry says, with the addresses that the indexes of its masters have today. */
+export function factsOfToday(tree: PublisherTree, edit: TreeEdit, entry: IndexEntry): EntryFacts {
+  const facts = factsOfEntry(entry);
+  const masters = facts.masters.map((dependency) => {
+    const found = edit.find(dependency.catalogId);
+    return found ? { ...dependency, indexUrl: indexUrl(tree, found.indexName) } : dependency;
+  });
+  return { ...facts, masters };
 }
 
 /** A catalog that names no network is for all of them. */

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gunzip } from 'node:zlib';
 import { sha256Matches } from '../protocol/digest.ts';
-import type { BaselineFile, ChangeFile, IndexEntry } from '../protocol/signed-files.ts';
+import type { BaselineFile, ChangeFile, ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
 import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../rules/self-hosted/content.ts';
 import { planReading } from '../rules/self-hosted/reading-plan.ts';
 import { listFiles } from './indexes.ts';
@@ -37,6 +37,19 @@ export async function readDeclared<T>(
   const bytes = isGzipped(path) ? await unzip(served) : served;
   if (!sha256Matches(digest, bytes)) throw new Error(`${path} is not what the index declares`);
   return JSON.parse(bytes.toString('utf8'));
+}
+
+/** The superseded changes of an entry that nobody could read: who still needs one does better with the baseline at once. */
+export async function findDamagedChanges(
+  tree: Pick<PublisherTree, 'root'>,
+  { baseline, changes }: IndexEntry,
+): Promise<ChangeReference[]> {
+  const damaged: ChangeReference[] = [];
+  for (const change of changes) {
+    if (baseline === undefined || change.toVersion > baseline.version) continue;
+    await readDeclared(tree, 'change', change).catch(() => damaged.push(change));
+  }
+  return damaged;
 }
 
 /** The baseline and change files of the tree by the local name of their catalog, listed in an index or not. */

@@ -4,7 +4,8 @@ import { isSameValue } from '../rules/same-value.ts';
 import { buildBaseline, buildEntry } from './build.ts';
 import { unreadable } from './commands.ts';
 import { editTree } from './edit.ts';
-import { factsOfEntry, linksOf, signRetiredEntry } from './entry.ts';
+import { type EntryFacts, type EntryLinks, linksOf, saysTheSame, signRetiredEntry } from './entry.ts';
+import { factsOfToday } from './masters.ts';
 import { answerOf } from './publish.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept } from './turn.ts';
@@ -18,14 +19,17 @@ export function refreshIndexes(tree: PublisherTree): Promise<void> {
     for (const found of edit.entries()) {
       const { indexName, entry } = found;
       const current = await edit.outline(entry);
-      if (isUpToDate(entry, linksOf(entry, current.expired, tree.baseUrl))) await edit.tidy(found);
-      else await edit.put(indexName, buildEntry(current, factsOfEntry(entry), tree));
+      const facts = factsOfToday(tree, edit, entry);
+      const links = linksOf(entry, current.expired, tree.baseUrl);
+      if (isUpToDate(entry, facts, links)) await edit.tidy(found);
+      else await edit.put(indexName, buildEntry(current, facts, tree));
     }
   });
 }
 
-function isUpToDate({ baseline, changes }: IndexEntry, links: ReturnType<typeof linksOf>): boolean {
-  return isSameValue({ ...(baseline && { baseline }), changes }, links);
+function isUpToDate(entry: IndexEntry, facts: EntryFacts, links: EntryLinks): boolean {
+  const { baseline, changes } = entry;
+  return isSameValue({ ...(baseline && { baseline }), changes }, links) && saysTheSame(entry, facts);
 }
 
 /**
@@ -45,8 +49,9 @@ export function resignEverything(tree: PublisherTree): Promise<TriggerAnswer> {
       }
       const { content, checkedBy } = await edit.read(entry);
       if (content) {
+        const facts = factsOfToday(tree, edit, entry);
         const withoutChanges = { entry: { ...entry, changes: [] } };
-        const built = await buildBaseline(withoutChanges, factsOfEntry(entry), content, buildOptions(tree));
+        const built = await buildBaseline(withoutChanges, facts, content, buildOptions(tree));
         results.push(await accept({ edit, warnings }, indexName, built, checkedBy));
       } else results.push(unreadable(entry.catalogId));
     }

@@ -56,10 +56,11 @@ export function findNeedlessFiles(
     if (kind === 'change') return wasTakenInBefore(version, baselines, oneCycleAgo);
     const own = baselines.find((baseline) => baseline.path === path);
     if (own === undefined || current === undefined) return false;
-    // Likewise: who comes to the index does so with the latest baseline of all.
-    if (own.cycleEnd > current.cycleEnd) return true;
-    const isLater = (other: BaselineOnDisk) => other !== own && other.cycleEnd >= own.cycleEnd;
-    return baselines.some((other) => isLater(other) && other.cycleEnd <= now);
+    // Likewise: who comes to the index does so with the latest baseline of all. Only an earlier version may belong to a cycle that was longer.
+    if (own.cycleEnd > current.cycleEnd && own.version >= current.version) return true;
+    const isLater = (other: BaselineOnDisk) =>
+      other !== own && (other.cycleEnd >= own.cycleEnd || other.version > own.version);
+    return own.cycleEnd <= now && baselines.some((other) => isLater(other) && other.cycleEnd <= now);
   });
 }
 
