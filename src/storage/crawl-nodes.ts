@@ -13,6 +13,7 @@ export interface NodeRow {
   manifest_etag: string | null;
   manifest_modified: string | null;
   next_update: Date | null;
+  network_memberships: string[];
   failures: number;
   stir: number;
 }
@@ -24,7 +25,8 @@ export async function takeDueNodes(
   limit: number,
 ): Promise<NodeRow[]> {
   const { rows } = await queryable.query<NodeRow>(
-    `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update, node.failures, stir
+    `select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,
+       network_memberships, node.failures, stir
      from unnest($1::bigint[]) as wanted (id) join discovery.crawl_host as host using (id) cross join lateral (
        select * from discovery.crawl_node where host_id = host.id and due_at <= now() order by due_at limit $2
      ) as node
@@ -61,7 +63,7 @@ export async function recordNode(
     `update discovery.crawl_node
      set subscriber_id = $3, url = $4, network_memberships = $5, manifest_url = $6, manifest_etag = $7, manifest_modified = $8,
        next_update = $9, checked_at = $10, key_names = coalesce($12::jsonb, key_names), failures = 0,
-       due_at = case when stir = $2 then $11::timestamptz else now() end
+       due_at = ${dueUnlessStirred('$2', '$11::timestamptz')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.subscriberId, read.url ?? null, read.networkMemberships],
@@ -70,6 +72,11 @@ export async function recordNode(
     ],
   );
   return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls, now);
+}
+
+/** What stirred a node meanwhile makes it due, unless nobody wants it any more. */
+function dueUnlessStirred(stir: string, dueAt: string): string {
+  return `case when not (named or has_masters) then null when stir = ${stir} then ${dueAt} else now() end`;
 }
 
 async function recordIndexUrls(
@@ -102,7 +109,7 @@ export async function postponeNode(
   await holdLease(tx, lease);
   await tx.query(
     `update discovery.crawl_node set failures = $5, checked_at = $3,
-       due_at = case when stir = $2 then $4::timestamptz else now() end
+       due_at = ${dueUnlessStirred('$2', '$4::timestamptz')}
      where id = $1`,
     [row.id, row.stir, now, dueAt, failures],
   );

@@ -189,6 +189,15 @@ export async function judgeKeys(
   return rows;
 }
 
+/** Whether the entries of a node are for us may be another question now: each is looked at once more. */
+export async function judgeEntriesAgain(tx: Transaction, nodeId: number, now: Date): Promise<void> {
+  await tx.query(
+    `update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = $2
+     where node_id = $1 and named and index_id is not null`,
+    [nodeId, now],
+  );
+}
+
 /** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
 export async function wakeWaiting(
   tx: Transaction,

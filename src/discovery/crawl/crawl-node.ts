@@ -2,6 +2,7 @@ import type { HostLease } from '../../storage/crawl-hosts.ts';
 import { chooseEntries } from '../../storage/crawl-indexes.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
 import { moveNode, type NodeRow, postponeNode, recordNode } from '../../storage/crawl-nodes.ts';
+import { judgeEntriesAgain } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
@@ -28,12 +29,9 @@ export async function crawlNode(
       return undefined;
     }
     const read = await readNode(reader, question, found);
-    await record(
-      context,
-      lease,
-      row,
-      read.nextUpdate ? read : { ...read, nextUpdate: row.next_update ?? undefined },
-    );
+    const isUnchanged = read.indexUrls === undefined;
+    const nextUpdate = isUnchanged ? (row.next_update ?? undefined) : read.nextUpdate;
+    await record(context, lease, row, { ...read, nextUpdate });
     return undefined;
   } catch (error) {
     const fault = asReadingFault(error, signal);
@@ -79,7 +77,7 @@ async function record(
   row: NodeRow,
   read: Parameters<typeof recordNode>[3],
 ): Promise<void> {
-  const { database, config, now } = context;
+  const { database, config, policy, now } = context;
   const at = now();
   const intervalMs = config.CRAWL_INTERVAL_SECONDS * 1000;
   const dueAt = nextNodeCheck(read.nextUpdate, intervalMs, { now: at, random: Math.random() });
@@ -96,6 +94,8 @@ async function record(
         new CrawlFault('stale', `The manifest or the record of ${row.node} is stale since ${since}.`),
       );
     }
+    if (policy.enforceMembership && !haveSame(row.network_memberships, read.networkMemberships))
+      await judgeEntriesAgain(tx, row.id, at);
     if (unlisted.length > 0) {
       const hideUnconfirmed = config.UNCONFIRMED === 'hide';
       const { absent } = await chooseEntries(tx, row.id, { now: at, hideUnconfirmed });
@@ -110,4 +110,8 @@ async function record(
       at,
     );
   });
+}
+
+function haveSame(ones: readonly string[], others: readonly string[]): boolean {
+  return ones.length === others.length && ones.every((one) => others.includes(one));
 }

@@ -111,7 +111,7 @@ async function findNodes(
     }
     case 'subscriber': {
       const records = await askRegistry(() => registry.findSubscriber(name));
-      return [{ node: name, host: hostOf(baseOf(name, records)) }];
+      return [{ node: name, host: hostFor(name, records) }];
     }
     case 'address': {
       const domain = await readDomain(reader, name, signal);
@@ -129,12 +129,15 @@ function namedBy(records: readonly ParticipantRecord[], registryName: string): N
     nodes.set(node, [...(nodes.get(node) ?? []), record]);
   }
   return [...nodes].map(([node, own]) => ({
-    ...{ node, host: hostOf(baseOf(node, own)) },
+    ...{ node, host: hostFor(node, own) },
     listsIndexes: own.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0),
   }));
 }
 
-function baseOf(node: string, records: readonly ParticipantRecord[]): string {
+/** One that is none is told when the node is asked for: its own name must not hide all others. */
+function hostFor(node: string, records: readonly ParticipantRecord[]): string {
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
-  return url ?? `https://${splitIdentity(node).namespace}`;
+  const { namespace } = splitIdentity(node);
+  const base = url ?? `https://${namespace}`;
+  return URL.canParse(base) ? hostOf(base) : namespace;
 }
