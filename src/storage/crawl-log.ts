@@ -1,6 +1,11 @@
 import type { Queryable, Transaction } from './database.ts';
 
-// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end.
+// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
+// stands in a line comes from the nodes themselves: however much they write, only so much of it is kept.
+
+const maxLinesPerNode = 10_000;
+/** In UTF-16 code units. */
+const maxTextLength = 1_000;
 
 export interface LogLine {
   node: string;
@@ -30,7 +35,25 @@ export async function writeLog(queryable: Queryable, lines: readonly LogLine[], 
        node text, "indexUrl" text, "catalogId" text, url text, document text, code text, message text, hint text)
      group by node, "indexUrl", "catalogId", url, document, code, message
      on conflict (key) do update set at = excluded.at, times = known.times + excluded.times`,
-    [JSON.stringify(lines), now],
+    [JSON.stringify(lines, (_name, value) => (typeof value === 'string' ? clip(value) : value)), now],
+  );
+  await dropSurplus(queryable, [...new Set(lines.map(({ node }) => node))]);
+}
+
+/** Never half of a character, which no database takes. */
+function clip(text: string): string {
+  if (text.length <= maxTextLength) return text;
+  return `${text.slice(0, maxTextLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+async function dropSurplus(queryable: Queryable, nodes: readonly string[]): Promise<void> {
+  await queryable.query(
+    `delete from discovery.crawl_log where id in (
+       select id from unnest($1::text[]) as writing (name) cross join lateral (
+         select id from discovery.crawl_log where node = name order by at desc, id desc offset $2 for update skip locked
+       ) as oldest
+     )`,
+    [nodes, maxLinesPerNode],
   );
 }
 

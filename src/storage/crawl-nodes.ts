@@ -99,6 +99,11 @@ async function recordIndexUrls(
   return rows.map(({ url }) => url);
 }
 
+/** No entry in them counts any more, and a node may list others every day. */
+export async function forgetUnlisted(tx: Transaction, nodeId: number): Promise<void> {
+  await tx.query('delete from discovery.crawl_index where node_id = $1 and not listed', [nodeId]);
+}
+
 /** A node could not be read: it is tried again. Without failures: it hosts nothing. */
 export async function postponeNode(
   tx: Transaction,

@@ -1,7 +1,13 @@
 import type { HostLease } from '../../storage/crawl-hosts.ts';
 import { chooseEntries } from '../../storage/crawl-indexes.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
-import { moveNode, type NodeRow, postponeNode, recordNode } from '../../storage/crawl-nodes.ts';
+import {
+  forgetUnlisted,
+  moveNode,
+  type NodeRow,
+  postponeNode,
+  recordNode,
+} from '../../storage/crawl-nodes.ts';
 import { judgeEntriesAgain } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
@@ -99,6 +105,7 @@ async function record(
     if (unlisted.length > 0) {
       const hideUnconfirmed = config.UNCONFIRMED === 'hide';
       const { absent } = await chooseEntries(tx, row.id, { now: at, hideUnconfirmed });
+      await forgetUnlisted(tx, row.id);
       await settlePrecedence(
         tx,
         absent.map((id) => ({ owner: row.node, id })),
