@@ -1,10 +1,12 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';
 import { jcs, sha256 } from './support/foreign-hands.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { defaultIndex, fetchFile, smallCatalog, startPublisher, trigger } from './support/publisher.ts';
 import { copyOf } from './support/tampering.ts';
 
 // WIRE_PROFILE=nfh014, for networks whose crawlers read object signatures and `sha-256:` digests only: what our publisher writes, file by file and
@@ -165,5 +167,38 @@ describe('in the profile nfh014', () => {
     await scene.look();
     expect(await scene.served()).toBeUndefined();
     expect(await scene.lines()).toEqual([]);
+  });
+});
+
+describe('WIRE_PROFILE=nfh014', () => {
+  it('is the profile of what the trigger publishes, also of a file that is gzipped', async () => {
+    const publisher = await startPublisher({ WIRE_PROFILE: 'nfh014' });
+    try {
+      const catalogs = [smallCatalog('small'), { ...smallCatalog('large'), resources: teas(0, 8_000) }];
+      const { body } = await trigger(publisher.config, {
+        context: { action: 'catalog/publish' },
+        message: { catalogs },
+      });
+      expect(body.status).toBe('COMPLETED');
+      const { body: index } = await fetchFile(publisher.config, defaultIndex);
+      const ofKey = { ...signature, keyId: expect.any(String) };
+      expect(index).toMatchObject({
+        signature: ofKey,
+        catalogs: [{ signature: ofKey }, { signature: ofKey }],
+      });
+      const references = index.catalogs.map(({ baseline }: Body) => baseline);
+      expect(references).toMatchObject([
+        { digest, url: expect.stringMatching(/\.json$/) },
+        { digest, url: expect.stringMatching(/\.json\.gz$/) },
+      ]);
+      for (const { url: address, digest: declared } of references) {
+        const { body: bytes } = await copyOf(address);
+        const plain = address.endsWith('.gz') && bytes[0] === 0x1f ? gunzipSync(bytes) : bytes;
+        expect(declared).toBe(`sha-256:${sha256(plain)}`);
+        expect(JSON.parse(plain.toString())).toMatchObject({ version: 1, signature: ofKey });
+      }
+    } finally {
+      await publisher.close();
+    }
   });
 });
