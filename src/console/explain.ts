@@ -36,7 +36,7 @@ const ExplainAnswer = Type.Object(
   {
     steps: Type.Array(
       Type.Object({
-        step: Type.String({ examples: ['find'] }),
+        step: Type.String({ examples: ['read page'] }),
         ms: Type.Optional(Type.Number({ description: 'How long it took.' })),
       }),
       {
