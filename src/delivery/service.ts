@@ -4,6 +4,7 @@ import { createAdmission } from '../http/admission.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
+import { signedLimits } from '../http/signed-limits.ts';
 import { createRateLimits, type RateLimits, type SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -104,13 +105,7 @@ function signedService(
     findSentRequest,
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
-    limits: {
-      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
-      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
-      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
-      bodyBytes: config.BODY_SIZE_LIMIT,
-      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
-    },
+    limits: signedLimits(config),
     logger,
     now,
   };

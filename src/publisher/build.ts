@@ -4,7 +4,7 @@ import { applyChangeFile, type CatalogContent, catalogOf } from '../rules/self-h
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
 import { type ContentDiff, losesMember } from './diff.ts';
 import { type EntryFacts, linksOf, saysTheSame, signEntry } from './entry.ts';
-import { type Seal, type SealedFile, sealFile } from './seal.ts';
+import { type Seal, type SealedFile, type SealOptions, sealFile } from './seal.ts';
 import type { NextContent } from './submission.ts';
 
 // What a publish writes (self-hosted spec: Endpoints, Local trigger): from what is published and what shall be, to the files and the
@@ -26,7 +26,7 @@ export interface PublishedCatalog {
   expired?: ReadonlySet<ChangeReference>;
 }
 
-export interface BuildOptions extends Seal {
+export interface BuildOptions extends SealOptions {
   now: Date;
   nextUpdateSeconds: number;
   /** Number of changes since the baseline, and their size as a fraction of it, at which there is a new baseline. */

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
+import { signedLimits } from '../http/signed-limits.ts';
 import { createRateLimits, type SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
@@ -112,13 +113,7 @@ function signedService(
     findKey: registry.findKey,
     findSentRequest,
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
-    limits: {
-      clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
-      maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
-      requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
-      bodyBytes: config.BODY_SIZE_LIMIT,
-      bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
-    },
+    limits: signedLimits(config),
     logger,
     now,
   };

@@ -19,7 +19,11 @@ const maxPlainBytes = 1_048_576;
 export interface Seal {
   key: SigningKey;
   profile: WireProfile;
+  /** Base address of the served files (`catalogBaseURL`). */
   baseUrl: string;
+}
+
+export interface SealOptions extends Seal {
   /** Something else that can be done in the time that signing takes. */
   whileSigning?(): void;
 }
@@ -43,7 +47,7 @@ export async function sealFile(
   kind: FileKind,
   document: { catalogId: string },
   version: number,
-  { key, profile, baseUrl, whileSigning }: Seal,
+  { key, profile, baseUrl, whileSigning }: SealOptions,
 ): Promise<{ file: SealedFile; reference: FileReference }> {
   const members = await writeMembers(document);
   const signing = signContent(signedPieces(members), key, profile);

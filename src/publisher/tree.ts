@@ -1,28 +1,21 @@
 import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../logger.ts';
-import type { SigningKey } from '../protocol/keys.ts';
-import type { WireProfile } from '../protocol/signed-document.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import { withFileLock } from '../storage/file-lock.ts';
 import type { BuildOptions } from './build.ts';
 import { type ContentMemory, createContentMemory } from './content-memory.ts';
+import type { Seal } from './seal.ts';
 import { clearDrafts, type Place } from './write.ts';
 
 /** The directory of a publisher. It is the publisher's whole state: there is no database. */
-export interface PublisherTree extends Place {
-  /** What is served: a plain directory, which any static host can serve a copy of. */
-  root: string;
+export interface PublisherTree extends Place, Seal {
   lockDirectory: string;
-  /** Base address of the served files (`catalogBaseURL`). */
-  baseUrl: string;
   /** The subscriberId in the registry, and the registry that a bare domain belongs to. */
   nodeId: string;
   registryName: string;
-  key: SigningKey;
   /** Keys that signed what is still published, by their record id. */
   oldKeys: ReadonlyMap<string, KeyObject>;
-  profile: WireProfile;
   schemas: { checker(): Check };
   limits: PublisherLimits;
   memory: ContentMemory;

@@ -9,6 +9,7 @@ import type { SealedFile } from './seal.ts';
 
 /** Where files are published, and where they are prepared: on the same file system, but out of a web server's sight. */
 export interface Place {
+  /** What is served: a plain directory, which any static host can serve a copy of. */
   root: string;
   draftsDirectory: string;
 }

@@ -1,0 +1,13 @@
+import type { Config } from '../config.ts';
+import type { SignedService } from './signed-route.ts';
+
+/** What the settings say of signed requests, the same for every role. */
+export function signedLimits(config: Config): SignedService['limits'] {
+  return {
+    clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
+    maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
+    requireCallbackChain: config.REQUIRE_CALLBACK_CHAIN,
+    bodyBytes: config.BODY_SIZE_LIMIT,
+    bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
+  };
+}
