@@ -3,6 +3,7 @@ import { indexKeys } from '../rules/text/typing-errors.ts';
 import type { Transaction } from '../storage/database.ts';
 import { addObjectPaths, type GeometryRow, replaceGeometries } from '../storage/discovery-index.ts';
 import { kindOf } from '../storage/discovery-keys.ts';
+import { removeFromLists } from '../storage/discovery-list-remover.ts';
 import {
   addToLists,
   everyResource,
@@ -10,7 +11,6 @@ import {
   type ListEntries,
   numberList,
   offerList,
-  removeFromLists,
   wordList,
 } from '../storage/discovery-lists.ts';
 import { numberWords, writeDocumentWords } from '../storage/discovery-words.ts';

@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import type { Database, Transaction } from './database.ts';
+import { keyOf, lastNumbers, maxCatalogKey } from './discovery-keys.ts';
 import { mergeRuns } from './discovery-list-merger.ts';
 import { readLists, readOn, readRange, readRanges } from './discovery-list-reader.ts';
-import { addToLists, numberList, removeFromLists } from './discovery-lists.ts';
+import { removeFromLists } from './discovery-list-remover.ts';
+import { addToLists, numberList } from './discovery-lists.ts';
+import { countLists } from './discovery-word-search.ts';
 import { takeListsInPieces } from './list-memory.ts';
 
 const list = 4711;
@@ -96,6 +99,63 @@ describe('a list', () => {
     expect(await readAll(100)).toEqual(range(1, 10));
   });
 
+  it('loses a key that stands in one of many runs that overlap, and nothing else', async () => {
+    for (let run = 1; run <= 40; run++) await add([run, 1000 + run, 2000 + run]);
+    await remove([1001, 1020, 2001, 5000]);
+    const expected = [1, 1001, 2001].flatMap((start) => range(start, start + 39));
+    expect(await readAll(100)).toEqual(expected.filter((key) => ![1001, 1020, 2001].includes(key)));
+  });
+
+  it('holds the first and the last of all keys, and what lies far apart', async () => {
+    const first = keyOf(1, 0);
+    const last = keyOf(maxCatalogKey, lastNumbers.offer);
+    const keys = [first, first + 1, keyOf(1, lastNumbers.offer), keyOf(2 ** 26, 1), last - 1, last];
+    for (const key of [...keys].reverse()) await add([key]);
+    expect(await readAll(2)).toEqual(keys);
+    await mergeRuns(database, list);
+    expect(await readAll(2)).toEqual(keys);
+    await remove([first, last]);
+    expect(await readAll(2)).toEqual(keys.slice(1, -1));
+  });
+
+  it('never lacks, for a reader, what stays in it while others add, take out and put together', async () => {
+    const staying = range(1, 120).filter((key) => key % 2 === 0);
+    const coming = range(1, 120).filter((key) => key % 2 === 1);
+    for (let start = 0; start < staying.length; start += 5) await add(staying.slice(start, start + 5));
+    let isOver = false;
+    const change = async (keys: number[]) => {
+      for (let start = 0; start < keys.length; start += 5) await add(keys.slice(start, start + 5));
+      for (const key of keys) await remove([key]);
+    };
+    const merge = async () => {
+      while (!isOver) await mergeRuns(database, list);
+    };
+    const read = async () => {
+      while (!isOver) {
+        const found = await readAll(3);
+        expect(found.filter((key) => key % 2 === 0)).toEqual(staying);
+        expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
+      }
+    };
+    const others = Promise.all([merge(), merge(), read(), read()]);
+    await Promise.all([change(coming.slice(0, 30)), change(coming.slice(30))]).finally(() => {
+      isOver = true;
+    });
+    await others;
+    expect(await readAll(3)).toEqual(staying);
+  });
+
+  it('is counted whole, in however many pieces it is', async () => {
+    const pieces = range(1, 700).map((key) => ({ ...{ list, keys: [key] }, marks: [1] }));
+    await database.transaction((tx) => addToLists(tx, pieces));
+    expect(await countLists(database, [list, list + 1])).toEqual(
+      new Map([
+        [list, 700],
+        [list + 1, 0],
+      ]),
+    );
+  });
+
   it('is remembered when a search finds it in pieces, until somebody asks', async () => {
     for (let key = 1; key <= 40; key++) await add([key]);
     await readAll(100);
@@ -158,6 +218,46 @@ describe('numbers', () => {
       ),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('numbers at the ends of what there is', () => {
+  const values = [
+    -Number.MAX_VALUE,
+    -1e-300,
+    0,
+    Number.MIN_VALUE,
+    0.1 + 0.2,
+    2 ** 53,
+    1e21,
+    Number.MAX_VALUE,
+  ];
+  const numbers = numberList(path);
+  const put = (value: number, key: number) =>
+    database.transaction((tx) => addToLists(tx, [{ list: numbers, keys: [key], marks: [value] }]));
+  const find = async (value: number) => {
+    const bound = { value, inclusive: true };
+    return [...(await readRange(database, { path, low: bound, high: bound }, { maxRuns: 2 })).keys];
+  };
+
+  it('are found by their values, before and after they are put together', async () => {
+    for (const [index, value] of values.entries()) await put(value, 1 + index);
+    await put(-0, 100);
+    for (const isMerged of [false, true]) {
+      if (isMerged) await mergeRuns(database, numbers);
+      for (const [index, value] of values.entries())
+        expect(await find(value)).toEqual(value === 0 ? [3, 100] : [1 + index]);
+      expect(await find(0.3)).toEqual([]);
+    }
+  });
+
+  it('go by value and key, also where a value has many runs, and zero is zero whatever its sign', async () => {
+    for (let key = 1; key <= 300; key++) await put(7, key);
+    await put(-0, 5);
+    const gone = { list: numbers, keys: [1, 150, 300, 5], marks: [7, 7, 7, 0] };
+    await database.transaction((tx) => removeFromLists(tx, [gone]));
+    expect(await find(7)).toEqual(range(2, 299).filter((key) => key !== 150));
+    expect(await find(0)).toEqual([]);
   });
 });
 

@@ -4,7 +4,8 @@ import { inOrder, maxRunKeys, type Run, readRuns, singleRun, toRuns } from './ke
 import { byValue, maxRunNumbers, readNumberRuns, toNumberRuns } from './number-list.ts';
 
 // The lists of the index: which resources have a fact, a number or a word. All of them stand in runs in one table (discovery.run). What is
-// added becomes runs of its own, so that writers never wait for each other; discovery-list-merger.ts puts small ones together by and by.
+// added becomes runs of its own, so that whoever adds never waits; what is taken out is written anew without it (discovery-list-remover.ts);
+// small ones are put together by and by (discovery-list-merger.ts).
 
 // Facts are hashes, 0 or above; below are the others.
 export const everyResource = -1;
@@ -30,7 +31,8 @@ export function numberList(path: number): number {
 
 const firstNumberList = -(2 ** 52);
 
-function isOfNumbers(list: number): boolean {
+/** Whether it holds numbers, in the order of their values. */
+export function isOfNumbers(list: number): boolean {
   return list <= firstNumberList;
 }
 
@@ -94,88 +96,7 @@ export function entriesOf(list: number, runs: readonly Run[]): ListEntries {
   return entries;
 }
 
-/** Takes keys out of lists: their runs are written again without them. Of words the keys alone count, of numbers the values as well. */
-export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
-  const left = goneByList(lists);
-  // A run that was written anew while its lock was waited for has gone: what it held is looked for again, where it is now.
-  for (let attempt = 1; left.size > 0; attempt++) {
-    if (attempt > maxAttempts)
-      throw new Error('the lists of the index change too often to take keys out of them');
-    const { runs, vanished } = await lockRuns(tx, left);
-    const changed = runs.flatMap((run) => {
-      const kept = without(entriesOf(run.list, [run]), left.get(run.list));
-      return kept.keys.length < run.count ? [{ run, kept }] : [];
-    });
-    await deleteRuns(
-      tx,
-      changed.map(({ run }) => run),
-    );
-    await insertRuns(
-      tx,
-      changed.flatMap(({ kept }) => runsOf(kept)),
-    );
-    if (vanished === 0) return;
-  }
-}
-
-const maxAttempts = 50;
-
-/** What shall go out of lists: by list and entry. */
-type Gone = Map<number, Map<string, Entry>>;
-
-interface Entry {
-  key: number;
-  mark: number;
-}
-
-function goneByList(lists: Iterable<ListEntries>): Gone {
-  const gone: Gone = new Map();
-  for (const { list, keys, marks } of lists) {
-    const entries = gone.get(list) ?? new Map<string, Entry>();
-    for (const [index, key] of keys.entries()) {
-      const entry = { key, mark: marks[index] ?? 0 };
-      entries.set(entryName(list, entry), entry);
-    }
-    if (entries.size > 0) gone.set(list, entries);
-  }
-  return gone;
-}
-
-function entryName(list: number, { key, mark }: Entry): string {
-  return isOfNumbers(list) ? `${mark} ${key}` : String(key);
-}
-
-/** What is left of a run; what was found in it is gone from the given ones, too. */
-function without({ list, keys, marks }: ListEntries, gone: Map<string, Entry> | undefined): ListEntries {
-  const kept: ListEntries = { list, keys: [], marks: [] };
-  for (const [index, key] of keys.entries()) {
-    const mark = marks[index] ?? 0;
-    if (gone?.delete(entryName(list, { key, mark }))) continue;
-    kept.keys.push(key);
-    kept.marks.push(mark);
-  }
-  return kept;
-}
-
-/** The runs that may hold the entries, and how many of them have vanished before they could be locked. */
-async function lockRuns(tx: Transaction, gone: Gone): Promise<{ runs: StoredRun[]; vanished: number }> {
-  const places = [...gone].flatMap(([list, entries]) =>
-    Array.from(entries.values(), ({ key, mark }) => ({ list, place: isOfNumbers(list) ? mark : key })),
-  );
-  const { rows: seen } = await tx.query<RunPlace>(
-    `select distinct run.list, run.first, run.last, run.id
-     from unnest($1::bigint[], $2::float8[]) as wanted (list, place)
-     join discovery.run on run.list = wanted.list and run.first <= wanted.place and run.last >= wanted.place`,
-    [bigintArray(places.map(({ list }) => list)), doubleArray(places.map(({ place }) => place))],
-  );
-  const { rows: runs } = await tx.query<StoredRun>(
-    `select * from discovery.run where (list, first, last, id) in (${unnestedPlaces}) order by list, first, id for update`,
-    placeArrays(seen),
-  );
-  return { runs, vanished: seen.length - runs.length };
-}
-
-export async function deleteRuns(tx: Transaction, runs: readonly StoredRun[]): Promise<void> {
+export async function deleteRuns(tx: Transaction, runs: readonly RunPlace[]): Promise<void> {
   if (runs.length === 0) return;
   await tx.query(
     `delete from discovery.run where (list, first, last, id) in (${unnestedPlaces})`,

@@ -42,24 +42,32 @@ const documentCount = `
     where oid = any (array[${tables.map((name) => `'${name}'`)}]::regclass[])
   ) as statistics`;
 
-/** How many keys lists have, by their numbers; counted up to some eighty thousand. */
+/** How many keys lists have, by their numbers; more than some forty thousand count as that, in how many pieces they may be. */
 export async function countLists(
   queryable: Queryable,
   lists: readonly number[],
 ): Promise<Map<number, number>> {
-  const { rows } = await queryable.query<{ list: number; count: number }>(
-    `select wanted.list, (
-       select sum(count) from (select count from discovery.run where run.list = wanted.list limit ${countedRuns}) as runs
-     ) as count
-     from unnest($1::bigint[]) as wanted (list)`,
-    [bigintArray(lists)],
-    { prepared: true },
-  );
-  return new Map(rows.map(({ list, count }) => [list, Number(count)]));
+  const counts = new Map<number, number>();
+  for (let runs = firstCountedRuns, left = lists; left.length > 0; runs *= countGrowth) {
+    const { rows } = await queryable.query<{ list: number; count: number; runs: number }>(
+      `select wanted.list, counted.* from unnest($1::bigint[]) as wanted (list)
+       cross join lateral (
+         select coalesce(sum(count), 0) as count, count(*) as runs
+         from (select count from discovery.run where run.list = wanted.list limit $2) as runs
+       ) as counted`,
+      [bigintArray(left), runs],
+      { prepared: true },
+    );
+    for (const { list, count } of rows) counts.set(list, Math.min(count, maxCounted));
+    left = rows.filter((row) => row.runs === runs && row.count < maxCounted).map(({ list }) => list);
+  }
+  return counts;
 }
 
-/** A run has up to 320 keys. */
-const countedRuns = 256;
+/** A run has up to 320 keys, and seldom less than half of that where lists are put together. */
+const firstCountedRuns = 256;
+const countGrowth = 16;
+const maxCounted = firstCountedRuns * 160;
 
 /** The resources of these catalogs, which are given by their own keys. */
 export async function readResourceKeys(queryable: Queryable, keys: ArrayLike<number>): Promise<number[]> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyOf } from './discovery-keys.ts';
+import { keyOf, lastNumbers, maxCatalogKey } from './discovery-keys.ts';
 import { inOrder, type KeyList, type Run, readRuns, toRuns } from './key-list.ts';
 
 const key = fc
@@ -31,6 +31,23 @@ describe('a list of keys', () => {
           toRuns(listOf(entriesOf(keys).filter((_, index) => index % parts === part))),
         ).flat();
         expect(inOrder(readRuns(bytesOf(runs)).list)).toEqual(wholeOf(keys, runs));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('comes back from anywhere in the space of keys, whatever each key counts', () => {
+    const anywhere = fc.tuple(
+      fc.integer({ min: 1, max: maxCatalogKey }),
+      fc.oneof(fc.constant(0), fc.integer({ min: 0, max: lastNumbers.offer })),
+      fc.nat(255),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(anywhere, { selector: String, maxLength: 700, size: 'max' }), (places) => {
+        const entries = new Map(places.map(([catalog, number, counts]) => [keyOf(catalog, number), counts]));
+        const keys = listOf([...entries].sort(([a], [b]) => a - b));
+        const runs = toRuns(keys);
+        expect(readRuns(bytesOf(runs)).list).toEqual(wholeOf(keys, runs));
       }),
       { numRuns: 30 },
     );
