@@ -59,13 +59,15 @@ const validity: fc.Arbitrary<TimePeriod> = fc.constantFrom(
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, arbitrary);
 const often = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary }, fc.constant(undefined));
-const descriptor = fc.record({ name: text, shortDesc: rarely(text) });
+const descriptor = fc.record({ name: text, shortDesc: rarely(text) }).map(defined);
 
-const provider: fc.Arbitrary<Provider> = fc.record({
-  id: fc.constantFrom('p1', 'p2'),
-  descriptor: fc.record({ name: text }),
-  availableAt: often(fc.array(fc.record({ geo: geometry }), { maxLength: 3 })),
-});
+const provider: fc.Arbitrary<Provider> = fc
+  .record({
+    id: fc.constantFrom('p1', 'p2'),
+    descriptor: fc.record({ name: text }),
+    availableAt: often(fc.array(fc.record({ geo: geometry }), { maxLength: 3 })),
+  })
+  .map(defined);
 
 const resourceIds = ['r1', 'r2', 'r3', 'r4'];
 const resource: fc.Arbitrary<Resource> = fc
@@ -172,6 +174,7 @@ export const arbitraryQuestion: fc.Arbitrary<Question> = fc
   })
   .map((question) => ({ ...defined(question), now: arbitraryNow }));
 
+/** As JSON has it: a filter sees a member that is undefined. */
 function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }

@@ -10,7 +10,8 @@ import { ProtocolError } from '../../src/protocol/errors.ts';
 import type { Geometry } from '../../src/protocol/geojson.ts';
 import { distanceBetween } from '../../src/rules/geometry/distance.ts';
 import { predicate } from '../../src/rules/geometry/predicate.ts';
-import { openDatabase } from '../../src/storage/database.ts';
+import { type Database, openDatabase } from '../../src/storage/database.ts';
+import { mergeRuns } from '../../src/storage/discovery-list-merger.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from './arbitrary-index.ts';
 import { createTestDatabase } from './database.ts';
@@ -21,6 +22,8 @@ export async function holdAgainstTheBook(runs: {
   indexes: number;
   questions: number;
   seed?: number;
+  /** Each index comes about by changes, and its lists are put together meanwhile. */
+  byChanges?: boolean;
 }): Promise<void> {
   const testDatabase = await createTestDatabase();
   const logger = silentLogger();
@@ -33,7 +36,8 @@ export async function holdAgainstTheBook(runs: {
         arbitraryIndex,
         fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
         async (index, questions) => {
-          await fill(evaluator, index);
+          if (runs.byChanges) await fillByChanges(evaluator, index);
+          else await fill(evaluator, index);
           for (const question of questions) await compare(evaluator, index, question);
         },
       ),
@@ -55,20 +59,49 @@ export async function fill(
      where schemaname = 'discovery' and tablename <> 'feed'`,
   );
   await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
-  await database.transaction((tx) =>
-    applyCatalogs(
-      tx,
-      index.map(({ owner, networkIds, type, catalog }) => ({
-        source: 'service:test',
-        owner,
-        networks: networkIds,
-        type,
-        catalog,
-        mode: 'FULL',
-      })),
-      arbitraryNow,
-    ),
-  );
+  await apply(database, index);
+}
+
+async function apply(database: Database, catalogs: readonly KnownCatalog[]): Promise<void> {
+  const incoming = catalogs.map(({ owner, networkIds, type, catalog }) => ({
+    ...{ source: 'service:test', owner, networks: networkIds, type, catalog },
+    mode: 'FULL' as const,
+  }));
+  await database.transaction((tx) => applyCatalogs(tx, incoming, arbitraryNow));
+}
+
+/** Catalog by catalog, each with what others say first; in between and afterwards lists are put together. */
+async function fillByChanges(
+  evaluator: Pick<Evaluator, 'database'>,
+  index: readonly KnownCatalog[],
+): Promise<void> {
+  const { database } = evaluator;
+  await fill(evaluator, []);
+  for (const [place, known] of index.entries()) {
+    const { resources, offers, id } = known.catalog;
+    const catalog = {
+      ...{ ...(index[(place + 1) % index.length] ?? known).catalog, id },
+      resources: resources && swapped(resources),
+      offers: offers && swapped(offers),
+    };
+    await apply(database, [{ ...known, catalog }]);
+  }
+  await mergeEvery(database);
+  await Promise.all([...index.map((known) => apply(database, [known])), mergeEvery(database)]);
+}
+
+/** Each with the content of the next one, and one more, which will go. */
+function swapped<T extends { id: string }>(documents: readonly T[]): T[] {
+  const [first] = documents;
+  return [
+    ...documents.map(({ id }, place) => ({ ...(documents[(place + 1) % documents.length] as T), id })),
+    ...(first ? [{ ...first, id: 'will go' }] : []),
+  ];
+}
+
+async function mergeEvery(database: Database): Promise<void> {
+  const { rows } = await database.query<{ list: number }>('select distinct list from discovery.run');
+  await Promise.all(rows.map(({ list }) => mergeRuns(database, list)));
 }
 
 async function compare(
