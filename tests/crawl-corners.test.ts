@@ -8,7 +8,7 @@ import type { Body } from './support/actor.ts';
 import { settled } from './support/crawl.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './support/network.ts';
 import { copyOf, oldCopy, only } from './support/tampering.ts';
 
 // Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
@@ -185,5 +185,31 @@ describe('retiredAt', () => {
     await scene.publish(1, 11);
     await scene.expectTold('retired-returned', { catalogId });
     expect(await scene.served()).toBeUndefined();
+  });
+});
+
+describe('a host of files that is down', () => {
+  it('unreachable: holds up nothing that is at the host of the node', async () => {
+    const { provider, catalogId } = scene;
+    const lost = `${catalogId}-lost`;
+    await scene.offer(0, 10);
+    await provider.publish({ message: { catalogs: [catalogOf(lost, 0, 3)] } });
+    const elsewhere = `http://127.0.0.1:${await freePort()}/baseline.json`;
+    const index = (document: Body) => {
+      document.catalogs = document.catalogs.map(({ signature: _, ...entry }: Body) => {
+        const isLost = entry.catalogId === lost;
+        const baseline = isLost ? { ...entry.baseline, url: elsewhere } : entry.baseline;
+        return signDocument({ ...entry, baseline }, provider.tree.key, 'spec');
+      });
+    };
+    provider.spoil(forge(provider, { index }));
+    await scene.look();
+    await scene.expectTold('unreachable', { catalogId: lost, url: elsewhere });
+    expect(await scene.served()).toEqual(teas(0, 10));
+    const { rows } = await network.database.query(
+      `select host.failures, rest_until from discovery.crawl_host as host join discovery.crawl_node on host_id = host.id where node = $1`,
+      [provider.identity],
+    );
+    expect(rows).toEqual([{ failures: 0, rest_until: null }]);
   });
 });

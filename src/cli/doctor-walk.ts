@@ -47,11 +47,11 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
       );
 }
 
-/** Of several in different indexes, the one with the highest entryVersion counts. */
+/** Of several in different indexes, the one with the highest entryVersion counts; but retired is for ever, wherever it is seen. */
 function* chooseEntries(entries: readonly TrustedEntry[]): Generator<Finding, TrustedEntry[]> {
   const chosen = new Map<string, TrustedEntry>();
   for (const trusted of entries) {
-    const { catalogId, entryVersion } = trusted.entry;
+    const { catalogId, entryVersion, retiredAt } = trusted.entry;
     const other = chosen.get(catalogId);
     if (other) {
       yield warning(
@@ -60,7 +60,9 @@ function* chooseEntries(entries: readonly TrustedEntry[]): Generator<Finding, Tr
         `${catalogId} is in several indexes.`,
       );
     }
-    if (!other || other.entry.entryVersion < entryVersion) chosen.set(catalogId, trusted);
+    const isNewer = !other || other.entry.entryVersion < entryVersion;
+    if (retiredAt !== undefined || (isNewer && other?.entry.retiredAt === undefined))
+      chosen.set(catalogId, trusted);
   }
   return [...chosen.values()];
 }

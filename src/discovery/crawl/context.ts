@@ -9,6 +9,7 @@ import type { HintedIndex } from './read-hint.ts';
 import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
 import { createRoom, type Room } from './room.ts';
+import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
 import type { Aside } from './verify-aside.ts';
 
 /** What the crawler works with. */
@@ -16,6 +17,8 @@ export interface CrawlContext extends DiscoveryContext {
   /** What is due, and what came of it. */
   hosts: HostWork;
   reader: Reader;
+  /** Other hosts than the one that is worked at. */
+  spared: SparedHosts;
   policy: AcceptancePolicy;
   /** What the hints for MASTER catalogs led to lately, by their addresses. */
   hints: LookupCache<HintedIndex | ReadingFault>;
@@ -42,6 +45,7 @@ export function createCrawlContext(context: DiscoveryContext, aside: Aside): Cra
   return {
     ...{ ...context, database, hosts: createHostWork({ database, now }) },
     reader: { ...readerOf(config, { fetcher, registry, checker: () => schemas.checker() }), aside },
+    spared: createSparedHosts(fetcher, now),
     policy: policyOf(config),
     room,
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),

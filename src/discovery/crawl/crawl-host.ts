@@ -7,7 +7,7 @@ import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
 import { crawlNode } from './crawl-node.ts';
-import type { Fetcher } from './fetch.ts';
+import { type Fetcher, hostOf } from './fetch.ts';
 import { itemsPerRound, type RoundResult } from './host-work.ts';
 import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
@@ -51,22 +51,24 @@ interface Round extends Pick<RoundResult, 'unchanged' | 'fetched'> {
 }
 
 async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: AbortSignal): Promise<Round> {
-  const { database, hosts, now, reader, config } = context;
+  const { database, hosts, now, spared, config } = context;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
+  const { host } = claim.row;
+  const fetcher = spared.forWorkAt(host);
   if (nodes.length > 0) {
     // What a node says decides which of its indexes count, and whether this is still its host.
     const items = nodes.map(
-      (row) => () => withRoom(context, reader.fetcher, (own) => crawlNode(own, claim, row, signal)),
+      (row) => () => withRoom(context, fetcher, (own) => crawlNode(own, claim, row, signal)),
     );
     return {
       unchanged: [],
       fetched: [],
       worked: true,
       hasMore: true,
-      fault: await performAll(items, signal),
+      fault: await performAll(items, host, signal),
     };
   }
-  const meters = createMeters(reader.fetcher, config.CRAWL_DAILY_LIMIT);
+  const meters = createMeters(fetcher, config.CRAWL_DAILY_LIMIT);
 
   const unchanged: PolledIndex[] = [];
   const polls = indexes.map((row) => async () => {
@@ -74,7 +76,7 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
     if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
     return outcome.kind === 'failed' ? outcome.fault : undefined;
   });
-  let fault = await performAll(polls, signal);
+  let fault = await performAll(polls, host, signal);
 
   const isRead = unchanged.length < indexes.length;
   const targets = hasTargets || isRead ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
@@ -89,7 +91,7 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
             crawlEntry({ context: own, lease: claim, row, signal }, apply),
           ),
       );
-    fault ??= await performAll(entries, signal);
+    fault ??= await performAll(entries, host, signal);
   }
   return {
     ...{ unchanged, fetched: meters.fetched(), worked: indexes.length + targets.length > 0, fault },
@@ -118,6 +120,7 @@ function fillsRound({ length }: readonly unknown[]): boolean {
 /** Stops at the first fault of the host: what is left had better wait. */
 async function performAll(
   items: readonly (() => Promise<ReadingFault | undefined>)[],
+  host: string,
   signal: AbortSignal,
 ): Promise<CrawlFault | undefined> {
   let next = 0;
@@ -127,10 +130,15 @@ async function performAll(
       if (fault || signal.aborted) return;
       next += 1;
       const outcome = await item();
-      if (outcome instanceof CrawlFault && outcome.hostFailed) fault = outcome;
+      if (outcome instanceof CrawlFault && outcome.hostFailed && isAbout(outcome, host)) fault = outcome;
     }
   };
   const outcomes = await Promise.allSettled(Array.from({ length: itemsAtOnce }, work));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
+}
+
+/** Files may be elsewhere: trouble there holds up nobody else here. */
+function isAbout({ url }: CrawlFault, host: string): boolean {
+  return url === undefined || hostOf(url) === host;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fetcher } from './fetch.ts';
 import { createMeters } from './meters.ts';
+import { CrawlFault } from './reasons.ts';
 
 const wire = Buffer.alloc(100);
 const fetcher: Fetcher = {
@@ -31,5 +32,16 @@ describe('what is fetched', () => {
     await again.fetch('https://one/b', options);
     await expect(one.fetch('https://one/c', options)).rejects.toThrow('Enough was fetched of node-1');
     await expect(meters.of(node(2)).fetch('https://two/a', options)).resolves.toMatchObject({ kind: 'file' });
+  });
+
+  it('counts also where it turned out to be too large: until then it came', async () => {
+    const endless: Fetcher = {
+      async fetch(url) {
+        throw new CrawlFault('too-large', 'It is too large.', { url });
+      },
+    };
+    const meters = createMeters(endless, 10_000);
+    await expect(meters.of(node(1)).fetch('https://one/a', options)).rejects.toThrow('too large');
+    expect(meters.fetched()).toEqual([{ nodeId: 1, bytes: options.maxBytes }]);
   });
 });

@@ -26,9 +26,15 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number): Meters {
           if (before + count.bytes >= dailyBytes) {
             throw new CrawlFault('daily-quota', `Enough was fetched of ${node} for today.`, { url });
           }
-          const fetched = await fetcher.fetch(url, options);
-          if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
-          return fetched;
+          try {
+            const fetched = await fetcher.fetch(url, options);
+            if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
+            return fetched;
+          } catch (error) {
+            // Much of it has come before it turned out to be too much.
+            if (error instanceof CrawlFault && error.code === 'too-large') count.bytes += options.maxBytes;
+            throw error;
+          }
         },
       };
     },

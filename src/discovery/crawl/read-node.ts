@@ -51,6 +51,8 @@ export async function findNodeRecord(
   }
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
   const base = configuredUrl ?? url ?? `https://${splitIdentity(identity).namespace}`;
+  if (!URL.canParse(base))
+    throw new CrawlFault('bad-url', `${identity} has no url in the registry, and its namespace is no host.`);
   return { records, base: new URL(base).origin, ...(url !== undefined && { url }) };
 }
 

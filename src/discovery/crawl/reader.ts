@@ -136,6 +136,9 @@ export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
 
 const maxLikelyKeys = 20;
 
+/** A node has a few keys. Who claims many more would have the registry asked for each. */
+const maxKeysAtOnce = 100;
+
 /** What the registry says about the keys that documents claim. */
 export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
@@ -144,9 +147,12 @@ export async function findKeys(
 ): Promise<Map<string, KeyLookup>> {
   const wanted = [...new Set(claimed.filter((name) => name !== undefined))];
   const found = await Promise.all(
-    wanted.map((name) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name))),
+    wanted
+      .slice(0, maxKeysAtOnce)
+      .map((name) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name))),
   );
-  return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key' }]));
+  const reason = `it was not asked, because more than ${maxKeysAtOnce} keys are claimed`;
+  return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key', reason }]));
 }
 
 /** That the registry cannot be asked says nothing about the node: it is tried again. */
