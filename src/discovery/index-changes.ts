@@ -3,7 +3,7 @@ import { indexKeys } from '../rules/text/typing-errors.ts';
 import type { Transaction } from '../storage/database.ts';
 import { addObjectPaths, type GeometryRow, replaceGeometries } from '../storage/discovery-index.ts';
 import { kindOf } from '../storage/discovery-keys.ts';
-import { removeFromLists } from '../storage/discovery-list-remover.ts';
+import type { ListRemovals } from '../storage/discovery-list-remover.ts';
 import {
   addToLists,
   everyResource,
@@ -23,8 +23,8 @@ export interface IndexChanges {
   add(key: number, before: DocumentEntries | undefined, after: DocumentEntries | undefined): void;
   /** Gives every word its number; returns the words of each document, as they are kept with it. */
   numberWords(tx: Transaction): Promise<Map<number, Buffer>>;
-  /** To be called when the words have numbers. */
-  write(tx: Transaction): Promise<void>;
+  /** To be called when the words have numbers. What goes out of lists is left to the end of the transaction. */
+  write(tx: Transaction, removals: ListRemovals): Promise<void>;
 }
 
 export function createIndexChanges(): IndexChanges {
@@ -58,7 +58,8 @@ export function createIndexChanges(): IndexChanges {
   function compareWords(key: number, before: Words, after: Words): void {
     for (const [word, weight] of after)
       if (before.get(word) !== weight) words.added.put(word, key, hundredths(weight));
-    for (const [word, weight] of before) if (after.get(word) !== weight) words.removed.put(word, key);
+    for (const [word, weight] of before)
+      if (after.get(word) !== weight) words.removed.put(word, key, hundredths(weight));
   }
 
   function compareGeometries(key: number, before: Geometries, after: Geometries): void {
@@ -89,11 +90,11 @@ export function createIndexChanges(): IndexChanges {
       return new Map([...documentWords].map(([key, each]) => [key, wordBytes(each, numberOf)]));
     },
 
-    async write(tx) {
-      await removeFromLists(tx, [...lists.removed.entries(), ...words.removed.entries(numberOf)]);
+    async write(tx, removals) {
       await addToLists(tx, [...lists.added.entries(), ...words.added.entries(numberOf)]);
       await addObjectPaths(tx, [...objects]);
       await replaceGeometries(tx, geometries.replaced, geometries.rows);
+      await removals.add(tx, [...lists.removed.entries(), ...words.removed.entries(numberOf)]);
     },
   };
 }
@@ -135,7 +136,7 @@ function createListChanges(): ListChanges {
 
 /** Keys by word, of which there are two lists: one for offers. */
 interface WordChanges {
-  put(word: string, key: number, weight?: number): void;
+  put(word: string, key: number, weight: number): void;
   words(): Iterable<string>;
   entries(numberOf: (word: string) => number): Iterable<ListEntries>;
 }
@@ -144,7 +145,7 @@ function createWordChanges(): WordChanges {
   const documents = new Map<string, { keys: number[]; marks: number[] }>();
   const offers: typeof documents = new Map();
   return {
-    put(word, key, weight = 0) {
+    put(word, key, weight) {
       const words = kindOf(key) === 'offer' ? offers : documents;
       const places = words.get(word) ?? { keys: [], marks: [] };
       places.keys.push(key);

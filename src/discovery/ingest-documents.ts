@@ -14,6 +14,7 @@ import {
   writeResources,
 } from '../storage/discovery-documents.ts';
 import { keyOf, lastNumbers } from '../storage/discovery-keys.ts';
+import type { ListRemovals } from '../storage/discovery-list-remover.ts';
 import { offerEntries, resourceEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { hash53 } from './index-entries.ts';
@@ -29,11 +30,12 @@ export async function applyDocuments(
   tx: Transaction,
   kind: DocumentKind,
   targets: readonly Target[],
+  removals: ListRemovals,
 ): Promise<void> {
   const steps = planSteps(kind, targets, await readStored(tx, kind, targets));
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
-    const write = await prepareSteps(tx, kind, steps.slice(start, start + documentsAtOnce));
+    const write = await prepareSteps(tx, kind, steps.slice(start, start + documentsAtOnce), removals);
     await writing;
     // While the database writes, the next ones are prepared.
     writing = write();
@@ -112,6 +114,7 @@ async function prepareSteps(
   tx: Transaction,
   kind: DocumentKind,
   steps: readonly Step[],
+  removals: ListRemovals,
 ): Promise<() => Promise<void>> {
   const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
   const oldTexts = await readDocuments(tx, kind, replaced);
@@ -136,7 +139,7 @@ async function prepareSteps(
         rows.map((row) => ({ ...row, words: words.get(row.key) ?? noWords })),
       );
     await removeDocuments(tx, kind, removed);
-    await changes.write(tx);
+    await changes.write(tx, removals);
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../storage/discovery-catalogs.ts';
 import { moveOffers } from '../storage/discovery-documents.ts';
 import { keyOf } from '../storage/discovery-keys.ts';
+import { createListRemovals, type ListRemovals } from '../storage/discovery-list-remover.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { hash53 } from './index-entries.ts';
@@ -64,9 +65,10 @@ export async function applyCatalogs(
     const before = held.get(refText({ ...one, id: one.catalog.id }));
     return before ? [targetOf(one, before)] : [];
   });
-  await indexHeads(tx, targets);
-  await applyDocuments(tx, 'resource', targets);
-  await applyDocuments(tx, 'offer', targets);
+  const removals = createListRemovals();
+  await indexHeads(tx, targets, removals);
+  await applyDocuments(tx, 'resource', targets, removals);
+  await applyDocuments(tx, 'offer', targets, removals);
   for (const { row, before } of targets) {
     if (before.known && before.provider_id !== row.provider_id)
       await moveOffers(tx, row.key, row.provider_id);
@@ -76,6 +78,7 @@ export async function applyCatalogs(
     targets.map(({ row }) => row),
     now,
   );
+  await removals.write(tx);
   return targets.map(({ before: { source, owner, id, key, known }, written, removed }) => ({
     ...{ source, owner, id, key, known },
     ...{ written, removed },
@@ -136,7 +139,11 @@ export function validityRow(validity: ReceivedCatalog['validity']): ValidityRow 
 }
 
 /** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
-async function indexHeads(tx: Transaction, targets: readonly Target[]): Promise<void> {
+async function indexHeads(
+  tx: Transaction,
+  targets: readonly Target[],
+  removals: ListRemovals,
+): Promise<void> {
   const changes = createIndexChanges();
   for (const { before, row } of targets) {
     if (before.known && before.head_digest === row.head_digest) continue;
@@ -148,7 +155,7 @@ async function indexHeads(tx: Transaction, targets: readonly Target[]): Promise<
   }
   const words = await changes.numberWords(tx);
   for (const { row } of targets) row.words = words.get(keyOf(row.key, 0)) ?? null;
-  await changes.write(tx);
+  await changes.write(tx, removals);
 }
 
 function refText({ source, owner, id }: CatalogRef): string {

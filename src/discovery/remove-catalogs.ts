@@ -2,6 +2,7 @@ import type { ReceivedCatalog } from '../protocol/catalog.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type CatalogRef, holdCatalogs } from '../storage/discovery-catalogs.ts';
 import { keyOf } from '../storage/discovery-keys.ts';
+import { createListRemovals } from '../storage/discovery-list-remover.ts';
 import { dropCatalogs, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
@@ -21,7 +22,9 @@ export async function removeCatalogs(tx: Transaction, refs: readonly CatalogRef[
   const heads = createIndexChanges();
   for (const { key, head } of held) heads.add(keyOf(key, 0), headEntries(head), undefined);
   await heads.numberWords(tx);
-  await heads.write(tx);
+  const removals = createListRemovals();
+  await heads.write(tx, removals);
   await dropCatalogs(tx, refs);
   await settlePrecedence(tx, refs);
+  await removals.write(tx);
 }

@@ -15,15 +15,68 @@ import {
 
 // Taking keys out of lists: the runs that hold them are written anew without them. A key stands in one run of a list, nearly always in the one
 // that begins last before it; so that one is looked at first, and others only where runs overlap.
+//
+// Catalogs share runs. Lest two transactions wait for each other's, one at a time takes keys out, from then on until it ends; so that
+// happens as the last thing in a transaction.
+
+/** What goes out of lists in one transaction, gathered until its end. */
+export interface ListRemovals {
+  add(tx: Transaction, lists: Iterable<ListEntries>): Promise<void>;
+  /** To be called when everything else is written. */
+  write(tx: Transaction): Promise<void>;
+}
+
+export function createListRemovals(): ListRemovals {
+  let gathered: ListEntries[] = [];
+  let count = 0;
+  async function write(tx: Transaction): Promise<void> {
+    for (const lists of inSlices(gathered)) await removeFromLists(tx, lists);
+    gathered = [];
+    count = 0;
+  }
+  return {
+    async add(tx, lists) {
+      for (const entries of lists) {
+        gathered.push(entries);
+        count += entries.keys.length;
+      }
+      if (count > maxGathered) await write(tx);
+    },
+    write,
+  };
+}
+
+/** More entries are not kept in memory. */
+const maxGathered = 200_000;
+/** As many, at least, are taken out together. */
+const entriesAtOnce = 10_000;
+
+function* inSlices(lists: readonly ListEntries[]): Generator<ListEntries[]> {
+  let slice: ListEntries[] = [];
+  let count = 0;
+  // What goes out of one list goes together: its runs are written once.
+  for (const entries of [...lists].sort((a, b) => a.list - b.list)) {
+    if (count >= entriesAtOnce && entries.list !== slice.at(-1)?.list) {
+      yield slice;
+      slice = [];
+      count = 0;
+    }
+    slice.push(entries);
+    count += entries.keys.length;
+  }
+  yield slice;
+}
 
 /** Runs that are looked at for each entry, and so many times as many when it was in none of them. */
 const firstDepth = 1;
 const growth = 16;
 const maxAttempts = 50;
 
-/** Of words the keys alone count, of numbers the values as well. */
+/** What goes is named with its mark: the same key may come into the list with another one. */
 export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
   const left = entriesByList(lists);
+  if (left.size > 0)
+    await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
   for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
     if (attempt > maxAttempts)
       throw new Error('the lists of the index change too often to take keys out of them');
@@ -35,7 +88,7 @@ export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntri
       locked.flatMap(({ kept }) => runsOf(kept)),
     );
     for (const { list, held } of locked) forget(left, list, held);
-    // A run that was written anew while its lock was waited for has gone: what it held is looked for again, where it is now.
+    // A run that was put together with others while its lock was waited for has gone: what it held is looked for again, where it is now.
     if (locked.length < holders.length) continue;
     if (isAll) return;
     depth *= growth;
@@ -56,15 +109,15 @@ function entriesByList(lists: Iterable<ListEntries>): Gone {
     const entries = gone.get(list) ?? new Map<string, Entry>();
     for (const [index, key] of keys.entries()) {
       const entry = { key, mark: marks[index] ?? 0 };
-      entries.set(entryName(list, entry), entry);
+      entries.set(entryName(entry), entry);
     }
     if (entries.size > 0) gone.set(list, entries);
   }
   return gone;
 }
 
-function entryName(list: number, { key, mark }: Entry): string {
-  return isOfNumbers(list) ? `${mark} ${key}` : String(key);
+function entryName({ key, mark }: Entry): string {
+  return `${mark} ${key}`;
 }
 
 function forget(gone: Gone, list: number, names: readonly string[]): void {
@@ -121,7 +174,7 @@ function holderOf(run: StoredRun, gone: Gone): Holder {
   const kept: ListEntries = { list, keys: [], marks: [] };
   for (const [index, key] of keys.entries()) {
     const mark = marks[index] ?? 0;
-    const name = entryName(list, { key, mark });
+    const name = entryName({ key, mark });
     if (gone.get(list)?.has(name)) held.push(name);
     else {
       kept.keys.push(key);
