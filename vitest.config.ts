@@ -9,5 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Two workers: each test file brings up real servers, and a small machine gains nothing from more.
     maxWorkers: 2,
+    // A worker loads the code once and not for each of its files, which would cost more than most of them take.
+    isolate: false,
   },
 });

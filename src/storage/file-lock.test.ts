@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import files, { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,19 +12,7 @@ import { identifyProcess } from './process-identity.ts';
 let directory: string;
 let lock: string;
 
-const disk = { isFull: false };
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:fs/promises')>();
-  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
-  const writeFile: typeof original.writeFile = async (file, data, options) => {
-    await original.writeFile(file, disk.isFull ? '' : data, options);
-    if (disk.isFull) throw full;
-  };
-  return { ...original, writeFile };
-});
-
 beforeEach(async () => {
-  disk.isFull = false;
   directory = await mkdtemp(join(tmpdir(), 'signpost-lock-'));
   lock = join(directory, 'lock');
 });
@@ -50,13 +39,17 @@ describe('a file lock', () => {
   });
 
   it('is given back also when the disk has become full, and leaves nothing behind when it was not had', async () => {
+    let makeRoom = () => {};
     const filling = withFileLock(lock, 100, async () => {
-      disk.isFull = true;
+      makeRoom = fillDisk();
       throw new Error('the disk is full');
     });
-    await expect(filling).rejects.toThrow('the disk is full');
-    await expect(acquireFileLock(lock, 100)).rejects.toThrow('ENOSPC');
-    disk.isFull = false;
+    try {
+      await expect(filling).rejects.toThrow('the disk is full');
+      await expect(acquireFileLock(lock, 100)).rejects.toThrow('ENOSPC');
+    } finally {
+      makeRoom();
+    }
     expect(await withFileLock(lock, 100, async () => 'in')).toBe('in');
     expect(await readdir(lock)).toHaveLength(1);
   });
@@ -140,3 +133,18 @@ const holder = (path: string) => `
   console.log('held');
   setInterval(() => {}, 1000);
 `;
+
+/** From now on files can be created, but nothing can be written into them. Returns what ends it. */
+function fillDisk(): () => void {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const write = (next: typeof writeFile) => {
+    files.writeFile = next;
+    syncBuiltinESMExports();
+  };
+  const real = files.writeFile;
+  write(async (file, _data, options) => {
+    await real(file, '', options);
+    throw full;
+  });
+  return () => write(real);
+}

@@ -1,15 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { afterAll } from 'vitest';
 import { privateKeyFromSeed, type SigningKey } from '../../src/protocol/keys.ts';
+import { endWithUs } from './child-process.ts';
 
 // A publisher in a process of its own, from the built files, which can be killed at any moment. It publishes without end.
-
-const running = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** Keys go to the process as text. */
 export const processSeed = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
@@ -42,7 +37,7 @@ export async function startPublisherProcess(work: PublisherWork): Promise<Publis
   const child = spawn(process.execPath, ['--input-type=module', '-e', script(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  running.add(child);
+  endWithUs(child);
   let last = work.first - 1;
   const ready = new Promise<void>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
@@ -52,7 +47,6 @@ export async function startPublisherProcess(work: PublisherWork): Promise<Publis
     child.once('exit', () => reject(new Error('the publisher ended before it began')));
   });
   const ended = once(child, 'exit').then(([code, signal]) => {
-    running.delete(child);
     if (code !== 0 && signal !== 'SIGKILL') throw new Error(`the publisher ended with ${code ?? signal}`);
   });
   await ready;

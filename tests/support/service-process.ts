@@ -2,18 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { endWithUs } from './child-process.ts';
 import type { TestNetwork } from './network.ts';
 
 // The service as it is run: `signpost serve` in a process of its own, from the built files, which can be killed at any moment.
 
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-
-/** A test that runs out of time never gets to its own end: what it started must not outlive the file. */
-const running = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface ServiceProcess {
   url: string;
@@ -58,10 +52,10 @@ export async function startServiceProcess(
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  running.add(child);
+  endWithUs(child);
   const log: string[] = [];
   createInterface(child.stderr).on('line', (line) => log.push(line));
-  const exited = once(child, 'exit').finally(() => running.delete(child));
+  const exited = once(child, 'exit');
   const url = await Promise.race([addressOf(child), exited.then(() => undefined)]);
   if (url === undefined) throw new Error(`the service did not start:\n${log.join('\n')}`);
   return {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { settings as allSettings } from '../../src/config.ts';
+import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
 import { freePort } from './network.ts';
 
@@ -44,12 +45,8 @@ export function startUp(dataDir: string, settings: Record<string, string>): UpPr
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
-  const killWithUs = () => child.kill('SIGKILL');
-  process.once('exit', killWithUs);
-  const ended = once(child, 'close').then(([code, signal]) => {
-    process.off('exit', killWithUs);
-    return { code, signal };
-  });
+  endWithUs(child);
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   return {
     said: () => text,
     async saying(wanted) {
