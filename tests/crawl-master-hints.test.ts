@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { signDocument } from '../src/protocol/signed-document.ts';
 import type { CatalogIndex, MasterDependency } from '../src/protocol/signed-files.ts';
 import { crawl, logged } from './support/crawl.ts';
-import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { held, startDiscovery, type TestDiscovery } from './support/discovery.ts';
 import { coffee, extending } from './support/masters.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
@@ -15,7 +15,7 @@ let discovery: TestDiscovery | undefined;
 const started: Provider[] = [];
 
 beforeEach(async () => {
-  network = await startNetwork({ settings: withoutDiscovery });
+  network = await startNetwork({ settings: { ROLES: 'registry' } });
 });
 afterEach(async () => {
   await discovery?.stop();
