@@ -71,10 +71,28 @@ describe('the entry that counts', () => {
   it('is gone with its work when its index does not list it, although nothing is known of another index', async () => {
     await record(0, [entry(1)]);
     expect(await target()).toMatchObject({ due_at: expect.any(Date) });
+    await database.query('update discovery.crawl_target set version = 1');
     await record(0, []);
     expect(await target()).toMatchObject({ index_id: null, due_at: null, unconfirmed_since: null });
     await record(1, []);
     expect(await target()).toMatchObject({ index_id: null, due_at: null, unconfirmed_since: now });
+  });
+});
+
+describe('a catalog in no index', () => {
+  it('of which nothing was ever read is forgotten: a node may name others every day', async () => {
+    await record(1, []);
+    await record(0, [entry(1)]);
+    expect(await target()).toBeDefined();
+    await record(0, []);
+    expect(await target()).toBeUndefined();
+  });
+
+  it('that is retired is remembered for ever', async () => {
+    await record(1, []);
+    await record(0, [{ ...entry(1), isRetired: true }]);
+    await record(0, []);
+    expect(await target()).toMatchObject({ retired_at: now, index_id: null });
   });
 });
 

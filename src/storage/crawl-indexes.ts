@@ -186,7 +186,7 @@ async function writeEntries(
 
 /**
  * Which entry counts for each catalog of a node: of several, the one with the highest entryVersion. A catalog in no index has nothing more to
- * do; it is absent, but that is judged only when every listed index has been read.
+ * do; it is absent, but that is judged only when every listed index has been read. One of which nothing was ever read is forgotten then.
  */
 export async function chooseEntries(
   tx: Transaction,
@@ -217,18 +217,17 @@ export async function chooseEntries(
      select catalog_id, coalesce(was_absent, false) as returned from written left join before using (catalog_id)`,
     [nodeId, now],
   );
+  await tx.query(
+    `delete from discovery.crawl_target as target using (select ${allRead}) as reading
+     where node_id = $1 and complete and version is null and retired_at is null and ${isNowhere}`,
+    [nodeId],
+  );
   const { rows: gone } = await tx.query<{ catalog_id: string; absent: boolean }>(
     `update discovery.crawl_target as target
      set index_id = null, due_at = null, stir = stir + 1, hidden = $3 and complete and retired_at is null,
        unconfirmed_since = case when complete and retired_at is null then $2::timestamptz end
-     from (
-       select not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null) as complete
-     ) as reading
-     where node_id = $1 and (index_id is not null or complete and retired_at is null and unconfirmed_since is null)
-       and not exists (
-         select from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed
-         where entry.node_id = $1 and entry.catalog_id = target.catalog_id
-       )
+     from (select ${allRead}) as reading
+     where node_id = $1 and (index_id is not null or complete and retired_at is null and unconfirmed_since is null) and ${isNowhere}
      returning catalog_id, unconfirmed_since is not null as absent`,
     [nodeId, now, hideUnconfirmed],
   );
@@ -244,6 +243,14 @@ export async function chooseEntries(
     repeated: ids(repeated),
   };
 }
+
+/** Of the node $1: whether all of its indexes were read; whether none of them has an entry of the target. */
+const allRead =
+  'not exists (select from discovery.crawl_index where node_id = $1 and listed and read_at is null) as complete';
+const isNowhere = `not exists (
+  select from discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed
+  where entry.node_id = $1 and entry.catalog_id = target.catalog_id
+)`;
 
 /** How many entries the listed indexes of a node have together. */
 export async function countEntries(queryable: Queryable, nodeId: number): Promise<number> {

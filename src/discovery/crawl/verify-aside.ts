@@ -65,7 +65,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
     const keys = new Map(await findKeys());
     for (;;) {
       const verdict = await perform(work, { ...task, keys } as OpenTask, signal);
-      if (!('unknownKeys' in verdict)) return valueOf(verdict);
+      if (!('unknownKeys' in verdict)) return resultOf(verdict);
       for (const [name, lookup] of await findKeys(verdict.unknownKeys)) keys.set(name, lookup);
     }
   }
@@ -75,7 +75,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
     verifyIndex: (task, findKeys, signal) => performWithKeys(verifyIndexHere, task, findKeys, signal),
     async readNodeId(task, signal) {
       const verdict = await perform(readNodeIdHere, task, signal);
-      return 'unknownKeys' in verdict ? undefined : valueOf(verdict);
+      return 'unknownKeys' in verdict ? undefined : resultOf(verdict);
     },
     close: () => threads.close(),
   };
@@ -83,7 +83,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
 
 const threadModule = `./verify-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 
-function valueOf<T>(verdict: Exclude<Verdict<T>, { unknownKeys: string[] }>): T {
+function resultOf<T>(verdict: Exclude<Verdict<T>, { unknownKeys: string[] }>): T {
   if ('fault' in verdict) throw faultOf(verdict.fault);
   return verdict.value;
 }
