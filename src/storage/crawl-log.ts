@@ -46,12 +46,15 @@ function clip(text: string): string {
   return `${text.slice(0, maxTextLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
+/** Lines that somebody else is just writing are left alone: they are not the oldest any more. */
 async function dropSurplus(queryable: Queryable, nodes: readonly string[]): Promise<void> {
   await queryable.query(
     `delete from discovery.crawl_log where id in (
-       select id from unnest($1::text[]) as writing (name) cross join lateral (
-         select id from discovery.crawl_log where node = name order by at desc, id desc offset $2 for update skip locked
-       ) as oldest
+       select id from discovery.crawl_log where id in (
+         select oldest.id from unnest($1::text[]) as writing (name) cross join lateral (
+           select id from discovery.crawl_log where node = name order by at desc, id desc offset $2
+         ) as oldest
+       ) for update skip locked
      )`,
     [nodes, maxLinesPerNode],
   );
