@@ -36,6 +36,7 @@ export async function configureSources(
      where (kind, name) not in (select * from unnest($1::text[], $2::text[])) and (kind <> 'masters' or $3 or name = any ($2))`,
     [kinds, names, sources.length === 0],
   );
+  await forgetAddresses(tx);
   const forsaken = sources.length === 0 ? await forsakeMasters(tx) : [];
   await tx.query(
     `insert into discovery.crawl_source as known (kind, name, due_at)
@@ -54,6 +55,17 @@ export async function configureSources(
 export interface ChangedCatalog {
   owner: string;
   id: string;
+}
+
+/** An address is called whatever it is because the operator wrote it: no longer than that. */
+async function forgetAddresses(tx: Transaction): Promise<void> {
+  await tx.query(
+    `update discovery.crawl_node as node set configured_url = null
+     where configured_url is not null and not exists (
+       select from discovery.crawl_naming join discovery.crawl_source as source on source.id = source_id
+       where node_id = node.id and kind = 'address' and name = configured_url
+     )`,
+  );
 }
 
 /** Who crawls nobody needs no masters. */
