@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SigningKey } from '../src/protocol/keys.ts';
 import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
-import { type ForgeryOptions, forge } from './support/forged-node.ts';
+import { forge } from './support/forged-node.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { describeFaults, type Fault } from './support/planted-faults.ts';
 import { newSigningKey } from './support/published-tree.ts';
 import { answers, copyOf, oldCopy, only, replaced } from './support/tampering.ts';
 
-// Every row of the table of errors (self-hosted spec: Errors) that concerns entries and files, and what else can be wrong with them: what is
+// Every row of the table of errors (self-hosted spec: Errors) that concerns files and versions, and what else can be wrong with them: what is
 // served afterwards, the line in the crawl log with what to do, the metric. The provider is the real publisher; a proxy tampers on the way,
 // or makes of it a node that signs what is wrong.
 
@@ -131,108 +131,6 @@ describeFaults('a baseline or change file', () => network, [
     }),
   },
 ]);
-
-describe('an entry of an index', () => {
-  const other = () => `${scene.catalogId}-other`;
-
-  /** Publishes two catalogs, then new versions of both, of which the one is spoiled. */
-  async function spoilEntry(change: (entry: Body) => void, options?: ForgeryOptions): Promise<void> {
-    const { provider, catalogId } = scene;
-    await provider.publish({ message: { catalogs: [catalogOf(other(), 0, 10)] } });
-    await scene.publish(0, 10);
-    const entry = (document: Body) => {
-      if (document.catalogId === catalogId) change(document);
-    };
-    provider.spoil(forge(provider, { entry }, options));
-    await provider.publish({ message: { catalogs: [catalogOf(other(), 1, 11)] } });
-    await scene.publish(1, 11);
-  }
-
-  it.each<[code: string, what: string, change: (entry: Body) => void, options?: ForgeryOptions]>([
-    [
-      'signature-invalid',
-      'whose signature fails',
-      (entry) => {
-        entry.isActive = false;
-      },
-      { signed: { entry: 'as it was' } },
-    ],
-    [
-      'signature-missing',
-      'that is not signed',
-      (entry) => {
-        delete entry.signature;
-      },
-      { signed: { entry: 'as it was' } },
-    ],
-    [
-      'malformed',
-      'that lacks a member',
-      (entry) => {
-        delete entry.entryVersion;
-      },
-    ],
-  ])('%s: %s is discarded with its files; others count', async (code, _what, change, options) => {
-    await spoilEntry(change, options);
-    expect(await scene.served()).toEqual(teas(0, 10));
-    expect(await scene.served(other())).toEqual(teas(1, 11));
-    await scene.expectTold(code, { document: 'entry', catalogId: scene.catalogId });
-
-    scene.provider.spoil();
-    await scene.look();
-    expect(await scene.served()).toEqual(teas(1, 11));
-  });
-
-  it('entry-twice: that is there twice counts in neither form; others count', async () => {
-    const { provider, catalogId } = scene;
-    await provider.publish({ message: { catalogs: [catalogOf(other(), 0, 10)] } });
-    await scene.publish(0, 10);
-    const index = ({ catalogs }: Body) =>
-      void catalogs.push(...catalogs.filter((entry: Body) => entry.catalogId === catalogId));
-    provider.spoil(forge(provider, { index }));
-    await provider.publish({ message: { catalogs: [catalogOf(other(), 1, 11)] } });
-    await scene.publish(1, 11);
-    expect(await scene.served()).toEqual(teas(0, 10));
-    expect(await scene.served(other())).toEqual(teas(1, 11));
-    await scene.expectTold('entry-twice', { document: 'entry', catalogId });
-  });
-
-  it('gap: that announces what no file leads to is not followed', async () => {
-    await spoilEntry((entry) => {
-      entry.changes[0].fromVersion += 1;
-      entry.changes[0].toVersion += 1;
-      entry.changes[0].version += 1;
-    });
-    expect(await scene.served()).toEqual(teas(0, 10));
-    await scene.expectTold('gap', { catalogId: scene.catalogId });
-  });
-
-  it('in-two-indexes: that a second index of the node has, too, is told; the newer of them counts', async () => {
-    const { provider, catalogId } = scene;
-    await provider.publish({ message: { catalogs: [catalogOf(other(), 0, 3)] } }, 'second');
-    await scene.publish(0, 10);
-    const { catalogs } = JSON.parse(
-      (await copyOf(`${provider.url}/index/catalogs.index.json`)).body.toString(),
-    );
-    const [older] = catalogs;
-    await scene.publish(1, 11);
-    const index = (document: Body) => {
-      if (document.catalogs[0].catalogId === other()) document.catalogs.push(older);
-    };
-    provider.spoil(forge(provider, { index }));
-    await scene.look();
-    expect(await scene.served()).toEqual(teas(1, 11));
-    await scene.expectTold('in-two-indexes', { catalogId });
-  });
-
-  it('type-changed: that becomes a MASTER is not followed', async () => {
-    await spoilEntry((entry) => {
-      entry.catalogType = 'MASTER';
-    });
-    expect(await scene.served()).toEqual(teas(0, 10));
-    await scene.expectTold('type-changed', { catalogId: scene.catalogId });
-  });
-});
 
 describe('a MASTER catalog', () => {
   it('master-with-offers: that has offers is discarded, because templates are all that it may hold', async () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
@@ -8,25 +7,20 @@ import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';
 import { forge } from './support/forged-node.ts';
-import type { TestNetwork } from './support/network.ts';
-import type { HostedAnswer, Spoiler } from './support/provider.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { Spoiler } from './support/provider.ts';
 import { newSigningKey } from './support/published-tree.ts';
-import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
-import { answers, copyOf, oldCopy, only, unchanged } from './support/tampering.ts';
-import type { TamperingProxy } from './support/tampering-proxy.ts';
+import { copyOf, oldCopy, only } from './support/tampering.ts';
 
 // Things that happen one after the other, each harmless by itself. After each, exactly the right content is served.
 
-let proxied: ProxiedNetwork;
 let network: TestNetwork;
-let registry: TamperingProxy;
 let scene: Scene;
 
 beforeAll(async () => {
-  proxied = await startBehindProxy();
-  ({ network, registry } = proxied);
+  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
 });
-afterAll(() => proxied?.close());
+afterAll(() => network?.close());
 
 /** Compacts soon. */
 const limits = { compactionChanges: 3, compactionFraction: 10 };
@@ -237,126 +231,4 @@ describe('after', () => {
       expect(copy?.resources).toEqual(teas(0, 10));
     });
   });
-});
-
-/** What a provider does before the next crawl, and what the crawler meets then. */
-interface Step {
-  act: 'publish' | 'rebase' | 'pause' | 'resume' | 'rotate' | 'nothing';
-  view: 'as it is' | 'an old index' | 'an index without it' | '304' | 'no host' | 'no registry';
-  from: number;
-  count: number;
-  /** Which of the earlier indexes, from the first (0) to the last (1). */
-  age: number;
-}
-
-const step: fc.Arbitrary<Step> = fc.record({
-  act: fc.constantFrom<Step['act']>(
-    'publish',
-    'publish',
-    'publish',
-    'rebase',
-    'pause',
-    'resume',
-    'rotate',
-    'nothing',
-  ),
-  view: fc.oneof(
-    { weight: 2, arbitrary: fc.constant<Step['view']>('as it is') },
-    {
-      weight: 3,
-      arbitrary: fc.constantFrom<Step['view']>(
-        'an old index',
-        'an index without it',
-        '304',
-        'no host',
-        'no registry',
-      ),
-    },
-  ),
-  from: fc.integer({ min: 0, max: 8 }),
-  count: fc.integer({ min: 1, max: 12 }),
-  age: fc.double({ min: 0, max: 0.999, noNaN: true }),
-});
-
-/** What an index of the provider said of its catalog. */
-interface Announced {
-  entryVersion: number;
-  resources: object[];
-  isActive: boolean;
-  copy: HostedAnswer;
-}
-
-describe('whatever a provider does and the crawler meets', () => {
-  it('what is served is the newest that was ever announced to it, and in the end what is published', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 12 }), async (steps) => {
-        scene = await openScene(network, { limits });
-        try {
-          await live(steps);
-        } finally {
-          registry.spoil();
-          await scene.end();
-        }
-      }),
-      { numRuns: 2, endOnFailure: true },
-    );
-  }, 120_000);
-
-  async function live(steps: readonly Step[]): Promise<void> {
-    const { provider } = scene;
-    const announced: Announced[] = [];
-    let seen: Announced | undefined;
-    for (const one of [firstStep, ...steps, lastStep]) {
-      registry.spoil();
-      provider.spoil();
-      await act(one, announced);
-      const latest = announced.at(-1);
-      const old = announced[Math.floor(one.age * announced.length)];
-      const met = one.view === 'as it is' ? latest : one.view === 'an old index' ? old : undefined;
-      provider.spoil(viewOf(one, old));
-      registry.spoil(one.view === 'no registry' ? answers(503) : undefined);
-      await scene.look();
-      if (met && met.entryVersion > (seen?.entryVersion ?? 0)) seen = met;
-      const copy = await held(network.database, scene.catalogId);
-      const told = JSON.stringify(one);
-      expect(new Set(copy?.resources), told).toEqual(new Set(seen?.resources));
-      expect([copy?.served, copy?.head.isActive], told).toEqual([true, seen?.isActive]);
-    }
-    expect(seen).toBe(announced.at(-1));
-  }
-
-  const firstStep: Step = { act: 'publish', view: 'as it is', from: 0, count: 10, age: 0 };
-  const lastStep: Step = { act: 'nothing', view: 'as it is', from: 0, count: 0, age: 0 };
-
-  let keys = 2;
-
-  async function act({ act: what, from, count }: Step, announced: Announced[]): Promise<void> {
-    const { provider, catalogId } = scene;
-    const before = announced.at(-1);
-    let resources = before?.resources ?? [];
-    if (what === 'publish' || what === 'rebase') {
-      resources = teas(from, from + count);
-      const catalogs = [{ ...catalogOf(catalogId, from, from + count), isActive: before?.isActive ?? true }];
-      await provider.publish({ forceBaseline: what === 'rebase', message: { catalogs } });
-    } else if (what === 'rotate') await provider.rotate(`key-${keys++}`);
-    else if (what !== 'nothing') await provider.publish({ [what]: [catalogId] });
-    const { entryVersion, isActive } = await entry();
-    if (entryVersion === before?.entryVersion) return;
-    announced.push({ entryVersion, isActive, resources, copy: await copyOf(indexUrl()) });
-  }
-
-  function viewOf({ view }: Step, old: Announced | undefined): Spoiler | undefined {
-    switch (view) {
-      case 'an old index':
-        return old && only('index', oldCopy(old.copy));
-      case 'an index without it':
-        return forge(scene.provider, { index: (document) => void document.catalogs.splice(0) });
-      case '304':
-        return only('index', unchanged);
-      case 'no host':
-        return answers(503);
-      default:
-        return undefined;
-    }
-  }
 });
