@@ -10,14 +10,21 @@ import { type FoundPage, readPage } from '../../storage/discovery-answers.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { inSlices } from './passing.ts';
 
-/** The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. */
-export async function buildAnswer(search: Search, candidates: Candidates): Promise<AnswerPage> {
+/**
+ * The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. It is outdated when
+ * something on it has changed since it was found: then what the filter selects instead may be missing.
+ */
+export async function buildAnswer(
+  search: Search,
+  candidates: Candidates,
+): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { paging } = search.plan;
   const { limit = defaultLimit, offset = 0 } = paging;
   const needed = neededCount(paging);
   const found: FoundResource[] = [];
   const documents = createDocuments();
   let total = 0;
+  let isOutdated = false;
   for await (const keys of keysToRead(candidates, needed)) {
     const page = await search.trace.time(
       'read page',
@@ -38,11 +45,13 @@ export async function buildAnswer(search: Search, candidates: Candidates): Promi
       }),
     );
     if (!candidates.isSettled) search.count(keys.length, page.count);
+    const onPage = Math.min(limit - found.length, Math.max(0, page.count - Math.max(0, offset - total)));
+    isOutdated ||= page.resources.length < onPage;
     total += page.count;
     found.push(...resourcesOf(page, documents));
     if (total >= needed) break;
   }
-  return pageAnswer(found, total, paging);
+  return { answer: pageAnswer(found, total, paging), isOutdated };
 }
 
 /** What has passed is gathered first; of the rest, so many at a time that the first ones are enough as a rule. */

@@ -19,6 +19,9 @@ import { createTrace, type Trace } from './trace.ts';
 
 export type Evaluator = Pick<DiscoveryContext, 'config' | 'database' | 'threads' | 'logger' | 'now'>;
 
+/** How often an intent is evaluated when what it found changes meanwhile. */
+const maxAttempts = 3;
+
 export interface Evaluation {
   answer: AnswerPage;
   trace: Trace;
@@ -51,9 +54,11 @@ export async function evaluateIntent(
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
   const answer = await withinDeadline(parts, async () => {
-    const answered = await buildAnswer(search, await findCandidates(search));
-    trace.note('found', { ...counts, resources: answered.resourceCount });
-    return answered;
+    for (let attempt = 1; ; attempt++) {
+      const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
+      trace.note('found', { ...counts, resources: answer.resourceCount });
+      if (!isOutdated || attempt === maxAttempts) return answer;
+    }
   });
   return { answer, trace };
 }
