@@ -9,7 +9,7 @@ import {
   recordRefused,
   recordRetry,
 } from '../storage/callbacks.ts';
-import type { Database } from '../storage/database.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import { type Claim, startWorkLoop, type WorkLoop, type WorkLoopOptions } from '../storage/due-work.ts';
 import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
@@ -25,6 +25,8 @@ import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
 const quick = { concurrency: 128, perReceiver: 8, aside: 256 };
 const slow = { concurrency: 64, perReceiver: 1 };
+/** Callbacks that are queued soon after each other are claimed together. */
+const gatherMs = 10;
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
@@ -60,6 +62,7 @@ function startLoop(
     database,
     table: callbackTable,
     channel: callbacksChannel,
+    gatherMs,
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
@@ -82,7 +85,12 @@ async function deliver(
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
     .inc({ action: claim.row.action, outcome: outcome.kind });
-  await database.transaction((tx) => record(tx, options, claim, outcome));
+  if (outcome.kind === 'delivered') {
+    const { action, message_id: messageId, destination } = claim.row;
+    sender.logger.debug({ action, messageId, destination }, 'callback delivered');
+    return recordDelivered(database, claim, { at: sender.now(), status: outcome.status });
+  }
+  await database.transaction((tx) => recordFailed(tx, options, claim, outcome));
 }
 
 /** Nobody may have been running when it was to be repeated for the last time. What was never tried is tried once, however late. */
@@ -107,19 +115,15 @@ async function attempt(sender: Sender, row: DueCallback, signal: AbortSignal): P
   }
 }
 
-async function record(
-  tx: Parameters<typeof recordDelivered>[0],
+async function recordFailed(
+  tx: Transaction,
   { sender, policy }: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  outcome: Outcome,
+  outcome: Exclude<Outcome, { kind: 'delivered' }>,
 ): Promise<void> {
   const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
   const told = { action, messageId, destination };
   const now = sender.now();
-  if (outcome.kind === 'delivered') {
-    sender.logger.debug(told, 'callback delivered');
-    return recordDelivered(tx, claim, { at: now, status: outcome.status });
-  }
   const { status, reason: error } = outcome;
   if (outcome.kind === 'refused') {
     sender.logger.warn({ ...told, error }, 'callback refused; it is parked until an operator replays it');

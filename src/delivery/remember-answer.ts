@@ -1,17 +1,39 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
-import type { Transaction } from '../storage/database.ts';
-import { rememberRequest } from '../storage/request-memory.ts';
+import { type NewCallback, rememberWithCallback } from '../storage/callbacks.ts';
+import type { Database, Queryable } from '../storage/database.ts';
+import { type NewRequest, type RequestKey, rememberRequest } from '../storage/request-memory.ts';
+
+type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
 /**
  * Remembers an accepted request with its answer, in the transaction of what it did, and returns its id: the same request again gets the
  * same answer. `open`: a callback is still owed.
  */
 export async function rememberAnswer(
-  tx: Transaction,
-  { action, key, digest, expires }: Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>,
-  { status, body }: Answer & { body: string },
+  queryable: Queryable,
+  request: Accepted,
+  answer: Answer & { body: string },
   { open }: { open: boolean },
 ): Promise<number> {
+  const { key, remembered } = toRemember(request, answer);
+  return rememberRequest(queryable, key, { ...remembered, open });
+}
+
+/** The same for a request that does nothing but promise a callback, which is stored with it. */
+export async function rememberPromise(
+  database: Database,
+  request: Accepted,
+  answer: Answer & { body: string },
+  callback: Omit<NewCallback, 'requestId'>,
+): Promise<void> {
+  const { key, remembered } = toRemember(request, answer);
+  await rememberWithCallback(database, key, { ...remembered, open: true }, callback);
+}
+
+function toRemember(
+  { action, key, digest, expires }: Accepted,
+  { status, body }: Answer & { body: string },
+): { key: RequestKey; remembered: Omit<NewRequest, 'open'> } {
   if (key === undefined) throw new TypeError(`${action.method} ${action.name} is not remembered`);
-  return rememberRequest(tx, key, { digest, status, body, expires, open });
+  return { key, remembered: { digest, status, body, expires } };
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { rememberAnswer } from '../delivery/remember-answer.ts';
+import { rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -7,7 +7,6 @@ import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
-import { queueCallback } from '../storage/callbacks.ts';
 import type { DiscoveryContext } from './context.ts';
 import { evaluateIntent } from './query/evaluate-intent.ts';
 
@@ -40,25 +39,21 @@ async function discover(
   const { messageId } = request.context;
   if (page.resourceCount === 0) {
     const answer = { status: 202, body: JSON.stringify(nothingFound(messageId)) };
-    await database.transaction((tx) => rememberAnswer(tx, request, answer, { open: false }));
+    await rememberAnswer(database, request, answer, { open: false });
     return answer;
   }
   const answer = { status: 200, body: JSON.stringify(ack(messageId)) };
   const body = renderCallback(context, request, page);
   const createdAt = context.now();
-  await database.transaction(async (tx) => {
-    const requestId = await rememberAnswer(tx, request, answer, { open: true });
-    await queueCallback(tx, {
-      role: 'discovery',
-      action: actions.onDiscover.name,
-      messageId,
-      destination,
-      body,
-      requestSignature: request.signature,
-      requestId,
-      createdAt,
-      giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
-    });
+  await rememberPromise(database, request, answer, {
+    role: 'discovery',
+    action: actions.onDiscover.name,
+    messageId,
+    destination,
+    body,
+    requestSignature: request.signature,
+    createdAt,
+    giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
   });
   return answer;
 }

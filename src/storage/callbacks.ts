@@ -1,6 +1,14 @@
+import { AlreadyRemembered } from '../protocol/errors.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
 import { type Claim, settle } from './due-work.ts';
-import { closeRequest } from './request-memory.ts';
+import { LeaseLost, markSettled } from './leases.ts';
+import {
+  closeRequest,
+  insertRequest,
+  type NewRequest,
+  type RequestKey,
+  requestValues,
+} from './request-memory.ts';
 
 // Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
 // has taken too long. A callback that is settled, whichever way, closes the request that it answers.
@@ -61,19 +69,54 @@ export async function queueCallback(tx: Transaction, callback: NewCallback): Pro
   return rows[0]?.id ?? 0;
 }
 
-/** The receiver has it. Its bytes are not needed any more. */
+/**
+ * Remembers a request with its answer and queues the callback that answers it: both or none, in one statement, because this is all that
+ * some actions write. Throws AlreadyRemembered when a concurrent one with the same key came first.
+ */
+export async function rememberWithCallback(
+  database: Database,
+  key: RequestKey,
+  request: NewRequest,
+  callback: Omit<NewCallback, 'requestId'>,
+): Promise<void> {
+  const { role, action, messageId, destination, body, requestSignature, createdAt, giveUpAt } = callback;
+  const { rowCount } = await database.query(
+    `with remembered as (${insertRequest})
+     insert into work.callback
+       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
+     select $13, $14, $15, $16, $17, $18, $19, id, $20, $21, now() from remembered`,
+    [
+      ...requestValues(key, request),
+      ...[role, action, messageId, destination, new URL(destination).origin, Buffer.from(body)],
+      ...[requestSignature, createdAt, giveUpAt],
+    ],
+    { prepared: true },
+  );
+  if (rowCount === 0) throw new AlreadyRemembered();
+  database.hint(callbacksChannel);
+}
+
+/** The receiver has it. Its bytes are not needed any more. One statement, because this is what becomes of nearly all. */
 export async function recordDelivered(
-  tx: Transaction,
+  queryable: Queryable,
   claim: Claim<DueCallback>,
   { at, status }: { at: Date; status: number },
 ): Promise<void> {
-  await end(tx, claim, {
-    state: 'delivered',
-    settled_at: at,
-    last_status: status,
-    last_error: null,
-    body: Buffer.alloc(0),
-  });
+  const { rowCount } = await queryable.query(
+    `with settled as (
+       update work.callback
+       set state = 'delivered', settled_at = $3, last_status = $4, last_error = null, body = '', due_at = null, lease_token = null,
+         leased_until = null
+       where id = $1 and lease_token = $2 returning request_id
+     ), closed as (
+       update work.request set open = false where id in (select request_id from settled)
+     )
+     select from settled`,
+    [claim.id, claim.token, at, status],
+    { prepared: true },
+  );
+  if (rowCount === 0) throw new LeaseLost(callbackTable, claim.id);
+  markSettled(claim);
 }
 
 /** The receiver says that it is wrong: the same bytes would be refused again. */

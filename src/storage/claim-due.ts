@@ -63,6 +63,7 @@ async function claim<Row extends object>(
      from due where work.id = due.id
      returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", ${columnList(options.columns)}`,
     parameters.values,
+    { prepared: true },
   );
   return rows.map(toClaim<Row>);
 }
@@ -139,6 +140,7 @@ async function countDue(
   const { rowCount } = await database.query(
     `select from ${tableName(table)} where ${isDue} ${matchingGroups(options, parameters)} limit ${parameters.add(atMost)}`,
     parameters.values,
+    { prepared: true },
   );
   return rowCount;
 }

@@ -52,6 +52,8 @@ export interface TransactionOptions {
 export interface Database extends Queryable {
   /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
+  hint(channel: string): void;
   /** Hints come with an empty payload, and one comes after every reconnect, because some may have been missed. */
   listen(channel: string, onHint: (payload: string) => void): Promise<() => Promise<void>>;
   /** All rows of one snapshot, batch by batch, through a cursor. */
@@ -109,6 +111,7 @@ export async function openDatabase(options: {
     },
 
     stream: (text, values, { batch }) => readCursor(pool, text, values, batch),
+    hint: (channel) => hints.send([channel]),
     listen: hints.listen,
     ping: () =>
       within(

@@ -35,6 +35,8 @@ export interface WorkLoopOptions<Row extends object>
   table: string;
   /** Hints on this channel wake the loop. */
   channel: string;
+  /** A hint waits so long for others, so that one claim does for all. */
+  gatherMs?: number;
   /** How many rows are in work here at a time. */
   concurrency: number;
   /** How many rows more may be in work whose handlers stepped aside. */
@@ -81,10 +83,20 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   let closing = false;
   /** The last claim filled all places: more is likely due. */
   let full = false;
+  /** A hint came a moment ago. */
+  let hinted: NodeJS.Timeout | undefined;
 
-  const unlisten = database.listen(channel, alarm.ring);
+  const unlisten = database.listen(channel, () => {
+    if (options.gatherMs === undefined) alarm.ring();
+    else hinted ??= setTimeout(ringHinted, options.gatherMs);
+  });
   const renewal = setInterval(renewAll, leaseMs / renewalsPerLease);
   const running = run();
+
+  function ringHinted(): void {
+    hinted = undefined;
+    alarm.ring();
+  }
 
   async function run(): Promise<void> {
     while (!closing) {
@@ -180,6 +192,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   async function close(): Promise<void> {
     const { finishMs = defaultFinishMs, abortMs = defaultAbortMs } = options;
     closing = true;
+    clearTimeout(hinted);
     alarm.ring();
     await running;
     await atMost(finishMs, allWork());

@@ -5,10 +5,12 @@ import { connectionSettings } from './connection.ts';
 
 // LISTEN and NOTIFY on one connection of their own, which reconnects by itself. Hints are sent after the commit that they
 // tell of, not inside it: a transaction with a NOTIFY holds a lock over its whole commit, so that such transactions
-// would commit one after the other. What gets lost with a dying process is found by the pollers.
+// would commit one after the other. What gets lost with a dying process is found by the pollers. Who listens in the same process is woken
+// at once; the others, who are there to help, by one statement for all hints of a moment.
 
 const firstReconnectMs = 100;
 const maxReconnectMs = 5_000;
+const gatherMs = 20;
 
 type OnHint = (payload: string) => void;
 
@@ -45,7 +47,10 @@ export function createHints(url: string, logger: Logger): Hints {
         await client.connect();
         // A hint is worth nothing after a crash: it does not wait for the disk.
         await client.query('set synchronous_commit = off');
-        client.on('notification', ({ channel, payload }) => wake(channel, payload ?? ''));
+        const ours = (client as { processID?: number | null }).processID;
+        client.on('notification', ({ channel, payload, processId }) => {
+          if (processId !== ours) wake(channel, payload ?? '');
+        });
         for (const channel of listeners.keys()) await client.query(`listen ${quoted(channel)}`);
         client.once('end', lost);
         return client;
@@ -82,9 +87,10 @@ export function createHints(url: string, logger: Logger): Hints {
     for (const onHint of listeners.get(channel) ?? []) onHint(payload);
   }
 
-  /** One statement at a time, each with all hints that came up during the last one. */
+  /** One statement at a time, each with all hints that came up in a moment. */
   async function sendAll(): Promise<void> {
     while (outbox.size > 0) {
+      await delay(gatherMs, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       const channels = [...outbox];
       outbox.clear();
       await ask("select pg_notify(channel, '') from unnest($1::text[]) as channel", [channels]);
@@ -105,7 +111,10 @@ export function createHints(url: string, logger: Logger): Hints {
     },
 
     send(channels) {
-      for (const channel of channels) outbox.add(channel);
+      for (const channel of channels) {
+        outbox.add(channel);
+        wake(channel, '');
+      }
       if (outbox.size === 0 || sending || closing.signal.aborted) return;
       sending = sendAll().finally(() => {
         sending = undefined;

@@ -127,6 +127,7 @@ export async function msUntilNextDue(
     `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
      from ${tableName(table)} where due_at > now() ${matching(where, parameters)}`,
     parameters.values,
+    { prepared: true },
   );
   return rows[0]?.ms ?? undefined;
 }

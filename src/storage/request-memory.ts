@@ -34,6 +34,7 @@ export async function findRemembered(
   const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
     `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
     [hashOf(key), digest, expires],
+    { prepared: true },
   );
   if (rows[0] === undefined) return undefined;
   const { prolong, ...remembered } = rows[0];
@@ -51,21 +52,29 @@ export async function findRemembered(
  * concurrent one with the same key came first: it waits for that one's commit to know.
  */
 export async function rememberRequest(
-  tx: Transaction,
+  queryable: Queryable,
   key: RequestKey,
-  request: RememberedRequest & { expires: Date; open: boolean },
+  request: NewRequest,
 ): Promise<number> {
-  const { role, identity, method, url, action, messageId } = key;
-  const { digest, status, body, expires, open } = request;
-  const { rows } = await tx.query<{ id: number }>(
-    `insert into work.request
-       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-     on conflict (key) do nothing returning id`,
-    [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open],
-  );
+  const { rows } = await queryable.query<{ id: number }>(insertRequest, requestValues(key, request), {
+    prepared: true,
+  });
   if (rows[0] === undefined) throw new AlreadyRemembered();
   return rows[0].id;
+}
+
+export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
+
+/** With the parameters $1 to $12; yields no id where the request is remembered already. */
+export const insertRequest = `insert into work.request
+    (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  on conflict (key) do nothing returning id`;
+
+export function requestValues(key: RequestKey, request: NewRequest): unknown[] {
+  const { role, identity, method, url, action, messageId } = key;
+  const { digest, status, body, expires, open } = request;
+  return [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open];
 }
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
