@@ -15,6 +15,15 @@ export function catalogKeyOf(key: number): number {
   return Math.floor(key / span);
 }
 
+/** The catalog's own key, for any key of its range. Keys are whole numbers below 2^53, and dividing by a power of two is exact. */
+export function headOf(key: number): number {
+  return Math.floor(key / span) * span;
+}
+
+export function isHead(key: number): boolean {
+  return headOf(key) === key;
+}
+
 export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
   const number = key % span;
   if (number === 0) return 'catalog';

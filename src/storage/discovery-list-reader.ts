@@ -1,9 +1,17 @@
 import { bigintArray, doubleArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { numberList } from './discovery-lists.ts';
-import { emptyList, inOrder, type KeyList, lowerBound, readRuns, singleRunBytes } from './key-list.ts';
+import {
+  emptyList,
+  inOrder,
+  type KeyList,
+  lowerBound,
+  readRuns,
+  singleRunBytes,
+  upperBound,
+} from './key-list.ts';
 import { noteRuns } from './list-memory.ts';
-import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
+import { noNumbers, readNumberRuns } from './number-list.ts';
 
 // The lists of the index as a search reads them: from the beginning, part by part, or only a range. Between two parts, runs may have been put
 // together: a part begins at a key or a value, not at a run.
@@ -158,25 +166,14 @@ export async function readRange(
     const rest = firsts[limit];
     // So many runs have this one value.
     if (rest !== undefined && rest <= from) continue;
-    const start = low?.value === from && !low.inclusive ? placeAfter(list, from) : placeOf(list, from);
+    const start =
+      low?.value === from && !low.inclusive ? upperBound(list.values, from) : lowerBound(list.values, from);
     const end =
       rest !== undefined
-        ? placeOf(list, rest)
+        ? lowerBound(list.values, rest)
         : high?.inclusive === false
-          ? placeOf(list, upTo)
-          : placeAfter(list, upTo);
+          ? lowerBound(list.values, upTo)
+          : upperBound(list.values, upTo);
     return { keys: list.keys.subarray(start, Math.max(start, end)), ...(rest !== undefined && { rest }) };
   }
-}
-
-/** The place of the first number that is not lower. */
-function placeOf({ values }: NumberList, value: number): number {
-  return lowerBound(values, value);
-}
-
-/** The place of the first number that is higher. */
-function placeAfter({ values }: NumberList, value: number): number {
-  let place = lowerBound(values, value);
-  while (values[place] === value) place++;
-  return place;
 }

@@ -1,11 +1,8 @@
-import {
-  type ListPart,
-  type NumberRange,
-  readLists,
-  readOn,
-  readRange,
-} from '../../storage/discovery-list-reader.ts';
-import { factList } from '../../storage/discovery-lists.ts';
+import { type NumberRange, readLists, readOn, readRange } from '../../storage/discovery-list-reader.ts';
+import { numberList } from '../../storage/discovery-lists.ts';
+import { readWholeLists, readWholeNumbers } from '../../storage/discovery-whole-lists.ts';
+import { lowerBound, upperBound } from '../../storage/key-list.ts';
+import type { NumberList } from '../../storage/number-list.ts';
 import type { Search } from './candidates.ts';
 import { type Keys, union } from './key-sets.ts';
 import type { Source } from './plan-filter.ts';
@@ -24,28 +21,37 @@ export interface Reading {
   stream(): AsyncIterable<Keys>;
 }
 
-/** A run has up to 320 keys. */
-const firstRuns = 50;
+/** Of a list that is too long to be read whole: a run has up to 320 keys. */
 const moreRuns = 500;
 /** A run has up to 120 numbers. */
-const firstNumberRuns = 64;
 const moreNumberRuns = 256;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 2;
+/** Fewer numbers are put in the order of their keys. */
+const fewNumbers = 4_000;
 
 /** A first look at each of these. */
 export async function readSources(
   { database }: Pick<Search, 'database'>,
   sources: readonly Source[],
 ): Promise<Reading[]> {
-  const hashes = new Set(sources.flatMap(factsOf));
-  const lists = await readLists(database, [...hashes].map(factList), firstRuns);
+  const leaves = sources.flatMap(leavesOf);
+  const facts = new Set(leaves.flatMap((leaf) => (leaf.kind === 'fact' ? leaf.hash : [])));
+  const paths = new Set(leaves.flatMap((leaf) => (leaf.kind === 'numbers' ? numberList(leaf.path) : [])));
+  const [lists, numbers] = await Promise.all([
+    readWholeLists(database, [...facts]),
+    readWholeNumbers(database, [...paths]),
+  ]);
   const read = async (source: Source): Promise<Reading> => {
     switch (source.kind) {
-      case 'fact':
-        return readList(database, lists.get(source.hash));
-      case 'numbers':
-        return readNumbers(database, source);
+      case 'fact': {
+        const whole = lists.get(source.hash);
+        return whole ? allOf('fact', whole.others.keys) : readList(database, source.hash);
+      }
+      case 'numbers': {
+        const whole = numbers.get(numberList(source.path));
+        return whole ? knownNumbers(whole, source) : readNumbers(database, source);
+      }
       case 'any':
         return readAny(await Promise.all(source.sources.map(read)));
     }
@@ -53,19 +59,19 @@ export async function readSources(
   return Promise.all(sources.map(read));
 }
 
-function factsOf(source: Source): number[] {
-  if (source.kind === 'any') return source.sources.flatMap(factsOf);
-  return source.kind === 'fact' ? [source.hash] : [];
+function leavesOf(source: Source): Exclude<Source, { kind: 'any' }>[] {
+  return source.kind === 'any' ? source.sources.flatMap(leavesOf) : [source];
 }
 
-function readList(database: Search['database'], first: ListPart | undefined): Reading {
-  if (first?.rest === undefined) return allOf('fact', first?.keys ?? new Float64Array());
+/** Part by part. */
+async function readList(database: Search['database'], list: number): Promise<Reading> {
+  const first = (await readLists(database, [list], moreRuns)).get(list);
   return {
     kind: 'fact',
-    count: first.keys.length + 1,
+    count: (first?.keys.length ?? 0) + 1,
     async *stream() {
-      yield first.keys;
-      for (let { rest } = first, runs = moreRuns; rest; runs *= growth) {
+      if (first) yield first.keys;
+      for (let rest = first?.rest, runs = moreRuns; rest; runs *= growth) {
         const part = await readOn(database, rest, runs);
         yield part.keys;
         rest = part.rest;
@@ -74,10 +80,25 @@ function readList(database: Search['database'], first: ListPart | undefined): Re
   };
 }
 
-/** By value. */
-async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
-  const first = await readRange(database, range, { maxRuns: firstNumberRuns });
+/** A range of numbers that are all known. */
+function knownNumbers({ keys, values }: NumberList, { low, high }: NumberRange): Reading {
+  const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
+  const end = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
+  const inside = keys.subarray(start, Math.max(start, end));
   // Below arrays, one resource may have several numbers at a path.
+  if (inside.length <= fewNumbers) return allOf('numbers', union([inside.slice().sort()]));
+  return {
+    kind: 'numbers',
+    count: inside.length,
+    async *stream() {
+      for (let at = 0; at < inside.length; at += fewNumbers) yield inside.subarray(at, at + fewNumbers);
+    },
+  };
+}
+
+/** By value, part by part. */
+async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
+  const first = await readRange(database, range, { maxRuns: moreNumberRuns });
   if (first.rest === undefined) return allOf('numbers', union([first.keys.slice().sort()]));
   return {
     kind: 'numbers',

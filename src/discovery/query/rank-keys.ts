@@ -1,6 +1,7 @@
 import type { TextQuery } from '../../rules/text/rank.ts';
-import { span } from '../../storage/discovery-keys.ts';
-import type { KeyList } from '../../storage/key-list.ts';
+import { headOf } from '../../storage/discovery-keys.ts';
+import type { WholeList } from '../../storage/discovery-whole-lists.ts';
+import { type KeyList, lowerBound } from '../../storage/key-list.ts';
 import type { Keys } from './key-sets.ts';
 
 // The ranks of many resources at once, from where words stand: rules/text/rank.ts over sorted lists instead of documents. Ten thousand
@@ -11,18 +12,18 @@ export function rankKeys(
   query: TextQuery,
   keys: Keys,
   /** Where a word stands, in resources and in what is said of catalogs; several lists count as one. */
-  placesOf: (word: string) => readonly KeyList[],
+  placesOf: (word: string) => readonly WholeList[],
 ): Float64Array {
-  const catalogs = keys.map((key) => key - (key % span));
+  const catalogs = keys.map(headOf);
   const ranks = new Float64Array(keys.length);
   const best = new Float64Array(keys.length);
   for (const { variants } of query.words) {
     best.fill(0);
     for (const { word, weight } of variants) {
-      for (const places of placesOf(word)) {
-        raise(best, keys, places, weight);
+      for (const { heads, others } of placesOf(word)) {
+        raise(best, keys, others, weight);
         // What is said of a catalog is said of all its resources.
-        raise(best, catalogs, places, weight);
+        raise(best, catalogs, heads, weight);
       }
     }
     for (let index = 0; index < ranks.length; index++) {
@@ -38,8 +39,21 @@ export function rankKeys(
 /** Sums of doubles depend on their order in the last digits; equal ranks shall be equal (rules/text/rank.ts). */
 const rankPrecision = 1_000_000_000;
 
-/** Where one of the places is one of the keys, it counts so much there. No calls, no objects: it looks at every place. */
-function raise(best: Float64Array, keys: Keys, { keys: places, weights }: KeyList, weight: number): void {
+/** Where one of the places is one of the keys, it counts so much there. */
+function raise(best: Float64Array, keys: Keys, places: KeyList, weight: number): void {
+  const isOfFew = keys.length * muchFewer < places.keys.length;
+  (isOfFew ? raiseFew : raiseAlong)(best, keys, places, weight);
+}
+
+const muchFewer = 20;
+
+/** No calls, no objects: it looks at every place. */
+function raiseAlong(
+  best: Float64Array,
+  keys: Keys,
+  { keys: places, weights }: KeyList,
+  weight: number,
+): void {
   let place = 0;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as number;
@@ -48,5 +62,15 @@ function raise(best: Float64Array, keys: Keys, { keys: places, weights }: KeyLis
     if (places[place] !== key) continue;
     const counts = weight * ((weights[place] as number) / 100);
     if (counts > (best[index] as number)) best[index] = counts;
+  }
+}
+
+/** Each of few keys is looked for by itself. */
+function raiseFew(best: Float64Array, keys: Keys, { keys: places, weights }: KeyList, weight: number): void {
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number;
+    const place = lowerBound(places, key);
+    if (places[place] !== key) continue;
+    best[index] = Math.max(best[index] as number, weight * ((weights[place] as number) / 100));
   }
 }

@@ -1,9 +1,10 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import { findEdits, queryKeys } from '../../rules/text/typing-errors.ts';
 import { queryWords } from '../../rules/text/words.ts';
-import { type ListPart, readLists } from '../../storage/discovery-list-reader.ts';
-import { offerList, wordList } from '../../storage/discovery-lists.ts';
+import { type ListRest, readLists } from '../../storage/discovery-list-reader.ts';
+import { everyResource, offerList, wordList } from '../../storage/discovery-lists.ts';
 import { type AppliedOffer, findCovered } from '../../storage/discovery-offers.ts';
+import { divided, emptyWhole, readWholeLists, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { countLists, findWords, type KnownWord } from '../../storage/discovery-word-search.ts';
 import { emptyList, inOrder, type KeyList } from '../../storage/key-list.ts';
 import { hash53 } from '../index-entries.ts';
@@ -11,7 +12,7 @@ import type { Search } from './candidates.ts';
 
 // The words of a text as the index knows them: what each may stand for in spite of typing errors, where that stands, and how rare it is.
 
-/** A run has up to 320 keys: some thousand are read at once, and of offers these are all that are looked at. */
+/** A run has up to 320 keys: of a list that is too long to be read whole, some thousand are read at once. */
 const firstRuns = 32;
 
 /** What the index has of one word. */
@@ -19,15 +20,22 @@ export interface WordEntry {
   id: number;
   /** In how many documents it stands. */
   documents: number;
-  /** Where it stands in resources and in what is said of catalogs; of a common word the beginning. */
-  list: ListPart;
+  /** Where it stands in resources and in what is said of catalogs; of a word that is too common, the beginning. */
+  places: WordPlaces;
   /** The resources of the offers that it stands in. */
   offered: KeyList;
+}
+
+export interface WordPlaces extends WholeList {
+  /** Where the next part begins. */
+  rest?: ListRest;
 }
 
 export interface KnownText {
   query: TextQuery;
   entries: Map<string, WordEntry>;
+  /** Every resource there is, unless they are too many. */
+  every?: KeyList;
 }
 
 export async function readWords(search: Search, text: string): Promise<KnownText> {
@@ -35,7 +43,7 @@ export async function readWords(search: Search, text: string): Promise<KnownText
   const hashes = words.flatMap((word) => [...queryKeys(word)].map(hash53));
   const { known, documents } = await findWords(search.database, words, hashes);
   const matches = words.map((word) => ({ word, matches: matchesOf(word, known) }));
-  const entries = await readEntries(search, new Set(matches.flatMap((each) => each.matches)));
+  const { entries, every } = await readEntries(search, new Set(matches.flatMap((each) => each.matches)));
   const query = weighQuery(
     matches.map((each) => ({
       word: each.word,
@@ -47,7 +55,7 @@ export async function readWords(search: Search, text: string): Promise<KnownText
     })),
     documents,
   );
-  return { query, entries };
+  return { query, entries, every };
 }
 
 /** The indexed words that a word stands for. */
@@ -58,26 +66,47 @@ function matchesOf(word: string, known: readonly KnownWord[]): (KnownWord & { ed
   });
 }
 
-async function readEntries(search: Search, words: Iterable<KnownWord>): Promise<Map<string, WordEntry>> {
+async function readEntries(
+  search: Search,
+  words: Iterable<KnownWord>,
+): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
-  const names = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
-  const lists = await readLists(search.database, names, firstRuns);
-  const common = [...lists].filter(([, { rest }]) => rest).map(([list]) => list);
-  const counts = common.length > 0 ? await countLists(search.database, common) : new Map<number, number>();
-  const offers = new Map([...ids.values()].map((id) => [id, lists.get(offerList(id)) ?? emptyList]));
-  const offered = await readOffered(search, offers);
-  const countOf = (list: number) => counts.get(list) ?? lists.get(list)?.keys.length ?? 0;
-  return new Map(
-    [...ids].map(([word, id]) => [
-      word,
-      {
-        id,
-        documents: countOf(wordList(id)) + countOf(offerList(id)),
-        list: lists.get(wordList(id)) ?? emptyList,
-        offered: offered.get(id) ?? emptyList,
-      },
-    ]),
+  const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
+  const { found, counts } = await readPlaces(search, [everyResource, ...lists]);
+  const placesOf = (list: number) => found.get(list) ?? emptyWhole;
+  const countOf = (list: number) => counts.get(list) ?? keyCount(placesOf(list));
+  const offered = await readOffered(
+    search,
+    new Map([...ids.values()].map((id) => [id, placesOf(offerList(id)).others])),
   );
+  const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
+    word,
+    {
+      id,
+      documents: countOf(wordList(id)) + countOf(offerList(id)),
+      places: placesOf(wordList(id)),
+      offered: offered.get(id) ?? emptyList,
+    },
+  ]);
+  const every = found.get(everyResource);
+  return { entries: new Map(entries), ...(every && !every.rest && { every: every.others }) };
+}
+
+function keyCount({ heads, others }: WholeList): number {
+  return heads.keys.length + others.keys.length;
+}
+
+/** Lists, and of those that are too long their beginnings, and how many keys they have. */
+async function readPlaces(
+  { database }: Search,
+  lists: readonly number[],
+): Promise<{ found: Map<number, WordPlaces>; counts: Map<number, number> }> {
+  const found = new Map<number, WordPlaces>(await readWholeLists(database, lists));
+  const long = lists.filter((list) => !found.has(list));
+  if (long.length === 0) return { found, counts: new Map() };
+  for (const [list, { rest, ...part }] of await readLists(database, long, firstRuns))
+    found.set(list, { ...divided(part), ...(rest && { rest }) });
+  return { found, counts: await countLists(database, long) };
 }
 
 /** The resources that offers with each word apply to now. */

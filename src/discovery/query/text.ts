@@ -2,12 +2,13 @@ import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import { catalogKeyOf, keyOf, lastNumbers, span } from '../../storage/discovery-keys.ts';
 import { readOn, readRanges } from '../../storage/discovery-list-reader.ts';
 import { everyResource, wordList } from '../../storage/discovery-lists.ts';
+import { divided, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { readResourceKeys, readWordsAmong } from '../../storage/discovery-word-search.ts';
-import type { KeyList } from '../../storage/key-list.ts';
+import { emptyList, type KeyList, lowerBound } from '../../storage/key-list.ts';
 import type { Search } from './candidates.ts';
 import { difference, type Keys, keysOf, union } from './key-sets.ts';
 import { rankKeys } from './rank-keys.ts';
-import { readWords, type WordEntry } from './text-words.ts';
+import { type KnownText, readWords, type WordEntry } from './text-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
@@ -29,27 +30,28 @@ export interface Ranked {
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
-  const { query, entries } = await search.trace.time(
+  const known = await search.trace.time(
     'read words',
     () => readWords(search, text),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
+  const { query, entries } = known;
 
   async function rank(keys: Keys): Promise<Ranked> {
-    const places = await placesAmong(search, [...entries.values()], keys);
+    const along = await placesAmong(search, [...entries.values()], keys);
     const ranks = rankKeys(query, keys, (word) => {
       const entry = entries.get(word);
-      return entry ? [places.get(entry.id) ?? entry.list, entry.offered] : [];
+      if (entry === undefined) return [];
+      return [along.get(entry.id) ?? entry.places, { heads: emptyList, others: entry.offered }];
     });
-    const isFound = (_: number, index: number) => (ranks[index] as number) > 0;
-    return { keys: keys.filter(isFound), ranks: ranks.filter(isFound) };
+    return withRank(keys, ranks);
   }
 
   return {
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
     rank,
     async *best() {
-      for await (const keys of gathered(search, rarestEntries(query, entries))) {
+      for await (const keys of gathered(search, known)) {
         search.deadline.check();
         const ranked = await search.trace.time(
           'rank',
@@ -62,42 +64,68 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
   };
 }
 
-function rarestEntries(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): WordEntry[] {
-  const words = new Set(rarestFirst(query).map(({ word }) => word));
-  return [...words].flatMap((word) => entries.get(word) ?? []);
+function withRank(keys: Keys, ranks: Float64Array): Ranked {
+  const found: Ranked = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
+  let count = 0;
+  for (let index = 0; index < keys.length; index++) {
+    if (ranks[index] === 0) continue;
+    found.keys[count] = keys[index] as number;
+    found.ranks[count++] = ranks[index] as number;
+  }
+  return { keys: found.keys.subarray(0, count), ranks: found.ranks.subarray(0, count) };
 }
 
-/** Resources with the given words, those of the first words first, in order and none twice, as many at a time as are ranked together. */
-async function* gathered(search: Search, words: readonly WordEntry[]): AsyncGenerator<Keys> {
+/** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
+async function* gathered(search: Search, known: KnownText): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
-  let pending: Keys[] = [];
+  let pending: KeyPlaces[] = [];
   let count = 0;
-  for (const word of words) {
-    for await (const keys of placesOf(search, word)) {
-      pending.push(keys);
-      count += keys.reduce((sum, key) => sum + (key % span === 0 ? resourcesOfCatalog : 1), 0);
+  for (const entry of rarestEntries(known)) {
+    for await (const places of placesOf(search, entry)) {
+      pending.push(places);
+      count += places.others.length + places.heads.length * resourcesOfCatalog;
       if (count < maxRanked) continue;
-      const found = difference(await withResources(search, union(pending)), done);
+      const found = difference(await withResources(search, known, pending), done);
       yield found;
       done = union([done, found]);
       pending = [];
       count = 0;
     }
   }
-  if (count > 0) yield difference(await withResources(search, union(pending)), done);
+  if (count > 0) yield difference(await withResources(search, known, pending), done);
 }
 
 /** About. */
 const resourcesOfCatalog = 3;
 
-/** Where one word stands, part by part. */
-async function* placesOf({ database }: Search, { list, offered }: WordEntry): AsyncGenerator<Keys> {
-  yield offered.keys;
-  for (let part = list, runs = moreRuns; ; runs *= growth) {
-    yield part.keys;
-    if (part.rest === undefined) return;
-    part = await readOn(database, part.rest, runs);
+function rarestEntries({ query, entries }: KnownText): WordEntry[] {
+  const words = new Set(rarestFirst(query).map(({ word }) => word));
+  return [...words].flatMap((word) => entries.get(word) ?? []);
+}
+
+interface KeyPlaces {
+  heads: Keys;
+  others: Keys;
+}
+
+const none: Keys = new Float64Array();
+
+/** Where one word stands, part by part, at most as many resources at a time as are ranked together. */
+async function* placesOf({ database }: Search, { places, offered }: WordEntry): AsyncGenerator<KeyPlaces> {
+  yield { heads: places.heads.keys, others: offered.keys };
+  yield* inParts(places.others.keys);
+  for (let { rest } = places, runs = moreRuns; rest; runs *= growth) {
+    const { rest: next, ...part } = await readOn(database, rest, runs);
+    const { heads, others } = divided(part);
+    yield { heads: heads.keys, others: none };
+    yield* inParts(others.keys);
+    rest = next;
   }
+}
+
+function* inParts(keys: Keys): Generator<KeyPlaces> {
+  for (let start = 0; start < keys.length; start += maxRanked)
+    yield { heads: none, others: keys.subarray(start, start + maxRanked) };
 }
 
 const moreRuns = 32;
@@ -105,15 +133,22 @@ const moreRuns = 32;
 const growth = 2;
 
 /** What is said of a catalog is said of all its resources. */
-async function withResources({ database }: Search, keys: Keys): Promise<Keys> {
-  const heads = keys.filter((key) => key % span === 0);
-  const [first, last] = [heads[0], heads.at(-1)];
-  if (first === undefined || last === undefined) return keys;
-  const resources = keys.filter((key) => key % span !== 0);
-  if (heads.length <= fewHeads) return union([resources, keysOf(await readResourceKeys(database, heads))]);
-  const range = { from: first, upTo: last + lastNumbers.resource };
+async function withResources(
+  search: Search,
+  { every }: KnownText,
+  places: readonly KeyPlaces[],
+): Promise<Keys> {
+  const heads = union(places.map((each) => each.heads));
+  const resources = places.map(({ others }) => others);
+  if (heads.length === 0) return union(resources);
+  return union([...resources, every ? below(heads, every.keys) : await readBelow(search, heads)]);
+}
+
+async function readBelow({ database }: Search, heads: Keys): Promise<Keys> {
+  if (heads.length <= fewHeads) return keysOf(await readResourceKeys(database, heads));
+  const range = { from: heads[0] as number, upTo: (heads.at(-1) as number) + lastNumbers.resource };
   const every = (await readRanges(database, [everyResource], range)).get(everyResource);
-  return union([resources, below(heads, every?.keys ?? new Float64Array())]);
+  return below(heads, every?.keys ?? none);
 }
 
 /** Fewer catalogs are asked for their resources one by one. */
@@ -121,42 +156,39 @@ const fewHeads = 500;
 
 /** The resources of these catalogs. */
 function below(heads: Keys, resources: Keys): Keys {
-  const found = new Float64Array(resources.length);
-  let count = 0;
-  let at = 0;
+  const found: number[] = [];
   for (const head of heads) {
-    while (at < resources.length && (resources[at] as number) < head) at++;
-    for (; at < resources.length && (resources[at] as number) < head + span; at++) {
-      found[count++] = resources[at] as number;
+    for (let at = lowerBound(resources, head); at < resources.length; at++) {
+      const resource = resources[at] as number;
+      if (resource >= head + span) break;
+      found.push(resource);
     }
   }
-  return found.subarray(0, count);
+  return Float64Array.from(found);
 }
 
 /**
- * Where common words stand among these resources, by the words' numbers; rare ones are known already. Many resources are walked along with the
- * lists of their words; few are asked for their words.
+ * Where words that are too common to be known whole stand among these resources, by the words' numbers. Many resources are walked along with
+ * the lists of their words; few are asked for their words.
  */
 async function placesAmong(
   { database }: Search,
   entries: readonly WordEntry[],
   keys: Keys,
-): Promise<Map<number, KeyList>> {
-  const common = entries.filter(({ list }) => list.rest);
+): Promise<Map<number, WholeList>> {
+  const common = entries.filter(({ places }) => places.rest);
   const [first, last] = [keys[0], keys.at(-1)];
   if (common.length === 0 || first === undefined || last === undefined) return new Map();
   const entriesAlong = common.reduce((sum, { documents }) => sum + documents, 0);
-  if (keys.length * lookUpCost < entriesAlong) {
-    return readWordsAmong(database, new Set(common.map(({ id }) => id)), keys);
-  }
-  const lists = common.map(({ id }) => wordList(id));
-  const read = await readRanges(database, lists, { from: keyOf(catalogKeyOf(first), 0), upTo: last });
-  return new Map(
-    common.flatMap(({ id }) => {
-      const places = read.get(wordList(id));
-      return places ? [[id, places]] : [];
-    }),
-  );
+  const read = async (): Promise<Map<number, KeyList>> => {
+    if (keys.length * lookUpCost < entriesAlong)
+      return readWordsAmong(database, new Set(common.map(({ id }) => id)), keys);
+    const lists = common.map(({ id }) => wordList(id));
+    const range = { from: keyOf(catalogKeyOf(first), 0), upTo: last };
+    const found = await readRanges(database, lists, range);
+    return new Map(common.map(({ id }) => [id, found.get(wordList(id)) ?? emptyList]));
+  };
+  return new Map(Array.from(await read(), ([id, list]) => [id, divided(list)]));
 }
 
 /** To look up the words of one resource takes as long as to walk along so many places of a word. */
@@ -164,21 +196,19 @@ const lookUpCost = 40;
 
 /** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
 function bestFirst({ keys, ranks }: Ranked): Ranked {
-  const counts = new Map<number, number>();
-  for (const rank of ranks) counts.set(rank, (counts.get(rank) ?? 0) + 1);
-  const starts = new Map<number, number>();
-  let start = 0;
-  for (const rank of [...counts.keys()].sort((a, b) => b - a)) {
-    starts.set(rank, start);
-    start += counts.get(rank) ?? 0;
-  }
+  const levels = union([ranks.slice().sort()]);
+  const starts = new Uint32Array(levels.length + 1);
+  const levelOf = Uint32Array.from(ranks, (rank) => levels.length - 1 - lowerBound(levels, rank));
+  for (const level of levelOf) starts[level + 1] = (starts[level + 1] as number) + 1;
+  for (let level = 0; level < levels.length; level++)
+    starts[level + 1] = (starts[level + 1] as number) + (starts[level] as number);
   const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
   for (let index = 0; index < keys.length; index++) {
-    const rank = ranks[index] as number;
-    const place = starts.get(rank) ?? 0;
-    starts.set(rank, place + 1);
+    const level = levelOf[index] as number;
+    const place = starts[level] as number;
+    starts[level] = place + 1;
     sorted.keys[place] = keys[index] as number;
-    sorted.ranks[place] = rank;
+    sorted.ranks[place] = ranks[index] as number;
   }
   return sorted;
 }
