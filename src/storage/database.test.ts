@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
+import { DeadlineExceeded } from '../thread-pool.ts';
 import { type Database, openDatabase } from './database.ts';
 
 let home: TestDatabase;
@@ -104,6 +105,29 @@ describe('a transaction', () => {
     await Promise.all([add(20, 21), add(21, 20)]);
     const { rows } = await database.query('select value from counter where id in (20, 21)');
     expect(rows).toEqual([{ value: 2 }, { value: 2 }]);
+  });
+});
+
+describe('a statement that takes longer than it may', () => {
+  it('is ended in the server, and the next ones on its connection are not', async () => {
+    const narrow = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
+    const late = narrow.query('select pg_sleep(60)', [], { timeoutMs: 50 });
+    await expect(late).rejects.toThrow(DeadlineExceeded);
+    const { rows } = await database.query(
+      "select count(*) as count from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'",
+    );
+    expect(rows).toEqual([{ count: 0 }]);
+    for (let n = 0; n < 20; n++) {
+      const { rows: answer } = await narrow.query('select $1::int as n', [n], { timeoutMs: 5_000 });
+      expect(answer).toEqual([{ n }]);
+    }
+    await narrow.close();
+  });
+
+  it('fails with its own fault when it has one', async () => {
+    await expect(database.query('select 1 / 0', [], { timeoutMs: 5_000 })).rejects.toThrow(
+      'division by zero',
+    );
   });
 });
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { DeadlineExceeded } from '../thread-pool.ts';
 import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
@@ -25,11 +26,15 @@ export interface Queryable {
     values?: readonly unknown[],
     options?: QueryOptions,
   ): Promise<{ rows: R[]; rowCount: number }>;
+  /** The database that this asks, where it is not one itself: what is remembered of one is remembered under it. */
+  readonly origin?: object;
 }
 
 export interface QueryOptions {
   /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
   prepared?: boolean;
+  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded. */
+  timeoutMs?: number;
 }
 
 declare const insideTransaction: unique symbol;
@@ -92,7 +97,12 @@ export async function openDatabase(options: {
   const hints = createHints(url, logger);
 
   return {
-    query: (text, values, options) => withConnection(pool, (client) => run(client, text, values, options)),
+    query: (text, values, options) =>
+      withConnection(pool, (client) =>
+        options?.timeoutMs === undefined
+          ? run(client, text, values, options)
+          : inTime(client, apart, options.timeoutMs, () => run(client, text, values, options)),
+      ),
 
     async transaction(work, { isolation = 'read committed' } = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -225,6 +235,38 @@ async function run<R extends object>(
   const name = prepared ? statementName(text) : undefined;
   const { rows, rowCount } = await client.query<R>({ text, values: [...values], name });
   return { rows, rowCount: rowCount ?? 0 };
+}
+
+/** Ends a statement that takes too long, in the server. The connection is not given back before nothing can be meant for it any more. */
+async function inTime<T>(
+  client: pg.PoolClient,
+  apart: Queryable,
+  timeoutMs: number,
+  statement: () => Promise<T>,
+): Promise<T> {
+  const { processID } = client as { processID?: number };
+  let cancelled: Promise<unknown> | undefined;
+  const timer = setTimeout(() => {
+    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
+  }, timeoutMs);
+  try {
+    return await statement();
+  } catch (error) {
+    if (!cancelled) throw error;
+    throw new DeadlineExceeded('a statement took too long', { cause: error });
+  } finally {
+    clearTimeout(timer);
+    await cancelled;
+  }
+}
+
+/** Statements that all together have so much time left. */
+export function withinTime(database: Database, remainingMs: () => number): Queryable {
+  return {
+    origin: database,
+    query: (text, values, options) =>
+      database.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
+  };
 }
 
 /** PostgreSQL takes names of up to 63 characters. */

@@ -70,9 +70,10 @@ export function takeListsInPieces(queryable: Queryable): ReadonlySet<number> {
 }
 
 function memoryOf(queryable: Queryable): Memory {
-  const memory = memories.get(queryable) ?? { kept: new Map(), keptBytes: 0, inPieces: new Set() };
-  memories.set(queryable, memory);
+  const database = queryable.origin ?? queryable;
+  const memory = memories.get(database) ?? { kept: new Map(), keptBytes: 0, inPieces: new Set() };
+  memories.set(database, memory);
   return memory;
 }
 
-const memories = new WeakMap<Queryable, Memory>();
+const memories = new WeakMap<object, Memory>();

@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/database.ts';
+import type { Queryable } from '../../storage/database.ts';
 import type { DocumentCheck } from '../../storage/discovery-candidates.ts';
 import type { ThreadPool } from '../../thread-pool.ts';
 import type { Deadline } from './deadline.ts';
@@ -8,7 +8,8 @@ import type { Trace } from './trace.ts';
 /** One evaluation: what it needs, and what it has done so far. */
 export interface Search {
   plan: Plan;
-  database: Database;
+  /** Its statements end with the deadline. */
+  database: Queryable;
   threads: ThreadPool;
   deadline: Deadline;
   trace: Trace;

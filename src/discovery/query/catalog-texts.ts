@@ -1,4 +1,4 @@
-import type { Database } from '../../storage/database.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { readCatalogHeads, readCatalogResources } from '../../storage/discovery-answers.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
 import type { Gate } from '../../storage/discovery-gate.ts';
@@ -15,7 +15,7 @@ export interface WholeCatalog {
 
 /** Whole catalogs, as filters see them: assembled, each with the offers that apply to its resources. */
 export async function readCatalogTexts(
-  database: Database,
+  database: Queryable,
   keys: readonly number[],
   gate: Gate,
 ): Promise<WholeCatalog[]> {
@@ -40,7 +40,7 @@ export async function readCatalogTexts(
 }
 
 async function addOffers(
-  database: Database,
+  database: Queryable,
   places: ReadonlyMap<number, { catalog: WholeCatalog; place: number }>,
   gate: Gate,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Context } from '../../protocol/context.ts';
 import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
+import { withinTime } from '../../storage/database.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
@@ -36,11 +37,12 @@ export async function evaluateIntent(
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
   const counts = { candidates: 0, passed: 0 };
+  const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
   const search: Search = {
     plan,
-    database,
+    database: withinTime(database, deadline.remainingMs),
     threads,
-    deadline: createDeadline(config.DISCOVER_TIMEOUT_MS),
+    deadline,
     trace,
     count(candidates, passed) {
       counts.candidates += candidates;

@@ -38,15 +38,21 @@ async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGene
   }
 }
 
+/** As many at a time, however many come in each part. */
 export async function* inSlices(
   parts: AsyncIterable<ArrayLike<number>>,
   size: number,
 ): AsyncGenerator<number[]> {
+  let slice: number[] = [];
   for await (const part of parts) {
-    for (let start = 0; start < part.length; start += size) {
-      yield Array.prototype.slice.call(part, start, start + size);
+    for (let index = 0; index < part.length; index++) {
+      slice.push(part[index] as number);
+      if (slice.length < size) continue;
+      yield slice;
+      slice = [];
     }
   }
+  if (slice.length > 0) yield slice;
 }
 
 /** By a filter that looks at each resource by itself. */
