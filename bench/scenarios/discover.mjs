@@ -1,22 +1,25 @@
 // Discover, from the signed request to the stored answer (its ACK), for each kind of intent, against the SQL that somebody would write by hand
 // for that kind on a plain table. Then all kinds mixed, a full scan of the plain table, and how long after its push a change is found.
 //
-// BENCH_RESOURCES says how many resources the index holds (100,000). Every question is made from a resource of the index, so that it finds
-// something, and asks for a page of 20. A ratio above 1 is slower than the yardstick.
+// BENCH_RESOURCES says how many resources the index holds (100,000), and BENCH_DATA=products that they are real products instead of generated
+// stations. Every question is made from a catalog of the index, so that it finds something, and asks for a page of 20. A ratio above 1 is
+// slower than the yardstick.
 import { randomUUID } from 'node:crypto';
 import { applyCatalogs } from '../../dist/discovery/ingest.js';
 import { actions } from '../../dist/protocol/actions.js';
 import { ratePerSecond } from '../measure.mjs';
 import { startService } from '../service.mjs';
-import { attributes, kinds, limit } from '../support/discover-kinds.mjs';
-import { generateCatalogs } from '../support/generate-catalogs.mjs';
-import { makePlainTable, plainScan } from '../support/plain-stations.mjs';
+import * as products from '../support/discover-products.mjs';
+import { limit } from '../support/discover-questions.mjs';
+import * as stations from '../support/discover-stations.mjs';
 
 const resources = Number(process.env.BENCH_RESOURCES ?? 100_000);
+const isOfProducts = process.env.BENCH_DATA === 'products';
+const data = isOfProducts ? products : stations;
+const { kinds } = data;
 const networkId = 'bench.org/discover';
 const pusher = 'pusher';
-const catalogsAtOnce = 200;
-/** Every so many-th station is asked about: no question is asked twice in a row. */
+/** Every so many-th catalog is asked about: no question is asked twice in a row. */
 const samples = 300;
 const warmUps = 50;
 const questionsPerRound = 60;
@@ -25,42 +28,46 @@ const concurrency = 8;
 const secondsPerRate = 3;
 
 export async function* run({ repeat }) {
-  const stations = [];
+  if (isOfProducts && !products.isThere) {
+    console.error('bench: discover in products is skipped: ../shared/data is not there');
+    return;
+  }
+  const asked = [];
   const service = await startService({
     settings: { ROLES: 'registry,discovery' },
-    prepare: (database) => seed(database, stations),
+    prepare: (database) => seed(database, asked),
   });
   try {
     const consumer = await service.participant('consumer', {
       to: service.discoveryUrl,
       ignoresCallbacks: true,
     });
-    const size = resources.toLocaleString('en-US');
+    const size = `${resources.toLocaleString('en-US')}${isOfProducts ? ' products' : ''}`;
     for (const [name, kind] of Object.entries(kinds))
-      yield* await measure(`discover in ${size}: ${name}`, kind, { repeat, service, consumer, stations });
+      yield* await measure(`discover in ${size}: ${name}`, kind, { repeat, service, consumer, asked });
     const mixed = Object.values(kinds).map(({ ask }) => ask);
     yield {
       scenario: `discover in ${size}: all kinds mixed`,
-      value: await rate(consumer, stations, (n, station) => mixed[n % mixed.length](station)),
+      value: await rate(consumer, asked, (n, catalog) => mixed[n % mixed.length](catalog)),
       unit: 'requests/s',
     };
     yield {
       scenario: `a full scan of ${size} in SQL`,
-      value: await elapsed(() => service.database.query(plainScan.text, plainScan.values)),
+      value: await elapsed(() => service.database.query(data.plainScan)),
       unit: 'ms',
     };
-    yield* await pushToSearchable(`push into ${size}, until discover finds it`, service, consumer, stations);
+    yield* await pushToSearchable(`push into ${size}, until discover finds it`, service, consumer, asked);
   } finally {
     await service.close();
   }
 }
 
 /** Ours and the plain SQL in turn, so that a noisy machine disturbs both alike. */
-async function measure(scenario, { ask, plain }, { repeat, service, consumer, stations }) {
-  const station = () => stations[Math.floor(Math.random() * stations.length)];
-  const ours = () => timeOf(consumer, ask(station()));
+async function measure(scenario, { ask, plain }, { repeat, service, consumer, asked }) {
+  const catalog = () => asked[Math.floor(Math.random() * asked.length)];
+  const ours = () => timeOf(consumer, ask(catalog()));
   const sql = () => {
-    const { text, values } = plain(station());
+    const { text, values } = plain(catalog());
     return elapsed(async () => {
       const { rowCount } = await service.database.query(text, values, { prepared: true });
       if (rowCount === 0) throw new Error(`finds nothing: ${text}`);
@@ -89,7 +96,7 @@ async function measure(scenario, { ask, plain }, { repeat, service, consumer, st
     row(99),
     {
       scenario: `${scenario}, ${concurrency} at a time`,
-      value: await rate(consumer, stations, (_, one) => ask(one)),
+      value: await rate(consumer, asked, (_, one) => ask(one)),
       unit: 'requests/s',
     },
   ];
@@ -106,23 +113,21 @@ async function send(consumer, request) {
   await response.arrayBuffer();
 }
 
-async function rate(consumer, stations, ask) {
+async function rate(consumer, asked, ask) {
   let next = 0;
   const work = () => {
     next += 1;
-    const intent = ask(next, stations[(next * 7) % stations.length]);
+    const intent = ask(next, asked[(next * 7) % asked.length]);
     return send(consumer, consumer.prepare(actions.discover, { intent, limit }));
   };
   return ratePerSecond(work, { concurrency, seconds: secondsPerRate });
 }
 
-/** A resource of a held catalog gets a new serial number; the clock runs until discover finds it by that. */
-async function pushToSearchable(scenario, service, consumer, stations) {
+/** A resource of a held catalog gets a mark; the clock runs until discover finds it by that. */
+async function pushToSearchable(scenario, service, consumer, asked) {
   const sender = await service.participant(pusher, { to: service.discoveryUrl, ignoresCallbacks: true });
   const push = async (n) => {
-    const { offers: _, ...catalog } = structuredClone(stations[n % stations.length]);
-    const serialNumber = randomUUID();
-    catalog.resources[0].resourceAttributes.attributes.serialNumber = serialNumber;
+    const { catalog, intent } = data.changed(asked[n % asked.length], randomUUID());
     const directive = {
       catalogId: catalog.id,
       catalogType: 'REGULAR',
@@ -131,13 +136,10 @@ async function pushToSearchable(scenario, service, consumer, stations) {
     };
     const message = { catalogs: [catalog], publishDirectives: [directive] };
     const pushed = sender.prepare(actions.push, message, 'bpp');
-    const expression = `$.catalogs[*].resources[?${attributes}.serialNumber == '${serialNumber}']`;
-    const asked = consumer.prepare(actions.discover, {
-      intent: { filters: { type: 'jsonpath', expression } },
-    });
+    const question = consumer.prepare(actions.discover, { intent });
     return elapsed(async () => {
       await send(sender, pushed);
-      await send(consumer, asked);
+      await send(consumer, question);
     });
   };
   let next = 0;
@@ -166,8 +168,8 @@ function quantile(numbers, percentile) {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percentile) / 100))];
 }
 
-/** By the one door of the index, as if a catalog service had pushed them; some stations are kept to be asked about. */
-async function seed(database, stations) {
+/** By the one door of the index, as if a catalog service had pushed them; some catalogs are kept to be asked about. */
+async function seed(database, asked) {
   const source = `service:${pusher}.bench/subscribers.beckn.one`;
   const begin = performance.now();
   let made = 0;
@@ -184,17 +186,18 @@ async function seed(database, stations) {
     await database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
     batch = [];
   };
-  const every = Math.max(1, Math.floor(resources / 3 / samples));
+  const every = Math.max(1, Math.floor(resources / data.resourcesPerCatalog / samples));
   let count = 0;
-  for (const catalog of generateCatalogs({ resources })) {
+  for await (const catalog of data.catalogs({ resources })) {
     made += catalog.resources.length;
     batch.push(catalog);
-    if (count++ % every === 0) stations.push(catalog);
-    if (batch.length === catalogsAtOnce) await apply();
+    if (count++ % every === 0) asked.push(catalog);
+    if (batch.length === data.catalogsAtOnce) await apply();
   }
   await apply();
   const seconds = (performance.now() - begin) / 1000;
   console.error(`bench: ${made} resources indexed, ${Math.round(made / seconds)} per second`);
+  await database.query('create schema plain');
+  await data.makePlainTable(database);
   await database.query('vacuum analyze');
-  await makePlainTable(database);
 }
