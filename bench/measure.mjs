@@ -1,9 +1,14 @@
 // Side by side: ours and the yardstick alternate in one run, so that a noisy machine disturbs both alike.
 
-/** Runs both `repeat` times in turn; each returns a rate. Gives the medians and the median of the ratios of neighbours. */
-export async function sideBySide({ repeat, ours, yardstick }) {
-  await ours();
-  await yardstick();
+/**
+ * Runs both `repeat` times in turn; each returns a rate. Gives the medians and the median of the ratios of neighbours. What has run before, or takes
+ * long, needs no warming up.
+ */
+export async function sideBySide({ repeat, ours, yardstick, isWarm = false }) {
+  if (!isWarm) {
+    await ours();
+    await yardstick();
+  }
   const rounds = [];
   for (let round = 0; round < repeat; round += 1) {
     const [first, second] = round % 2 === 0 ? [ours, yardstick] : [yardstick, ours];

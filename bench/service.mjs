@@ -87,13 +87,20 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
     },
     /** By how many bytes the service's memory grew at most during the work. */
     async addedMemory(work) {
-      child.send('measure');
-      await work();
-      child.send('measured');
-      const [{ addedBytes }] = await once(child, 'message');
-      return addedBytes;
+      const { start, peak } = await watchMemory(child, work);
+      return peak - start;
     },
+    /** How many bytes it had at the start, in the middle, at the end and at most. */
+    watchMemory: (work) => watchMemory(child, work),
   };
+}
+
+async function watchMemory(child, work) {
+  child.send('measure');
+  await work();
+  child.send('measured');
+  const [memory] = await once(child, 'message');
+  return memory;
 }
 
 /** Signs requests, acknowledges what it receives, and hands it to whoever waits for its messageId. */

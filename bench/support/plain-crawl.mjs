@@ -5,22 +5,17 @@ import { gunzipSync } from 'node:zlib';
 import { canonicalJson } from '../../dist/protocol/canonical-json.js';
 import { addressOf } from './crawled-nodes.mjs';
 
-/** Which catalog each row belongs to, by its key. Rows of a node belong to its first catalog. */
 const firstOfNode = (node) =>
   `(select min(key) from discovery.catalog join discovery.crawl_node on node = owner where crawl_node.id = ${node})`;
 const firstOfHost = `(select min(key) from discovery.catalog join discovery.crawl_node on node = owner where host_id = row.id)`;
-const firstOfWord = (word) =>
-  `(select min(first)::bigint >> 26 from discovery.run where list in (-2 * ${word}::bigint, -2 * ${word}::bigint - 1))`;
-/** In a run of numbers, the first key stands in the bytes: a whole number in the form of a double. */
-const firstKeyBits = `('x' || encode(substring(bytes from 11 for 8), 'hex'))::bit(64)::bigint`;
-const ofRun = `case when list > -(1::bigint << 52) then first::bigint
-  else ((${firstKeyBits} & (1::bigint << 52) - 1) | (1::bigint << 52)) >> (1075 - (${firstKeyBits} >> 52))::integer end >> 26`;
 const ofTarget = `(select key from discovery.catalog where owner = row.node and catalog.id = catalog_id)`;
 const ofEntry = `(select key from discovery.catalog join discovery.crawl_node on node = owner where crawl_node.id = node_id and catalog.id = catalog_id)`;
 
-/** In the order in which a row may name one of another table. */
-const tables = {
-  geometry_path: '0',
+/**
+ * Which catalog each row belongs to, by its key; rows of a node belong to its first catalog. In the order in which a row may name one of another
+ * table. Rows of other tables belong to no catalog alone, and are spread evenly, in the order in which they were written.
+ */
+const owners = {
   crawl_host: firstOfHost,
   crawl_node: firstOfNode('row.id'),
   crawl_naming: firstOfNode('node_id'),
@@ -28,29 +23,46 @@ const tables = {
   crawl_entry: ofEntry,
   crawl_target: ofTarget,
   catalog: 'key',
-  ...Object.fromEntries(['resource', 'offer', 'geometry'].map((name) => [name, 'key >> 26'])),
-  word: firstOfWord('id'),
-  deletion: firstOfWord('word_id'),
-  run: ofRun,
+  resource: 'key >> 26',
+  offer: 'key >> 26',
+  geometry: 'key >> 26',
 };
-const names = Object.keys(tables);
+/** What the settings say stays. */
+const settled = ['crawl_source', 'crawl_policy'];
 /** What is made ready at a time. */
 const nodesAtOnce = 50;
 const lanes = 4;
 
 export async function emptyTables(database) {
-  await database.query(
-    `truncate ${names.map((name) => `discovery.${name}`).join(', ')}, discovery.crawl_log restart identity cascade`,
-  );
+  const names = await tablesOf(database, 'discovery');
+  await database.query(`truncate ${names.map((name) => `discovery.${name}`)} restart identity cascade`);
+}
+
+/** Those with known owners first. */
+async function tablesOf(database, schema) {
+  const { rows } = await database.query('select tablename as name from pg_tables where schemaname = $1', [
+    schema,
+  ]);
+  const there = rows.map(({ name }) => name).filter((name) => !settled.includes(name));
+  const [known, others] = [Object.keys(owners), there.filter((name) => !(name in owners)).sort()];
+  return [...known.filter((name) => there.includes(name)), ...others];
 }
 
 /** Keeps what is in the tables now, to be inserted again. */
 export async function keepRows(database) {
   await database.query('create schema if not exists kept');
-  for (const name of names) {
+  for (const name of await tablesOf(database, 'discovery')) {
+    const { rows } = await database.query(`select exists (select from discovery.${name}) as holds`);
+    if (!rows[0].holds) continue;
     await database.query(
-      `create table kept.${name} as select ${tables[name]} as of_catalog, row.* from discovery.${name} as row`,
+      name in owners
+        ? `create table kept.${name} as select ${owners[name]} as of_catalog, row.* from discovery.${name} as row`
+        : `create table kept.${name} as select catalog.key as of_catalog, spread.* from (
+             select ceil(row_number() over (order by ctid) * (select count(*) from discovery.catalog)::float8 / count(*) over ()) as place, row.*
+             from discovery.${name} as row
+           ) as spread join (select key, row_number() over (order by key) as place from discovery.catalog) as catalog using (place)`,
     );
+    await database.query(`alter table kept.${name} drop column if exists place`);
     await database.query(`create index on kept.${name} (of_catalog)`);
   }
   await database.query('vacuum analyze');
@@ -59,7 +71,6 @@ export async function keepRows(database) {
 /** Resources per second; what is read and inserted is made ready while the clock stands still. */
 export async function crawlBarely(database, { nodes, catalogs, resources, port }) {
   const statements = await insertStatements(database);
-  await writeRows(database, statements, await rowsOf(database, [0]), 0);
   let elapsedMs = 0;
   for (let first = 0; first < nodes; first += nodesAtOnce) {
     const numbers = Array.from({ length: Math.min(nodesAtOnce, nodes - first) }, (_, place) => first + place);
@@ -101,16 +112,16 @@ function check({ signature, proof, ...content }, publicKey) {
 }
 
 async function writeRows(tx, statements, rows, key) {
-  for (const name of names) {
+  for (const [name, statement] of statements) {
     const columns = rows.get(name).get(key);
-    if (columns) await tx.query(statements.get(name), columns);
+    if (columns) await tx.query(statement, columns);
   }
 }
 
 /** Of each table one statement that inserts many rows, column by column. */
 async function insertStatements(database) {
   const statements = new Map();
-  for (const name of names) {
+  for (const name of await tablesOf(database, 'kept')) {
     const columns = await columnsOf(database, name);
     const typed = columns.map(({ column, type }) => `"${column}"::${type}`);
     const arrays = columns.map(({ sent }, place) => `$${place + 1}::${sent}[]`);
@@ -137,7 +148,7 @@ async function columnsOf(database, name) {
 /** By table and catalog, the columns of its rows as texts of arrays. */
 async function rowsOf(database, keys) {
   const all = new Map();
-  for (const name of names) {
+  for (const name of await tablesOf(database, 'kept')) {
     const columns = await columnsOf(database, name);
     const arrays = columns.map(
       ({ column, sent }) => `array_agg("${column}"::${sent} order by ctid)::text as "${column}"`,
