@@ -27,8 +27,8 @@ const owners = {
   offer: 'key >> 26',
   geometry: 'key >> 26',
 };
-/** What the settings say stays. */
-const settled = ['crawl_source', 'crawl_policy'];
+/** What the settings say stays, and whether somebody is there. */
+const settled = ['crawl_source', 'crawl_policy', 'presence'];
 /** What is made ready at a time. */
 const nodesAtOnce = 50;
 const lanes = 4;

@@ -31,21 +31,23 @@ export function textsOfCatalog({ descriptor }: Pick<Catalog, 'descriptor'>): Sea
 function textsOf(document: object): SearchedText[] {
   const { descriptor, ...others } = document as { descriptor?: object };
   const { name, shortDesc, longDesc, ...more } = (descriptor ?? {}) as Record<string, unknown>;
-  return [
-    ...attributesOf(name).map((text) => ({ field: 'name' as const, text })),
-    ...attributesOf([shortDesc, longDesc]).map((text) => ({ field: 'description' as const, text })),
-    ...attributesOf([more, others]).map((text) => ({ field: 'attribute' as const, text })),
-  ];
+  const texts: SearchedText[] = [];
+  collect(name, 'name', texts);
+  collect([shortDesc, longDesc], 'description', texts);
+  collect([more, others], 'attribute', texts);
+  return texts;
 }
 
-function attributesOf(value: unknown): string[] {
-  if (typeof value === 'string') return isForMachines.test(value) ? [] : [value];
-  if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap(attributesOf);
-  if ('coordinates' in value) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    namesForMachines.test(name) ? [] : attributesOf(member),
-  );
+function collect(value: unknown, field: TextField, texts: SearchedText[]): void {
+  if (typeof value === 'string') {
+    if (!isForMachines.test(value)) texts.push({ field, text: value });
+  } else if (Array.isArray(value)) {
+    for (const element of value) collect(element, field, texts);
+  } else if (typeof value === 'object' && value !== null && !('coordinates' in value)) {
+    for (const name of Object.keys(value)) {
+      if (!namesForMachines.test(name)) collect((value as Record<string, unknown>)[name], field, texts);
+    }
+  }
 }
 
 const namesForMachines =

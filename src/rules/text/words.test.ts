@@ -72,3 +72,15 @@ describe('foldText', () => {
     );
   });
 });
+
+describe('a plain text', () => {
+  const plain = fc.string({ unit: fc.constantFrom(...'abZ09 -\'"/.\n_'), maxLength: 60 });
+
+  it('has the same words in the company of letters that are not plain', () => {
+    fc.assert(
+      fc.property(plain, (text) => {
+        expect(new Set(indexedWords(`${text} é`))).toEqual(new Set([...indexedWords(text), 'e']));
+      }),
+    );
+  });
+});
