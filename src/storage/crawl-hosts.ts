@@ -28,6 +28,11 @@ export async function holdLease(tx: Transaction, { id, token }: HostLease): Prom
   if (rowCount === 0) throw new LeaseLost(hostTable, id);
 }
 
+/** The same for many: the ids of the hosts whose leases are still held. */
+export async function keepLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
+  return lockHosts(tx, leases, 'key share');
+}
+
 /** The id of a host, which is made where it is not known. */
 export async function hostId(tx: Transaction, host: string): Promise<number> {
   await tx.query('insert into discovery.crawl_host (host) values ($1) on conflict (host) do nothing', [host]);
@@ -56,10 +61,18 @@ export interface HostState {
 
 /** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
 export async function holdLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
+  return lockHosts(tx, leases, 'no key update');
+}
+
+async function lockHosts(
+  tx: Transaction,
+  leases: readonly HostLease[],
+  lock: 'key share' | 'no key update',
+): Promise<Set<number>> {
   const { rows } = await tx.query<{ id: number }>(
     `select host.id from discovery.crawl_host as host
        join unnest($1::bigint[], $2::uuid[]) as lease (id, token) on host.id = lease.id and lease_token = token
-     order by host.id for no key update of host`,
+     order by host.id for ${lock} of host`,
     [leases.map(({ id }) => id), leases.map(({ token }) => token)],
   );
   return new Set(rows.map(({ id }) => id));

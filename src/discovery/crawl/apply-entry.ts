@@ -2,7 +2,7 @@ import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { createBatch } from '../../storage/batch.ts';
-import { type HostLease, holdLease } from '../../storage/crawl-hosts.ts';
+import { hostTable, keepLeases } from '../../storage/crawl-hosts.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
 import { lockArrivals } from '../../storage/crawl-masters.ts';
 import { queueRebuild } from '../../storage/crawl-rebuilds.ts';
@@ -10,6 +10,7 @@ import { countOtherResources, recordApplied, wakeWaiting } from '../../storage/c
 import type { Transaction } from '../../storage/database.ts';
 import { countDocuments } from '../../storage/discovery-documents.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
+import { LeaseLost } from '../../storage/due-work.ts';
 import { applyCatalogs } from '../ingest.ts';
 import { cursorOf, incomingOf, resourceIdsOf } from './applied-entry.ts';
 import {
@@ -25,8 +26,8 @@ import { CrawlFault, endsWork } from './reasons.ts';
 import { nextAttempt } from './schedule.ts';
 
 // What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
-// twice. Small catalogs of a host that are ready at the same time go together, because the statements of each alone would cost more than
-// their rows.
+// twice. Small catalogs that are ready at the same time go together, whichever hosts they are of, because the statements of each alone would
+// cost more than their rows.
 
 /** A catalog that was read. */
 export interface ReadCatalog {
@@ -40,21 +41,24 @@ export interface ReadCatalog {
 /** Returns the master resources that are missing, where there are some: then nothing has happened. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
 
-const catalogsTogether = 10;
-/** What has more than its share of these goes on its own. */
+const catalogsTogether = 20;
 const documentsTogether = 1_000;
+/** While one waits for the database, another prepares what it writes. */
+const lanes = 3;
 
-export function createApplier(context: CrawlContext, lease: HostLease): ApplyCatalog {
-  const gathered = createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 0 }, (reads) =>
-    applySome(context, lease, reads),
+export function createApplier(context: CrawlContext): ApplyCatalog {
+  const batches = Array.from({ length: lanes }, () =>
+    createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 0 }, (reads) =>
+      applySome(context, reads),
+    ),
   );
   const applied = context.metrics.counter(
     'signpost_crawl_applied_total',
     'Catalogs that the crawler brought up to date',
   );
   return async (read) => {
-    const outcome = await gathered(read);
-    if ('error' in outcome) throw outcome.error;
+    const outcome = await batches[read.work.lease.id % lanes]?.(read);
+    if (outcome === undefined || 'error' in outcome) throw outcome?.error;
     if (outcome.missing.length === 0) applied.inc();
     return outcome.missing;
   };
@@ -62,36 +66,45 @@ export function createApplier(context: CrawlContext, lease: HostLease): ApplyCat
 
 type Outcome = { missing: string[] } | { error: unknown };
 
-/**
- * Where one of several is at fault, each is judged on its own. MASTER catalogs always are: who extends several holds them one after the
- * other, and must not wait for one while another is waited for.
- */
-async function applySome(
-  context: CrawlContext,
-  lease: HostLease,
-  reads: readonly ReadCatalog[],
-): Promise<Outcome[]> {
-  const parts = isMuch(reads) || reads.some(isMaster) ? reads.map((read) => [read]) : [reads];
+/** Where one of several is at fault, each is judged on its own. */
+async function applySome(context: CrawlContext, reads: readonly ReadCatalog[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const part of parts) {
+  for (const part of partsOf(reads)) {
     try {
-      outcomes.push(...(await context.database.transaction((tx) => applyTogether(tx, context, lease, part))));
+      outcomes.push(...(await context.database.transaction((tx) => applyTogether(tx, context, part))));
     } catch (error) {
       if (endsWork(error)) throw error;
       if (part.length === 1) outcomes.push({ error });
-      else for (const read of part) outcomes.push(...(await applySome(context, lease, [read])));
+      else for (const read of part) outcomes.push(...(await applySome(context, [read])));
     }
   }
   return outcomes;
 }
 
-function isMuch(reads: readonly ReadCatalog[]): boolean {
-  const documents = ({ reading }: ReadCatalog) => {
-    if (reading.kind === 'nothing') return 0;
-    const { resources, offers } = reading.kind === 'full' ? reading.content : upsertsOf(reading);
-    return resources.size + offers.size;
-  };
-  return reads.reduce((sum, read) => sum + documents(read), 0) > documentsTogether;
+/**
+ * Not too much at a time. MASTER catalogs go alone: who extends several holds them one after the other, and must not wait for one while another
+ * is waited for.
+ */
+function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
+  const parts: ReadCatalog[][] = [];
+  let documents = Number.POSITIVE_INFINITY;
+  for (const read of reads) {
+    const more = isMaster(read) ? documentsTogether : documentsOf(read);
+    documents += more;
+    if (documents <= documentsTogether) parts.at(-1)?.push(read);
+    else {
+      parts.push([read]);
+      documents = more;
+    }
+  }
+  return parts;
+}
+
+/** At least one, so that nothing comes after a MASTER catalog. */
+function documentsOf({ reading }: ReadCatalog): number {
+  if (reading.kind === 'nothing') return 1;
+  const { resources, offers } = reading.kind === 'full' ? reading.content : upsertsOf(reading);
+  return Math.max(1, resources.size + offers.size);
 }
 
 function isMaster({ trusted }: Pick<ReadCatalog, 'trusted'>): boolean {
@@ -105,10 +118,12 @@ function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
 async function applyTogether(
   tx: Transaction,
   context: CrawlContext,
-  lease: HostLease,
   reads: readonly ReadCatalog[],
 ): Promise<Outcome[]> {
-  await holdLease(tx, lease);
+  const held = await keepLeases(
+    tx,
+    reads.map(({ work }) => work.lease),
+  );
   await lockPrecedence(
     tx,
     reads.map(({ work }) => refOf(work)),
@@ -116,11 +131,16 @@ async function applyTogether(
   const outcomes: Outcome[] = [];
   const ready: Assembled[] = [];
   for (const read of reads) {
+    const { lease } = read.work;
+    if (!held.has(lease.id)) {
+      outcomes.push({ error: new LeaseLost(hostTable, lease.id) });
+      continue;
+    }
     const assembly = await assemble(tx, read);
     outcomes.push({ missing: assembly.kind === 'waiting' ? assembly.missing : [] });
     if (assembly.kind === 'assembled') ready.push({ ...read, ...assembly });
   }
-  if (ready.length > 0) await write(tx, context, lease, ready);
+  if (ready.length > 0) await write(tx, context, ready);
   return outcomes;
 }
 
@@ -133,12 +153,7 @@ function assemble(tx: Transaction, { work, trusted, reading, declared }: ReadCat
   return assembleReading(tx, row.id, reading, { extender, checker: context.reader.checker() });
 }
 
-async function write(
-  tx: Transaction,
-  context: CrawlContext,
-  lease: HostLease,
-  ready: readonly Assembled[],
-): Promise<void> {
+async function write(tx: Transaction, context: CrawlContext, ready: readonly Assembled[]): Promise<void> {
   const now = context.now();
   const incoming = ready.map(({ work, trusted, reading }) => incomingOf(work.row, trusted, reading));
   const applied = await applyCatalogs(tx, incoming, now);
@@ -160,12 +175,12 @@ async function write(
   );
   await writeLog(tx, lines, now);
 
-  const masters = ready.filter(isMaster);
-  if (masters.length === 0) return;
-  for (const master of masters) await queueRebuild(tx, keyOf(master));
-  await lockArrivals(tx);
-  const names = masters.flatMap(({ work, reading }) => [work.row.catalog_id, ...resourceIdsOf(reading)]);
-  await wakeWaiting(tx, lease, names, now);
+  for (const master of ready.filter(isMaster)) {
+    const { work, reading } = master;
+    await queueRebuild(tx, keyOf(master));
+    await lockArrivals(tx);
+    await wakeWaiting(tx, work.lease, [work.row.catalog_id, ...resourceIdsOf(reading)], now);
+  }
 }
 
 /** How many resources each has. Throws when one would be empty, or a node have too much: then nothing of them is applied. */

@@ -2,7 +2,7 @@ import type { HostRow } from '../../storage/crawl-hosts.ts';
 import type { PolledIndex } from '../../storage/crawl-indexes.ts';
 import { takeDueTargets } from '../../storage/crawl-targets.ts';
 import type { Claim } from '../../storage/due-work.ts';
-import { createApplier } from './apply-entry.ts';
+import type { ApplyCatalog } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';
 import { crawlIndex } from './crawl-index.ts';
@@ -24,6 +24,7 @@ const sliceMs = 30_000;
 
 export async function crawlHost(
   context: CrawlContext,
+  apply: ApplyCatalog,
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -31,7 +32,7 @@ export async function crawlHost(
   const end = now().getTime() + sliceMs;
   let { failures } = claim.row;
   for (let isOver = false; !isOver; ) {
-    const { hasMore, fault, worked, ...result } = await workOnce(context, claim, signal);
+    const { hasMore, fault, worked, ...result } = await workOnce(context, apply, claim, signal);
     signal.throwIfAborted();
     if (fault) failures += 1;
     else if (worked) failures = 0;
@@ -50,7 +51,12 @@ interface Round extends Pick<RoundResult, 'unchanged' | 'fetched'> {
   fault: CrawlFault | undefined;
 }
 
-async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: AbortSignal): Promise<Round> {
+async function workOnce(
+  context: CrawlContext,
+  apply: ApplyCatalog,
+  claim: Claim<HostRow>,
+  signal: AbortSignal,
+): Promise<Round> {
   const { database, hosts, now, spared, config } = context;
   const { nodes, indexes, hasTargets } = await hosts.take(claim.id);
   const { host } = claim.row;
@@ -80,7 +86,6 @@ async function workOnce(context: CrawlContext, claim: Claim<HostRow>, signal: Ab
 
   const isRead = unchanged.length < indexes.length;
   const targets = hasTargets || isRead ? await takeDueTargets(database, claim.id, itemsPerRound, now()) : [];
-  const apply = createApplier(context, claim);
   // What extends a MASTER catalog begins when that is done, so that it need not wait for it.
   for (const isMaster of [true, false]) {
     const entries = targets

@@ -1,6 +1,7 @@
 import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl-hosts.ts';
 import { startWorkLoop } from '../../storage/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
+import { createApplier } from './apply-entry.ts';
 import { createCrawlContext } from './context.ts';
 import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
@@ -17,6 +18,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   const { logger, config } = discovery;
   const aside = createAside({ logger, deadlineMs: config.CRAWL_VERIFY_TIMEOUT_MS });
   const context = createCrawlContext(discovery, aside);
+  const apply = createApplier(context);
   await configureCrawl(context);
   const loops = [
     startEnumeration(context),
@@ -29,7 +31,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
       columns: ['host', 'failures'],
       concurrency: hostsAtOnce,
       logger: context.logger,
-      handle: (claim, signal) => crawlHost(context, claim, signal),
+      handle: (claim, signal) => crawlHost(context, apply, claim, signal),
     }),
   ];
   return {
