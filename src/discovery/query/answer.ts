@@ -26,6 +26,7 @@ export async function buildAnswer(
   let total = 0;
   let isOutdated = false;
   for await (const keys of keysToRead(candidates, needed)) {
+    search.deadline.check();
     const page = await search.trace.time(
       'read page',
       () =>
@@ -64,7 +65,8 @@ const spare = 1.1;
 async function* gathered(parts: AsyncIterable<ArrayLike<number>>, needed: number): AsyncGenerator<number[]> {
   const keys: number[] = [];
   for await (const part of parts) {
-    keys.push(...Array.from(part));
+    // One by one: a catalog may have more resources than a call takes arguments.
+    for (let index = 0; index < part.length; index++) keys.push(part[index] as number);
     if (keys.length >= needed) break;
   }
   if (keys.length > 0) yield keys;
