@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCatalogs, type IncomingCatalog } from '../src/discovery/ingest.ts';
+import { applyCatalogs } from '../src/discovery/ingest.ts';
+import type { IncomingCatalog } from '../src/discovery/ingest-target.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Offer, Resource } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';

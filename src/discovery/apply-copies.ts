@@ -1,7 +1,8 @@
 import { identityOf } from '../protocol/identity.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
-import { type AppliedCatalog, applyCatalogs, type IncomingCatalog } from './ingest.ts';
+import { type AppliedCatalog, applyCatalogs } from './ingest.ts';
+import type { IncomingCatalog } from './ingest-target.ts';
 import { removeCatalogs } from './remove-catalogs.ts';
 
 /** Under which the index knows what a catalog service brings. */

@@ -10,7 +10,8 @@ import {
 } from '../storage/discovery-sync.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
-import { type AppliedCatalog, applyCatalogs, type IncomingCatalog } from './ingest.ts';
+import { type AppliedCatalog, applyCatalogs } from './ingest.ts';
+import type { IncomingCatalog } from './ingest-target.ts';
 import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 
 // Applies one page of a pull. What is held is compared with what was pulled, and only what differs is written: so the regular pull of

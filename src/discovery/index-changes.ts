@@ -33,7 +33,9 @@ export function createIndexChanges(): IndexChanges {
   const documentWords = new Map<number, Words>();
   const objects = new Set<string>();
   const geometries: { replaced: number[]; rows: GeometryRow[] } = { replaced: [], rows: [] };
-  let numberOf: (word: string) => number = () => 0;
+  let numberOf = (word: string): number => {
+    throw new Error(`the word "${word}" has no number yet`);
+  };
 
   function compareExistence(key: number, before: unknown, after: unknown): void {
     if (kindOf(key) !== 'resource') return;
@@ -86,7 +88,11 @@ export function createIndexChanges(): IndexChanges {
       const used = new Set([...words.added.words(), ...words.removed.words()]);
       for (const each of documentWords.values()) for (const word of each.keys()) used.add(word);
       const numbers = await numberWords(tx, [...used], typingKeys);
-      numberOf = (word) => numbers.get(word) ?? 0;
+      numberOf = (word) => {
+        const number = numbers.get(word);
+        if (number === undefined) throw new Error(`the word "${word}" has no number`);
+        return number;
+      };
       return new Map([...documentWords].map(([key, each]) => [key, wordBytes(each, numberOf)]));
     },
 

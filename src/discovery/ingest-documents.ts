@@ -18,7 +18,7 @@ import type { ListRemovals } from '../storage/discovery-list-remover.ts';
 import { offerEntries, resourceEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { hash53 } from './index-entries.ts';
-import { type Target, validityRow } from './ingest.ts';
+import { type Target, validityRow } from './ingest-target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;

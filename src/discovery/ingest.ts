@@ -1,21 +1,12 @@
-import type { CatalogType, ReceivedCatalog } from '../protocol/catalog.ts';
-import { boundsOf } from '../rules/time-period.ts';
 import type { Transaction } from '../storage/database.ts';
-import {
-  type CatalogRef,
-  type CatalogRow,
-  type HeldCatalog,
-  holdCatalogs,
-  updateCatalogs,
-  type ValidityRow,
-} from '../storage/discovery-catalogs.ts';
+import { type CatalogRef, holdCatalogs, updateCatalogs } from '../storage/discovery-catalogs.ts';
 import { moveOffers } from '../storage/discovery-documents.ts';
 import { keyOf } from '../storage/discovery-keys.ts';
 import { createListRemovals, type ListRemovals } from '../storage/discovery-list-remover.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
-import { hash53 } from './index-entries.ts';
 import { applyDocuments } from './ingest-documents.ts';
+import { type IncomingCatalog, type Target, targetOf } from './ingest-target.ts';
 
 // The one door into the index, for push, pull and crawl alike. In one transaction of the caller:
 //
@@ -23,26 +14,6 @@ import { applyDocuments } from './ingest-documents.ts';
 //   compare    digests tell which documents are new, changed or to go; the others are not touched (ingest-documents.ts)
 //   write      documents, and of the index only what differs between the old document and the new one (index-changes.ts)
 //   update     the catalogs' rows: members, networks, schema types, validity
-
-export interface IncomingCatalog {
-  /** 'service:<identity>' of a catalog service, or 'node'. */
-  source: string;
-  /** Identity of the provider node. */
-  owner: string;
-  type: CatalogType;
-  /** None or null: every network. */
-  networks: readonly string[] | null;
-  catalog: ReceivedCatalog;
-  /** FULL leaves exactly what this catalog brings; MERGE keeps what it does not mention. */
-  mode: 'FULL' | 'MERGE';
-  /** A MERGE whose catalog-level members are all that there are: a part of a whole that is too large to come at once. */
-  replacesMembers?: boolean;
-  /** Ids that go, where a MERGE names some. */
-  removals?: { resources?: readonly string[]; offers?: readonly string[] };
-  /** context.timestamp of the push, or when the pull was sent, that brought it. */
-  pushedAt?: Date;
-  pulledAt?: Date;
-}
 
 export interface AppliedCatalog extends CatalogRef {
   key: number;
@@ -93,49 +64,6 @@ export async function applyCatalog(
   const [applied] = await applyCatalogs(tx, [incoming], now);
   if (applied === undefined) throw new Error(`catalog ${incoming.catalog.id} was not applied`);
   return applied;
-}
-
-/** A catalog on its way into the index. */
-export interface Target {
-  incoming: IncomingCatalog;
-  before: HeldCatalog;
-  /** The row as it will be; documents that are written number and count themselves in it. */
-  row: CatalogRow;
-  written: number;
-  removed: number;
-}
-
-function targetOf(incoming: IncomingCatalog, before: HeldCatalog): Target {
-  const { resources: _resources, offers: _offers, ...members } = incoming.catalog;
-  const keeps = incoming.mode === 'MERGE' && before.known && !incoming.replacesMembers;
-  const head = (keeps ? { ...before.head, ...members } : members) as typeof members;
-  const row: CatalogRow = {
-    key: before.key,
-    type: incoming.type,
-    head,
-    head_digest: hash53(JSON.stringify(head)),
-    provider_id: head.provider.id,
-    networks: incoming.networks ?? [],
-    schema_uses: { ...before.schema_uses },
-    is_active: head.isActive ?? true,
-    ...validityRow(head.validity),
-    next_resource: before.next_resource,
-    next_offer: before.next_offer,
-    pushed_at: incoming.pushedAt ?? before.pushed_at,
-    pulled_at: incoming.pulledAt ?? before.pulled_at,
-    words: null,
-  };
-  return { incoming, before, row, written: 0, removed: 0 };
-}
-
-export function validityRow(validity: ReceivedCatalog['validity']): ValidityRow {
-  const { from, until, window } = boundsOf(validity);
-  return {
-    valid_from: from ?? null,
-    valid_until: until ?? null,
-    window_start: window?.start ?? null,
-    window_length: window?.length ?? null,
-  };
 }
 
 /** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
