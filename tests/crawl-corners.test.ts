@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { signDocument } from '../src/protocol/signed-document.ts';
@@ -9,7 +12,8 @@ import { settled } from './support/crawl.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
 import { defaultNetwork, freePort, startNetwork, type TestNetwork } from './support/network.ts';
-import { copyOf, oldCopy, only } from './support/tampering.ts';
+import { copyOf, gzipBomb, oldCopy, only } from './support/tampering.ts';
+import type { Spoiler } from './support/tampering-proxy.ts';
 
 // Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
 
@@ -213,3 +217,66 @@ describe('a host of files that is down', () => {
     expect(rows).toEqual([{ failures: 0, rest_until: null }]);
   });
 });
+
+describe('a file that claims to be small', () => {
+  it('is verified aside when it turns out to be large: several parts, of which the last tells the size', async () => {
+    const { provider } = scene;
+    const inParts = (document: Body) => {
+      const bytes = Buffer.from(JSON.stringify(document));
+      const first = Buffer.concat([bytes.subarray(0, 1), Buffer.alloc(60_000_000, ' ')]);
+      return Buffer.concat([gzipSync(first), gzipSync(bytes.subarray(1))]);
+    };
+    await scene.offer(0, 10);
+    const kept = new Map<string, ReturnType<Spoiler>>();
+    const forged = forge(
+      provider,
+      {},
+      {
+        hand: {
+          write: (kind, document) =>
+            kind === 'baseline' ? inParts(document) : Buffer.from(JSON.stringify(document)),
+        },
+      },
+    );
+    // Made before they are asked for: this process is that of the crawler.
+    provider.spoil((path, answer, response) => {
+      const made = kept.get(path) ?? forged(path, answer, response);
+      kept.set(path, made);
+      return made;
+    });
+    const index: Body = await (await fetch(`${provider.url}/index/catalogs.index.json`)).json();
+    await (await fetch(index.catalogs[0].baseline.url)).arrayBuffer();
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    delays.enable();
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 10));
+    expect(delays.max / 1e6).toBeLessThan(1_000);
+  });
+
+  it('inflates-too-large: is refused where it is a manifest, which is small', async () => {
+    scene.provider.spoil(only('manifest', gzipBomb(2_000_000)));
+    await scene.look();
+    await scene.expectTold('inflates-too-large');
+  });
+});
+
+describe('what no database can keep', () => {
+  it('bad-url: an index at an address that is too long is told', async () => {
+    const record = (document: Body) => {
+      const url = `${scene.provider.url}/${randomText}`;
+      document.records[0].meta.catalog_index_urls.push({ url });
+    };
+    await scene.offer(0, 10);
+    scene.provider.spoil(forge(scene.provider, { record }));
+    await scene.look();
+    await scene.expectTold('bad-url');
+  });
+
+  it('a validity that begins before the first year, or ends after 9999, is one that begins and ends there', async () => {
+    const validity = { startDate: '0000-01-01T00:00:00+23:59', endDate: '9999-12-31T23:59:59-23:59' };
+    await scene.publish(0, 10, { validity });
+    expect(await scene.served()).toEqual(teas(0, 10));
+  });
+});
+
+const randomText = randomBytes(4_000).toString('hex');

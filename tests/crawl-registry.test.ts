@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { setCatalogIndexUrls } from '../src/storage/participants.ts';
@@ -131,5 +131,19 @@ describe('a registry that writes public keys as', () => {
     await scene.publish(0, 10);
     expect(await scene.lines()).toEqual([]);
     expect(await scene.served()).toEqual(teas(0, 10));
+  });
+});
+
+describe('a participant whose address no host can have', () => {
+  it('hides nobody else of its network', async () => {
+    const odd = `http://${randomBytes(4_000).toString('hex')}/`;
+    await network.actor('odd-address');
+    writeRecords(({ details }) => {
+      if (details?.subscriber_id?.startsWith('odd-address')) details.url = odd;
+    });
+    await scene.offer(0, 3);
+    await listIndex();
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 3));
   });
 });

@@ -31,14 +31,22 @@ export function boundsOf(period: TimePeriod | undefined): PeriodBounds {
   const window = windowOf(startTime, endTime);
   if (Number.isNaN((from ?? 0) + (until ?? 0) + (window?.start ?? 0) + (window?.length ?? 0))) return never;
   return {
-    ...(from !== undefined && { from: new Date(from) }),
-    ...(until !== undefined && { until: new Date(until) }),
+    ...(from !== undefined && { from: instantOf(from) }),
+    ...(until !== undefined && { until: instantOf(until) }),
     ...(window !== undefined && { window }),
   };
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 const never: PeriodBounds = { from: new Date(1), until: new Date(0) };
+
+/** In years of four digits: others, which an offset from UTC can lead to, no database reads as they are written. */
+function instantOf(time: number): Date {
+  return new Date(Math.min(Math.max(time, firstInstant), lastInstant));
+}
+
+const firstInstant = Date.parse('0001-01-01T00:00:00Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** NaN where the text is no date. */
 function firstMoment(text: string): number {

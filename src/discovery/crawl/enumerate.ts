@@ -14,7 +14,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
 import type { CrawlContext } from './context.ts';
-import { hostOf } from './fetch.ts';
+import { hostOf, isAddress } from './fetch.ts';
 import { readDomain } from './read-domain.ts';
 import { askRegistry } from './reader.ts';
 import { CrawlFault, isReadingFault } from './reasons.ts';
@@ -136,8 +136,8 @@ function namedBy(records: readonly ParticipantRecord[], registryName: string): N
 
 /** One that is none is told when the node is asked for: its own name must not hide all others. */
 function hostFor(node: string, records: readonly ParticipantRecord[]): string {
-  const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
+  const url = records.find((record) => record.url !== undefined && isAddress(record.url))?.url;
   const { namespace } = splitIdentity(node);
   const base = url ?? `https://${namespace}`;
-  return URL.canParse(base) ? hostOf(base) : namespace;
+  return isAddress(base) ? hostOf(base) : namespace;
 }

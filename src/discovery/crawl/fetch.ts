@@ -93,10 +93,18 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
 
 /** The host with its port, which everything there has in common. */
 export function hostOf(url: string): string {
-  if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
+  if (!isAddress(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 }
+
+/** A URL, of a host whose name can be one. */
+export function isAddress(url: string): boolean {
+  return URL.canParse(url) && new URL(url).hostname.length <= maxHostLength;
+}
+
+/** RFC 1035, section 2.3.4. */
+const maxHostLength = 255;
 
 function conditionalHeaders(condition: FetchOptions['condition']): Record<string, string> {
   return {

@@ -10,7 +10,7 @@ import {
   trustChange,
 } from '../../rules/self-hosted/trust-files.ts';
 import { inTurns, unpackBaseline, unpackChange } from './packed-files.ts';
-import { findKeys, isLarge, keyFinder, type Reader } from './reader.ts';
+import { findKeys, keyFinder, mayBeLarge, type Reader } from './reader.ts';
 import type { FileTask } from './verify-thread.ts';
 
 /** One baseline or change file, trusted; a large one in a thread, and what it holds is checked a little at a time. */
@@ -21,7 +21,7 @@ export async function readFile(
 ): Promise<TrustedBaseline | TrustedChange> {
   const { file, maxInflatedBytes, node, entry, kind, reference } = task;
   const checker = reader.checker();
-  if (reader.aside && isLarge(file)) {
+  if (reader.aside && mayBeLarge(maxInflatedBytes)) {
     const packed = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
     const judge = { node, entry, checker };
     return kind === 'baseline'

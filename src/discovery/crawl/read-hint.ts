@@ -5,7 +5,7 @@ import { openDocument, type ServedFile } from '../../rules/self-hosted/open-docu
 import { hostOf } from './fetch.ts';
 import { judgeIndex } from './read-index.ts';
 import { findNodeRecord, hostingNode, readNode } from './read-node.ts';
-import { fetchServed, inRoom, isLarge, type Reader } from './reader.ts';
+import { fetchServed, inRoom, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 /** The index that a hint leads to, and its node. */
@@ -49,7 +49,8 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
 /** Whose it claims to be. */
 function readNodeId(reader: Reader, file: ServedFile, signal: AbortSignal): Promise<unknown> {
   return inRoom(reader, file, signal, async (maxInflatedBytes) => {
-    if (reader.aside && isLarge(file)) return reader.aside.readNodeId({ file, maxInflatedBytes }, signal);
+    if (reader.aside && mayBeLarge(maxInflatedBytes))
+      return reader.aside.readNodeId({ file, maxInflatedBytes }, signal);
     return openDocument('index', file, { maxInflatedBytes }).document.nodeId;
   });
 }

@@ -9,7 +9,7 @@ import {
   trustIndex,
 } from '../../rules/self-hosted/trust-index.ts';
 import { unpackIndex } from './packed-files.ts';
-import { findKeys, inRoom, isLarge, keyFinder, type Reader } from './reader.ts';
+import { findKeys, inRoom, keyFinder, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 export interface IndexReading extends JudgedEntries {
@@ -64,7 +64,7 @@ export function judgeIndex(
 ): Promise<JudgedEntries & { index: TrustedIndex }> {
   const { limits, aside, allowUnsignedIndex: allowUnsigned } = reader;
   return inRoom(reader, file, signal, async (maxInflatedBytes) => {
-    if (aside && isLarge(file)) {
+    if (aside && mayBeLarge(maxInflatedBytes)) {
       const task = { file, maxInflatedBytes, node, limits, allowUnsigned };
       return unpackIndex(await aside.verifyIndex(task, keyFinder(reader, node), signal));
     }

@@ -12,8 +12,15 @@ import {
 } from '../../rules/self-hosted/trust-node.ts';
 import type { ReadNode } from '../../storage/crawl-nodes.ts';
 import type { TargetRow } from '../../storage/crawl-targets.ts';
-import type { FetchOptions } from './fetch.ts';
-import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
+import {
+  askRegistry,
+  type DocumentOptions,
+  fetchDocument,
+  fetchNamed,
+  findKeys,
+  type OpenedFile,
+  type Reader,
+} from './reader.ts';
 import { CrawlFault } from './reasons.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order): the registry's record of a node says where its manifest is; the
@@ -37,7 +44,10 @@ export interface NodeRecord {
 }
 
 const wellKnownPaths = ['/.well-known/dedi.index.json', '/.well-known/dedi.json'];
-const maxManifestBytes = 1024 * 1024;
+/** They are opened at once, and not in a thread: compressed or not, they are small. */
+const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
+/** Of an index: no more can be remembered. */
+const maxUrlBytes = 2_000;
 /** A manifest may list files of several registries. */
 const maxRecordFiles = 5;
 
@@ -108,8 +118,8 @@ export async function fetchManifestAt(
   base: string,
   { manifest, configuredUrl, signal }: Omit<NodeQuestion, 'identity'>,
 ): Promise<OpenedFile | 'unchanged' | 'missing'> {
-  const options: FetchOptions = {
-    ...{ maxBytes: maxManifestBytes, signal },
+  const options: DocumentOptions = {
+    ...{ ...nodeFileLimits, signal },
     ...(configuredUrl !== undefined && { operatorConfigured: true }),
   };
   for (const path of wellKnownPaths) {
@@ -155,7 +165,7 @@ export async function readRecord(
   );
   for (const file of manifest.recordFiles.slice(0, maxRecordFiles)) {
     try {
-      const options = { maxBytes: maxManifestBytes, digest: file.digest, signal };
+      const options = { ...nodeFileLimits, digest: file.digest, signal };
       const { opened } = await fetchNamed(reader, 'record', file.url, options);
       const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
       return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
@@ -179,6 +189,13 @@ export function requireIndexes(
     throw new CrawlFault(
       'too-many-indexes',
       `The record of ${identity} lists ${urls.length} indexes; ${limits.maxIndexes} are read.`,
+    );
+  }
+  const long = urls.find((url) => Buffer.byteLength(url) > maxUrlBytes);
+  if (long !== undefined) {
+    throw new CrawlFault(
+      'bad-url',
+      `The record of ${identity} lists an index at an address of more than ${maxUrlBytes} bytes.`,
     );
   }
   return urls;

@@ -53,18 +53,28 @@ export interface OpenedFile {
   modified?: string;
 }
 
+export interface DocumentOptions extends FetchOptions {
+  digest?: string;
+  /** Where it is less than what the largest of files may become. */
+  maxInflatedBytes?: number;
+}
+
 export async function fetchDocument(
   reader: Reader,
   document: HostedDocument,
   url: string,
-  options: FetchOptions & { digest?: string },
+  options: DocumentOptions,
 ): Promise<OpenedAnswer> {
-  const { digest, signal } = options;
+  const { digest, maxInflatedBytes: limit, signal } = options;
   const fetched = await reader.fetcher.fetch(url, { ...options, share: reader.share });
   if (fetched.kind !== 'file') return fetched;
   const { file, etag, modified } = fetched;
-  const opened = await inRoom(reader, file, signal, async (maxInflatedBytes) =>
-    openDocument(document, file, { digest, maxInflatedBytes }),
+  const opened = await inRoom(
+    reader,
+    file,
+    signal,
+    async (maxInflatedBytes) => openDocument(document, file, { digest, maxInflatedBytes }),
+    limit,
   );
   return { kind: 'opened', opened, bytes: file.wire.length, etag, modified };
 }
@@ -74,7 +84,7 @@ export async function fetchNamed(
   reader: Reader,
   document: HostedDocument,
   url: string,
-  options: FetchOptions & { digest?: string },
+  options: DocumentOptions,
 ): Promise<OpenedFile> {
   const answer = await fetchDocument(reader, document, url, options);
   if (answer.kind === 'opened') return answer;
@@ -105,8 +115,9 @@ export async function inRoom<T>(
   file: ServedFile,
   signal: AbortSignal,
   open: (maxInflatedBytes: number) => Promise<T>,
+  limit = limits.maxInflatedBytes,
 ): Promise<T> {
-  const { maxInflatedBytes } = limits;
+  const maxInflatedBytes = Math.min(limit, limits.maxInflatedBytes);
   const claimed = Math.min(claimedBytes(file), maxInflatedBytes);
   await share?.take(claimed, signal);
   try {
@@ -119,9 +130,9 @@ export async function inRoom<T>(
   return open(maxInflatedBytes);
 }
 
-/** What is verified in a thread, because it is large. */
-export function isLarge(file: ServedFile): boolean {
-  return claimedBytes(file) >= asideBytes;
+/** What is verified in a thread, because it may become large: what a file claims about itself was not true where it gets more room. */
+export function mayBeLarge(maxInflatedBytes: number): boolean {
+  return maxInflatedBytes >= asideBytes;
 }
 
 /** For who verifies what has not been read here: the keys that the node is likely to sign with, and then those that it claims. */
