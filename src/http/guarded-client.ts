@@ -122,9 +122,7 @@ export function createGuardedClient({ allowPrivateAddresses, lookup }: GuardedCl
       try {
         const { response, url } = await send(given, options, deadline.signal);
         head = { status: response.statusCode, headers: flatten(response.headers) };
-        const chunks: Buffer[] = [];
-        for await (const chunk of limited(response, url, options.maxBytes)) chunks.push(chunk);
-        const wire = Buffer.concat(chunks);
+        const wire = await readAll(response, url, options.maxBytes);
         const encoding = options.keepEncoding ? undefined : head.headers['content-encoding'];
         const body = await decode(wire, encoding, url, options);
         return { ...head, body, wire, url: url.href };
@@ -216,6 +214,17 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(authorization|cookie|proxy-authorization)$/i.test(name)),
   );
+}
+
+async function readAll(response: Dispatcher.ResponseData, url: URL, maxBytes: number): Promise<Buffer> {
+  if (response.statusCode === 304) {
+    // Has no body, and is what most of the answers to a crawler are.
+    await response.body.dump();
+    return Buffer.alloc(0);
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of limited(response, url, maxBytes)) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** The bytes of the body, as many as are allowed. */

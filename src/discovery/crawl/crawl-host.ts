@@ -138,7 +138,9 @@ async function performAll(
       if (outcome instanceof CrawlFault && outcome.hostFailed && isAbout(outcome, host)) fault = outcome;
     }
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: itemsAtOnce }, work));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: Math.min(itemsAtOnce, items.length) }, work),
+  );
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
 }
