@@ -26,7 +26,10 @@ export interface Queryable {
     values?: readonly unknown[],
     options?: QueryOptions,
   ): Promise<{ rows: R[]; rowCount: number }>;
-  /** The database that this asks, where it is not one itself: what is remembered of one is remembered under it. */
+  /**
+   * What a process remembers of the database, it remembers under this. It is another one after a connection was lost: an older state of
+   * the database may have been restored.
+   */
   readonly origin?: object;
 }
 
@@ -84,7 +87,11 @@ export async function openDatabase(options: {
 
   const settings = { ...connectionSettings(url), connectionTimeoutMillis: connectionWaitMs };
   const pool = new pg.Pool({ ...settings, max: maxConnections });
-  const lost = (error: Error) => logger.warn({ reason: error.message }, 'lost a connection to PostgreSQL');
+  let origin = {};
+  const lost = (error: Error) => {
+    origin = {};
+    logger.warn({ reason: error.message }, 'lost a connection to PostgreSQL');
+  };
   // An idle connection that breaks is reported by the pool, one that is lent out by itself; unheard, either ends the process.
   const listened = (opened: pg.Pool) =>
     opened.on('error', lost).on('connect', (client) => client.on('error', lost));
@@ -121,6 +128,9 @@ export async function openDatabase(options: {
     },
 
     stream: (text, values, { batch }) => readCursor(pool, text, values, batch),
+    get origin() {
+      return origin;
+    },
     hint: (channel) => hints.send([channel]),
     listen: hints.listen,
     ping: () =>
@@ -263,7 +273,7 @@ async function inTime<T>(
 /** Statements that all together have so much time left. */
 export function withinTime(database: Database, remainingMs: () => number): Queryable {
   return {
-    origin: database,
+    origin: database.origin ?? database,
     query: (text, values, options) =>
       database.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   };

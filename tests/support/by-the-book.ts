@@ -56,8 +56,10 @@ export async function fill(
 ): Promise<void> {
   const { rows } = await database.query<{ tables: string }>(
     `select string_agg('discovery.' || tablename, ', ') as tables from pg_tables
-     where schemaname = 'discovery' and tablename <> 'feed'`,
+     where schemaname = 'discovery' and tablename not in ('feed', 'run')`,
   );
+  // The numbers of runs are never given again: processes know them by these.
+  await database.query('truncate discovery.run');
   await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
   await apply(database, index);
 }

@@ -1,10 +1,11 @@
 import { defaultLimit, neededCount } from '../../rules/discover/page-answer.ts';
+import type { Ranked } from './best-first.ts';
 import { type Candidates, inParts, type Proposal, type Search } from './candidates.ts';
 import { type Keys, keysOf } from './key-sets.ts';
 import { passing, settled } from './passing.ts';
 import type { SpatialSearch } from './spatial.ts';
 import { inOrder, type Standing, sorted } from './standing.ts';
-import type { Ranked, TextSearch } from './text.ts';
+import type { TextSearch } from './text.ts';
 
 /** So many of the ranked, best first, are held against places at a time. */
 const checkedAtOnce = 1_200;

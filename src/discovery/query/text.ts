@@ -5,6 +5,7 @@ import { everyResource, wordList } from '../../storage/discovery-lists.ts';
 import { divided, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { readResourceKeys, readWordsAmong } from '../../storage/discovery-word-search.ts';
 import { emptyList, type KeyList, lowerBound } from '../../storage/key-list.ts';
+import { bestFirst, type Ranked, withRank } from './best-first.ts';
 import type { Search } from './candidates.ts';
 import { difference, type Keys, keysOf, union } from './key-sets.ts';
 import { rankKeys } from './rank-keys.ts';
@@ -21,12 +22,6 @@ export interface TextSearch {
   best(): AsyncGenerator<Ranked>;
   /** Those among these resources that have one of the words, in the order of keys. */
   rank(keys: Keys): Promise<Ranked>;
-}
-
-/** Resources, and beside each its rank. */
-export interface Ranked {
-  keys: Keys;
-  ranks: Float64Array;
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
@@ -58,21 +53,10 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
           () => rank(keys),
           (found) => ({ resources: found.keys.length }),
         );
-        yield bestFirst(ranked);
+        yield* bestFirst(ranked);
       }
     },
   };
-}
-
-function withRank(keys: Keys, ranks: Float64Array): Ranked {
-  const found: Ranked = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
-  let count = 0;
-  for (let index = 0; index < keys.length; index++) {
-    if (ranks[index] === 0) continue;
-    found.keys[count] = keys[index] as number;
-    found.ranks[count++] = ranks[index] as number;
-  }
-  return { keys: found.keys.subarray(0, count), ranks: found.ranks.subarray(0, count) };
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
@@ -193,25 +177,6 @@ async function placesAmong(
 
 /** To look up the words of one resource takes as long as to walk along so many places of a word. */
 const lookUpCost = 40;
-
-/** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
-function bestFirst({ keys, ranks }: Ranked): Ranked {
-  const levels = union([ranks.slice().sort()]);
-  const starts = new Uint32Array(levels.length + 1);
-  const levelOf = Uint32Array.from(ranks, (rank) => levels.length - 1 - lowerBound(levels, rank));
-  for (const level of levelOf) starts[level + 1] = (starts[level + 1] as number) + 1;
-  for (let level = 0; level < levels.length; level++)
-    starts[level + 1] = (starts[level + 1] as number) + (starts[level] as number);
-  const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
-  for (let index = 0; index < keys.length; index++) {
-    const level = levelOf[index] as number;
-    const place = starts[level] as number;
-    starts[level] = place + 1;
-    sorted.keys[place] = keys[index] as number;
-    sorted.ranks[place] = ranks[index] as number;
-  }
-  return sorted;
-}
 
 function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): object[] {
   return query.words.map(({ word, variants }) => ({
