@@ -5,7 +5,19 @@
  */
 import { type Static, type TObjectOptions, Type } from 'typebox';
 import { Geometry } from './geojson.ts';
-import { closed, Id, Uri } from './shapes.ts';
+import { closed, Id } from './shapes.ts';
+
+/** Both together are what a catalog is searched by; their lengths are our limit, the specification names none. */
+const SchemaContext = Type.String({
+  format: 'uri',
+  maxLength: 2048,
+  description: 'URI of the domain schema.',
+});
+const SchemaTypeName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'Type within that schema.',
+});
 
 /**
  * Domain-specific attributes: an open object that names its schema. resourceAttributes, offerAttributes and
@@ -14,8 +26,8 @@ import { closed, Id, Uri } from './shapes.ts';
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(
     {
-      '@context': Type.String({ format: 'uri', description: 'URI of the domain schema.' }),
-      '@type': Type.String({ minLength: 1, description: 'Type within that schema.' }),
+      '@context': SchemaContext,
+      '@type': SchemaTypeName,
     },
     {
       title: 'Attributes',
@@ -29,7 +41,7 @@ type TypedAttributes = { '@context': string; '@type': string; [member: string]: 
 /** The specification asks no @context of a provider's attributes; who names one of the two must name both. */
 export const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
   Type.Object(
-    { '@context': Type.Optional(Uri), '@type': Type.Optional(Type.String({ minLength: 1 })) },
+    { '@context': Type.Optional(SchemaContext), '@type': Type.Optional(SchemaTypeName) },
     {
       title: 'ProviderAttributes',
       description: 'Domain-specific fields; validated where @context and @type name a schema.',

@@ -97,6 +97,18 @@ describe('refused at once, with the path of the bad value', () => {
       [...aResource, 'resourceAttributes', '@context'],
       'EV',
     ],
+    [
+      'SCH_INVALID_FORMAT',
+      'a @type of 129 characters',
+      [...aResource, 'resourceAttributes', '@type'],
+      'x'.repeat(129),
+    ],
+    [
+      'SCH_INVALID_FORMAT',
+      'a @context of more than 2,048 characters',
+      [...aResource, 'resourceAttributes', '@context'],
+      `https://schema.example.org/${'x'.repeat(2_048)}`,
+    ],
     ['SCH_INVALID_FORMAT', 'an id of 513 characters', [...aCatalog, 'id'], 'x'.repeat(513)],
     ['SCH_INVALID_FORMAT', 'an empty id', [...aResource, 'id'], ''],
     ['SCH_INVALID_FORMAT', 'a validity that is no date', [...aCatalog, 'validity', 'endDate'], 'soon'],

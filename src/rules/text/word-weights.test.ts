@@ -31,6 +31,17 @@ describe('the words of a document', () => {
     expect(offerWords({ id: 'o', descriptor: { name: 'Half price' } }).get('half')).toBe(0.9);
   });
 
+  it('are its first ten thousand: more are no text for people', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, n) => `w${n}x`).join(' ');
+    const words = resourceWords({ id: 'r', descriptor: { name: 'Tea', longDesc: many(12_000) } });
+    expect([words.size, words.has('tea')]).toEqual([10_000, true]);
+    const book = `${'tea '.repeat(100_000)}coffee`;
+    expect([...resourceWords({ id: 'r', descriptor: { name: 'Book', longDesc: book } }).keys()]).toEqual([
+      'book',
+      'tea',
+    ]);
+  });
+
   it('outweigh a typing error wherever they stand', () => {
     const worst = offerWords({
       id: 'o',

@@ -37,13 +37,20 @@ const attributePercent = 80;
 const shortName = 2;
 const longestName = shortName + 9;
 
+/** No description has more; what has is no text for people, and would cost the index more than all others. */
+const maxWords = 10_000;
+
 function weigh(texts: readonly SearchedText[], levelPercent: number): WordWeights {
   const weights = new Map<string, number>();
   for (const { field, text } of texts) {
+    if (weights.size >= maxWords) break;
     const words = indexedWords(text);
     const percent = field === 'name' ? namePercent(words.size) : fieldPercent[field];
     const weight = Math.round((percent * levelPercent) / 100) / 100;
-    for (const word of words) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+    for (const word of words) {
+      const known = weights.get(word);
+      if (known !== undefined || weights.size < maxWords) weights.set(word, Math.max(weight, known ?? 0));
+    }
   }
   return weights;
 }

@@ -7,7 +7,7 @@
  * the same words on every machine; Chinese characters are indexed singly as well, because one alone can be a word.
  */
 export function indexedWords(text: string): ReadonlySet<string> {
-  if (text.length > maxKeptLength) return wordsOf(text, 'index');
+  if (text.length > maxKeptLength) return wordsOf(beginningOf(text, maxTextLength), 'index');
   const known = kept.get(text);
   if (known) return known;
   const words = wordsOf(text, 'index');
@@ -23,16 +23,18 @@ const maxKeptLength = 40;
 
 /** In the order of the text, without repetitions; so many that a page pasted into the field costs no more than a sentence. */
 export function queryWords(text: string): string[] {
-  const words = wordsOf(beginningOf(text), 'query');
+  const words = wordsOf(beginningOf(text, maxQueryLength), 'query');
   return [...words].slice(0, maxQueryWords);
 }
 
-function beginningOf(text: string): string {
-  if (text.length <= maxQueryLength) return text;
-  const lastSpace = text.lastIndexOf(' ', maxQueryLength);
-  return text.slice(0, lastSpace === -1 ? maxQueryLength : lastSpace);
+function beginningOf(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const lastSpace = text.lastIndexOf(' ', maxLength);
+  return text.slice(0, lastSpace === -1 ? maxLength : lastSpace);
 }
 
+/** Of one text of a document: books are not indexed. */
+const maxTextLength = 250_000;
 const maxQueryLength = 10_000;
 const maxQueryWords = 100;
 /** Longer ones are no words: keys, encoded data. */
