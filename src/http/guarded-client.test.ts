@@ -311,6 +311,11 @@ describe('the guard', () => {
     });
   });
 
+  it('names what it does not call as it was written', async () => {
+    const { message } = await failureOf(open().request('file:///etc/passwd', limits));
+    expect(message).toBe('file:/etc/passwd is not called: it is neither https nor http.');
+  });
+
   it('refuses credentials, other schemes and what is no URL, whoever configured it', async () => {
     const options = { ...limits, operatorConfigured: true };
     expect(await kindOf(open().request('http://me:secret@localhost/', options))).toBe('bad-url');

@@ -176,7 +176,8 @@ function parseUrl(text: string): URL {
 }
 
 function badUrl(url: URL, why: string): FetchFailure {
-  return new FetchFailure('bad-url', `${url.origin}${url.pathname} is not called: ${why}.`);
+  const where = url.host === '' ? url.protocol : `${url.protocol}//${url.host}`;
+  return new FetchFailure('bad-url', `${where}${url.pathname} is not called: ${why}.`);
 }
 
 function startDeadline(url: URL, { timeoutMs, signal }: RequestOptions) {
