@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close();
-  if (fresh) await rm(fresh, { recursive: true });
+  if (fresh) await rm(fresh, { recursive: true, maxRetries: 10, retryDelay: 100 });
   fresh = undefined;
 });
 

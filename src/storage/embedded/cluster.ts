@@ -108,10 +108,13 @@ export async function makeCluster(
   }
 }
 
+/** An initdb that has outlived its process may still write there: then it stays until the next start. */
 async function removeUnfinished(dataDirectory: string): Promise<void> {
   const parent = join(dataDirectory, '..');
   const leftovers = (await readdir(parent)).filter((name) => name.startsWith(`${basename(dataDirectory)}.`));
-  for (const name of leftovers) await rm(join(parent, name), { recursive: true, force: true });
+  for (const name of leftovers) {
+    await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 function initialSettings(directory: string, passwordFile: string): string[] {
