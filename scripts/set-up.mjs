@@ -2,7 +2,16 @@
 // since the last build, and says so. Uses nothing but Node, because nothing is installed yet when it first runs.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,6 +27,8 @@ once('dist/.built', ['package-lock.json', 'tsconfig.json', ...filesBelow('src')]
   console.log('signpost: building …');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  // npx makes it so only when it meets this directory for the first time.
+  chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
 });
 
 /** Does the work unless the stamp file says that it was done for exactly these inputs. */
