@@ -255,6 +255,7 @@ describe('a file that claims to be small', () => {
 
   it('inflates-too-large: is refused where it is a manifest, which is small', async () => {
     scene.provider.spoil(only('manifest', gzipBomb(2_000_000)));
+    await scene.provider.register();
     await scene.look();
     await scene.expectTold('inflates-too-large');
   });

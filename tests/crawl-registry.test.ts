@@ -32,8 +32,11 @@ afterEach(async () => {
 });
 
 const indexUrl = () => `${scene.provider.url}/index/catalogs.index.json`;
-const listIndex = () =>
-  setCatalogIndexUrls(network.database, splitIdentity(scene.provider.identity), [indexUrl()]);
+
+async function listIndex(): Promise<void> {
+  await scene.provider.register();
+  await setCatalogIndexUrls(network.database, splitIdentity(scene.provider.identity), [indexUrl()]);
+}
 
 /** The registry writes every record as told. */
 function writeRecords(rewrite: (record: Body) => void): void {

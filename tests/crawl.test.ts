@@ -124,6 +124,7 @@ describe('a participant that hosts nothing', () => {
     const { database } = network;
     const plain = await startProvider(network, 'plain');
     try {
+      await plain.register();
       await crawl(database);
       expect(plain.requests.map(({ status }) => status)).toEqual([404, 404]);
       const { rows } = await database.query<{ hours: number }>(

@@ -16,8 +16,9 @@ import { startTamperingProxy, type TamperingProxy } from './tampering-proxy.ts';
 
 export type { HostedAnswer, Spoiler } from './tampering-proxy.ts';
 
-// A provider node: the real publisher's files over real HTTP, registered in the network's registry. Between it and whoever reads stands a
-// proxy that can be told to spoil what it passes on.
+// A provider node: the real publisher's files over real HTTP, registered in the network's registry once there is something to read: the
+// crawler, which looks around at any time, would tell that it found nothing. Between it and whoever reads stands a proxy that can be told to
+// spoil what it passes on.
 
 export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spoil'> {
   id: string;
@@ -25,7 +26,10 @@ export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spo
   identity: string;
   /** With the key that signs now. */
   tree: PublisherTree;
+  /** Registers it too, the first time. */
   publish(request: TriggerRequest, indexName?: string): Promise<TriggerAnswer>;
+  /** Unless it is registered already, or is not to be. */
+  register(): Promise<void>;
   /** Signs with another, registered key from now on. */
   rotate(recordId: string): Promise<void>;
   stop(): Promise<void>;
@@ -65,18 +69,22 @@ export async function startProvider(
     publicKey: publicKeyOf(key.privateKey),
     ttlSeconds: 0,
   });
-  if (register) {
-    await registerParticipant(network.database, {
-      ...{ ...splitIdentity(identity), subscriberId: id, type: 'BPP', url, networkIds: networks },
-      key: { ...keyOf(tree.key), recordId: registeredKey },
-    });
-  }
+  let mustRegister = register;
   const provider: Provider = {
     ...{ id, identity, url, tree, requests, spoil },
     async publish(request, indexName) {
       const answer = await publishCatalogs(provider.tree, request, indexName);
       await renewManifest(provider.tree, { url });
+      await provider.register();
       return answer;
+    },
+    async register() {
+      if (!mustRegister) return;
+      mustRegister = false;
+      await registerParticipant(network.database, {
+        ...{ ...splitIdentity(identity), subscriberId: id, type: 'BPP', url, networkIds: networks },
+        key: { ...keyOf(tree.key), recordId: registeredKey },
+      });
     },
     async rotate(recordId) {
       const { key, oldKeys } = provider.tree;
