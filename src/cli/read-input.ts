@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { hasCode } from '../error-code.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import { type CommandContext, CommandError } from './command.ts';
@@ -9,7 +10,7 @@ export async function readInput(file: string, context: CommandContext): Promise<
   try {
     return await readFile(file);
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = hasCode(error, 'ENOENT');
     const reason = error instanceof Error ? error.message : String(error);
     throw new CommandError(
       missing ? `There is no file ${file}.` : `${file} cannot be read: ${reason}.`,

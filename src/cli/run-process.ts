@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Config } from '../config.ts';
+import { hasCode } from '../error-code.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
 import type { Database } from '../storage/database.ts';
@@ -82,7 +83,7 @@ function killOurselves(config: Config, logger: Logger): void {
 const dieAfterMs = 2_000;
 
 function explain(error: unknown): CommandError {
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+  if (hasCode(error, 'EADDRINUSE')) {
     const { address, port } = error as Error & { address?: string; port?: number };
     return new CommandError(
       `Cannot listen on ${address}:${port}: another program does. Stop it, or set another port (see .env.example).`,

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
 import { type Callback, createArrival, readCallback } from '../delivery/await-callback.ts';
+import { hasCode } from '../error-code.ts';
 import { createServer } from '../http/server.ts';
 import { type SignedService, signedRoute } from '../http/signed-route.ts';
 import { silentLogger } from '../logger.ts';
@@ -109,7 +110,7 @@ function describeService(
 }
 
 function explain(error: Error, { host, port }: ListenAddress): never {
-  const inUse = 'code' in error && error.code === 'EADDRINUSE';
+  const inUse = hasCode(error, 'EADDRINUSE');
   throw new CommandError(
     inUse
       ? `Cannot wait for the callback at ${host}:${port}: another program listens there. Stop it, give another address with ` +

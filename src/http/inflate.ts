@@ -1,5 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, gunzip } from 'node:zlib';
+import { hasCode } from '../error-code.ts';
 import { FetchFailure } from './fetch-failure.ts';
 
 // Gunzip with a limit on what comes out: a few kilobytes can inflate to gigabytes. `what` names the bytes in messages.
@@ -34,8 +35,7 @@ export async function* inflateStream(
 
 function inflateFailure(error: unknown, maxInflatedBytes: number, what: string): FetchFailure {
   if (error instanceof FetchFailure) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxInflatedBytes, what);
+  if (hasCode(error, 'ERR_BUFFER_TOO_LARGE')) return tooLarge(maxInflatedBytes, what);
   return new FetchFailure('bad-encoding', `${what} is not valid gzip.`, error);
 }
 

@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { hasCode } from '../error-code.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import { parseCatalogIndex, parseIndexEntry } from '../protocol/read-signed-files.ts';
@@ -131,7 +132,7 @@ export async function listFiles(tree: Pick<PublisherTree, 'root'>, folder: strin
     // A link may lead to a file.
     return found.filter((one) => one.isFile() || one.isSymbolicLink()).map(({ name }) => name);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasCode } from '../error-code.ts';
 import type { ByteRange } from '../http/byte-range.ts';
 import { isNotModified, type Validators, wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
@@ -88,7 +89,7 @@ async function openFile(root: string, path: string | undefined): Promise<OpenedF
     await handle.close();
     return undefined;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && absences.includes(String(error.code))) return undefined;
+    if (hasCode(error, ...absences)) return undefined;
     throw error;
   }
 }

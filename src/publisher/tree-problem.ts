@@ -1,14 +1,14 @@
+import { hasCode } from '../error-code.ts';
 import { LockNotFree } from '../storage/file-lock.ts';
 import { DamagedIndex } from './indexes.ts';
 
 /** Why the tree cannot be read or written, for whoever looks after it; undefined for an error that does not come from there. */
 export function findTreeProblem(error: unknown): string | undefined {
   if (error instanceof DamagedIndex || error instanceof LockNotFree) return error.message;
-  if (!(error instanceof Error && 'code' in error && diskProblems.has(error.code))) return undefined;
+  if (!hasCode(error, ...diskProblems)) return undefined;
   return `The published files cannot be read or written: ${error.message}.`;
 }
 
 /** What a full, broken or forbidden disk says, and one on which something else stands where a file or folder should. */
-const diskProblems = new Set<unknown>(
-  'EACCES EDQUOT EFBIG EIO EISDIR ELOOP EMFILE ENFILE ENOSPC ENOTDIR EPERM EROFS EXDEV'.split(' '),
-);
+const diskProblems =
+  'EACCES EDQUOT EFBIG EIO EISDIR ELOOP EMFILE ENFILE ENOSPC ENOTDIR EPERM EROFS EXDEV'.split(' ');

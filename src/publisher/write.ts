@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../error-code.ts';
 import { readFile } from './read-file.ts';
 import type { SealedFile } from './seal.ts';
 
@@ -39,7 +40,7 @@ async function findFile(target: string): Promise<Buffer | undefined> {
   try {
     return await readFile(target);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
+import { hasCode } from '../error-code.ts';
 import type { Logger } from '../logger.ts';
 import { findBinaries, openDirectories as usualOpenDirectories } from './embedded/binaries.ts';
 import {
@@ -96,10 +97,9 @@ async function makeHome(home: string): Promise<void> {
     await mkdir(home, { recursive: true });
     await access(home, constants.W_OK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason = error instanceof Error ? error.message : error;
     throw new Error(
-      code === 'EACCES' || code === 'EPERM'
+      hasCode(error, 'EACCES', 'EPERM')
         ? `${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`
         : `Cannot write to ${home}: ${reason}. Set another DATA_DIR.`,
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../error-code.ts';
 import { identifyProcess, placeOfProcess } from './process-identity.ts';
 
 // A lock between processes that is taken over when its owner has died: at once where that can be told, on the same machine and in the same
@@ -89,7 +90,7 @@ async function create(directory: string, number: number): Promise<boolean> {
     // A link appears with its whole content, and fails where one stands.
     await link(complete, join(directory, String(number)));
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     await rm(complete, { force: true });
@@ -109,7 +110,7 @@ async function giveBack(directory: string, number: number): Promise<void> {
     await truncate(join(directory, String(number)));
   } catch (error) {
     // Somebody has removed it, and what is not there is not held either.
-    if (!isCode(error, 'ENOENT')) throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
   }
 }
 
@@ -146,8 +147,4 @@ async function highest(directory: string): Promise<number> {
 
 async function numbers(directory: string): Promise<number[]> {
   return (await readdir(directory)).filter((name) => /^\d+$/.test(name)).map(Number);
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

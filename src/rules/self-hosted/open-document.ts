@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { hasCode } from '../../error-code.ts';
 import { sha256Matches } from '../../protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
@@ -69,7 +70,7 @@ function inflate(kind: HostedDocument, url: string, bytes: Uint8Array, maxOutput
   try {
     return gunzipSync(bytes, { maxOutputLength });
   } catch (error) {
-    const tooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    const tooLarge = hasCode(error, 'ERR_BUFFER_TOO_LARGE');
     throw tooLarge
       ? new TrustFault(
           kind,
