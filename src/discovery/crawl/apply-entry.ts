@@ -21,7 +21,7 @@ import {
   recordExtensions,
 } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
-import { type EntryWork, linesOf } from './crawl-entry.ts';
+import { type EntryWork, linesOf } from './entry-work.ts';
 import { CrawlFault, endsWork } from './reasons.ts';
 import { nextAttempt } from './schedule.ts';
 

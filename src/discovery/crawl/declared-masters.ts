@@ -9,7 +9,7 @@ import {
   wantMastersOf,
 } from '../../storage/crawl-masters.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
-import type { EntryWork } from './crawl-entry.ts';
+import type { EntryWork } from './entry-work.ts';
 import { readHint } from './read-hint.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
 import { minPollMs } from './schedule.ts';

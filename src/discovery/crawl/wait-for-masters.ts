@@ -1,8 +1,8 @@
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { isAnyMasterHere, searchForMasters } from '../../storage/crawl-masters.ts';
 import { recordTarget } from '../../storage/crawl-targets.ts';
-import { type EntryWork, postpone } from './crawl-entry.ts';
 import type { DeclaredMasters } from './declared-masters.ts';
+import { type EntryWork, postpone } from './entry-work.ts';
 import { CrawlFault } from './reasons.ts';
 
 // A REGULAR catalog that extends what is not there waits, with its cursor where it was: it is tried again now and then, and as soon as a

@@ -1,0 +1,68 @@
+import type { HostLease } from '../../storage/crawl-hosts.ts';
+import { type LogLine, writeLog } from '../../storage/crawl-log.ts';
+import { recheckNode } from '../../storage/crawl-nodes.ts';
+import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
+import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import type { CrawlContext } from './context.ts';
+import { CrawlFault, type ReadingFault } from './reasons.ts';
+import { minPollMs, nextAttempt } from './schedule.ts';
+import { lineOf } from './tell.ts';
+
+// One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
+
+export interface EntryWork {
+  context: CrawlContext;
+  lease: HostLease;
+  row: TargetRow;
+  signal: AbortSignal;
+}
+
+/** The entry is dealt with: nothing more is to do until there is another one. */
+export async function settle(
+  work: EntryWork,
+  changes: TargetChanges,
+  faults: readonly ReadingFault[],
+): Promise<void> {
+  const { context, lease, row } = work;
+  const now = context.now();
+  const [fault] = faults;
+  await context.database.transaction(async (tx) => {
+    const settled = {
+      settled_digest: row.digest,
+      failures: 0,
+      last_code: fault?.code ?? null,
+      waiting_for: null,
+    };
+    await recordTarget(tx, lease, row, { ...settled, ...changes }, null);
+    await settlePrecedence(tx, [{ owner: row.node, id: row.catalog_id }]);
+    await writeLog(tx, linesOf(work, faults), now);
+  });
+}
+
+/** It is tried again, whatever its index answers meanwhile. */
+export async function postpone(
+  work: EntryWork,
+  faults: readonly ReadingFault[],
+  more: Pick<TargetChanges, 'waiting_for'> = {},
+): Promise<void> {
+  const { context, lease, row } = work;
+  const now = context.now();
+  const failures = row.failures + 1;
+  const retryAfterMs = Math.max(
+    0,
+    ...faults.map((fault) => (fault instanceof CrawlFault && fault.retryAfterMs) || 0),
+  );
+  const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
+  await context.database.transaction(async (tx) => {
+    const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
+    if (faults.some((fault) => !(fault instanceof CrawlFault)))
+      await recheckNode(tx, row.node_id, now, minPollMs);
+    await recordTarget(tx, lease, row, changes, dueAt);
+    await writeLog(tx, linesOf(work, faults), now);
+  });
+}
+
+export function linesOf({ context, row }: EntryWork, faults: readonly ReadingFault[]): LogLine[] {
+  const about = { node: row.node, indexUrl: row.index_url, catalogId: row.catalog_id };
+  return faults.map((fault) => lineOf(context, about, fault));
+}
