@@ -118,25 +118,22 @@ const nothing: DocumentEntries = {
   geometries: [],
 };
 
-/** Keys by list; of numbers, those of one value stand together. */
+/** Keys by list. */
 interface ListChanges {
-  put(list: number, key: number, value?: number): void;
+  put(list: number, key: number, mark?: number): void;
   entries(): Iterable<ListEntries>;
 }
 
 function createListChanges(): ListChanges {
-  const lists = new Map<number, Map<number, ListEntries>>();
+  const lists = new Map<number, ListEntries>();
   return {
-    put(list, key, value = 0) {
-      const values = lists.get(list) ?? new Map<number, ListEntries>();
-      const entries = values.get(value) ?? { list, keys: [], marks: [] };
+    put(list, key, mark = 0) {
+      const entries = lists.get(list) ?? { list, keys: [], marks: [] };
       entries.keys.push(key);
-      entries.marks.push(value);
-      lists.set(list, values.set(value, entries));
+      entries.marks.push(mark);
+      lists.set(list, entries);
     },
-    *entries() {
-      for (const values of lists.values()) yield* values.values();
-    },
+    entries: () => lists.values(),
   };
 }
 

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Database, Queryable } from './database.ts';
-import { type Claim, leaseMs, matching, Parameters, tableName } from './leases.ts';
+import { type Claim, leaseMs, matching, tableName } from './leases.ts';
+import { Parameters } from './parameters.ts';
 
 // Claims of due rows (see leases.ts), also with a limit on how many rows of one group may be in work at a time.
 

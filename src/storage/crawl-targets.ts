@@ -1,7 +1,7 @@
 import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
 import { dayOf, fetchedToday } from './crawl-nodes.ts';
 import type { Queryable, Transaction } from './database.ts';
-import { Parameters } from './leases.ts';
+import { Parameters } from './parameters.ts';
 
 // The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
 

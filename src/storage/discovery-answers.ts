@@ -1,8 +1,9 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { type CandidateQuery, checkCondition, type DocumentCheck, passing } from './discovery-candidates.ts';
-import { addGate, createParameters } from './discovery-gate.ts';
+import { addGate } from './discovery-gate.ts';
 import { type AppliedOffer, applyOffers, type ListedOffer, listedOffers } from './discovery-offers.ts';
+import { Parameters } from './parameters.ts';
 
 // What an answer is made of: the documents of the resources that were found, their catalogs, and the offers that apply to them. One statement:
 // a search waits longer for the way to the database and back than for what happens there.
@@ -37,7 +38,7 @@ export interface FoundDocument {
 }
 
 export async function readPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
-  const parameters = createParameters();
+  const parameters = new Parameters();
   const candidates = query.isSettled
     ? `select key, place from unnest(${parameters.add(bigintArray(query.keys))}::bigint[]) with ordinality as named (key, place)`
     : passing(query, parameters);

@@ -1,7 +1,8 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { createParameters, type Gate, type Parameters, searchedCondition } from './discovery-gate.ts';
+import { type Gate, searchedCondition } from './discovery-gate.ts';
 import { lastNumbers, span } from './discovery-keys.ts';
+import { Parameters } from './parameters.ts';
 
 // Resources that the index proposed: which of them belong to searched catalogs and pass a check on their documents. A catalog's own key stands
 // for all its resources.
@@ -22,7 +23,7 @@ export interface CandidateQuery {
 /** The resources that pass, in the order in which they were named, none twice. */
 export async function readPassing(queryable: Queryable, query: CandidateQuery): Promise<number[]> {
   if (query.keys.length === 0) return [];
-  const parameters = createParameters();
+  const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by place, key))::text as keys from (${passing(query, parameters)}) as passing`,
     parameters.values,
@@ -38,7 +39,7 @@ export async function readPassingDocuments(
   query: CandidateQuery,
 ): Promise<{ key: number; document: string }[]> {
   if (query.keys.length === 0) return [];
-  const parameters = createParameters();
+  const parameters = new Parameters();
   const { rows } = await queryable.query<{ key: number; document: string }>(
     `select key, document::text as document
      from (${passing(query, parameters)}) as passing join discovery.resource using (key)

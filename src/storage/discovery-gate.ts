@@ -1,3 +1,5 @@
+import type { Parameters } from './parameters.ts';
+
 // Which catalogs a search looks at, and which offers count, as conditions in SQL (rules/discover/served.ts says the same of values). The texts
 // are always the same, whatever a search is narrowed to: so statements with them can be prepared.
 
@@ -7,17 +9,6 @@ export interface Gate {
   networkId?: string;
   /** Schema context URIs, one of which the catalog must use; none means all. */
   schemaContext: readonly string[];
-}
-
-/** The parameters of a statement: each value is named once, by its place. */
-export interface Parameters {
-  values: unknown[];
-  add(value: unknown): string;
-}
-
-export function createParameters(): Parameters {
-  const values: unknown[] = [];
-  return { values, add: (value) => `$${values.push(value)}` };
 }
 
 /** What every catalog and offer must satisfy, as parameters of a statement. */

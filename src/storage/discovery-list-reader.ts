@@ -1,15 +1,7 @@
 import { bigintArray, doubleArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { numberList } from './discovery-lists.ts';
-import {
-  emptyList,
-  inOrder,
-  type KeyList,
-  lowerBound,
-  readRuns,
-  singleRunBytes,
-  upperBound,
-} from './key-list.ts';
+import { emptyList, inOrder, type KeyList, lowerBound, readRuns, runBytes, upperBound } from './key-list.ts';
 import { noteRuns } from './list-memory.ts';
 import { noNumbers, readNumberRuns } from './number-list.ts';
 
@@ -73,9 +65,6 @@ async function readParts(
   const bytes = new Map(rows.map((row) => [row.list, row.bytes]));
   return new Map(rests.map((rest) => [rest.list, partOf(queryable, rest, bytes.get(rest.list), maxRuns)]));
 }
-
-/** As bytes alone, runs are read many times as fast as row by row. */
-const runBytes = `coalesce(bytes, ${singleRunBytes})`;
 
 /** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
 function partOf(

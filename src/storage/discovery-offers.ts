@@ -2,7 +2,6 @@ import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import {
   addGate,
-  createParameters,
   type Gate,
   type GateParameters,
   servedCondition,
@@ -10,6 +9,7 @@ import {
   validCondition,
 } from './discovery-gate.ts';
 import { catalogKeyOf, firstNumbers } from './discovery-keys.ts';
+import { Parameters } from './parameters.ts';
 
 // Which offers apply to which resources at a moment, asked from either side (rules/discover/attach-offers.ts says the same of values): of one
 // owner, in a shared network, by resourceIds or else by the provider. Of several with one id, a catalog lists its own, or else the first.
@@ -27,7 +27,7 @@ export async function findOffers(
   gate: Gate,
 ): Promise<AppliedOffer[]> {
   if (keys.length === 0) return [];
-  const parameters = createParameters();
+  const parameters = new Parameters();
   const { rows } = await queryable.query<ListedOffer>(
     `with found as materialized (
        select resource.key, resource.id, catalog.key as home, owner, provider_id, networks
@@ -98,7 +98,7 @@ export async function findCovered(
   gate: Gate,
 ): Promise<AppliedOffer[]> {
   if (offerKeys.length === 0) return [];
-  const parameters = createParameters();
+  const parameters = new Parameters();
   const wanted = parameters.add(bigintArray(offerKeys));
   const moment = addGate(gate, parameters);
   const { rows } = await queryable.query<AppliedOffer>(

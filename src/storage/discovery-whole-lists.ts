@@ -1,7 +1,7 @@
 import { bigintArray, textArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { isHead } from './discovery-keys.ts';
-import { emptyList, inOrder, type KeyList, readRuns, singleRunBytes } from './key-list.ts';
+import { emptyList, inOrder, type KeyList, readRuns, runBytes } from './key-list.ts';
 import { findKept, type KeptList, keepList, noteRuns } from './list-memory.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
 
@@ -26,7 +26,7 @@ export function readWholeLists(
   lists: readonly number[],
 ): Promise<Map<number, WholeList>> {
   return readWhole(queryable, lists, {
-    bytes: `coalesce(bytes, ${singleRunBytes})`,
+    bytes: runBytes,
     maxRuns,
     empty: emptyWhole,
     decode(bytes) {

@@ -101,9 +101,9 @@ export function upperBound(keys: Float64Array, key: number): number {
 
 const head = { count: 0, length: 2, first: 4, weight: 12, bytes: 14 };
 
-/** The bytes of a run of one key, in SQL. */
-export const singleRunBytes =
-  'int2send(1::smallint) || int2send(0::smallint) || int8send(first::bigint) || int2send(weight)';
+/** The bytes of a run, also of one key, in SQL. As bytes alone, runs are read many times as fast as row by row. */
+export const runBytes =
+  'coalesce(bytes, int2send(1::smallint) || int2send(0::smallint) || int8send(first::bigint) || int2send(weight))';
 
 function encode({ keys, weights }: KeyList): Uint8Array {
   const steps: number[] = [];

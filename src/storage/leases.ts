@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Queryable } from './database.ts';
+import { Parameters } from './parameters.ts';
 
 // Rows of due work and the leases on them. Every such table has
 //
@@ -140,14 +141,4 @@ export function matching(where: Record<string, unknown> | undefined, parameters:
 
 export function tableName(table: string): string {
   return table.split('.').map(pg.escapeIdentifier).join('.');
-}
-
-/** The values of a statement, each named by its place. */
-export class Parameters {
-  readonly values: unknown[] = [];
-
-  add(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
-  }
 }

@@ -38,6 +38,7 @@ export interface Proposal {
 /** A part that proposes more is not selective. */
 export const selectiveCount = 2_000;
 
-export async function* inParts(keys: readonly number[]): AsyncGenerator<readonly number[]> {
+/** All of them in one part, or none. */
+export async function* inOnePart<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {
   if (keys.length > 0) yield keys;
 }

@@ -5,7 +5,7 @@ import { findOffers } from '../../storage/discovery-offers.ts';
 import { roots } from '../geometries.ts';
 import type { Search } from './candidates.ts';
 import { type Judgement, judge } from './judge.ts';
-import type { PlacedConstraint } from './spatial.ts';
+import type { PlacedConstraint } from './placed-constraint.ts';
 import type { Standing } from './standing.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type IndexCondition, type IndexLeaf, memberNames } from '../../rules/filters/index-condition.ts';
+import { type IndexCondition, type IndexLeaf, isOfMembers } from '../../rules/filters/index-condition.ts';
 import type { DocumentCheck } from '../../storage/discovery-candidates.ts';
 
 /**
@@ -15,11 +15,6 @@ export function documentCheck(condition: IndexCondition): DocumentCheck | undefi
     ...(strict.length > 0 && { strict: `strict ${strict.join(' && ')}` }),
     ...(lax.length > 0 && { lax: `lax ${lax.join(' && ')}` }),
   };
-}
-
-function isOfMembers(condition: IndexCondition): boolean {
-  if ('conditions' in condition) return condition.conditions.every(isOfMembers);
-  return !('path' in condition) || memberNames(condition.path) !== undefined;
 }
 
 function predicates(conditions: readonly IndexCondition[]): string[] {

@@ -1,6 +1,6 @@
 import { findObjectPaths } from '../../storage/discovery-index.ts';
 import { everyResource } from '../../storage/discovery-lists.ts';
-import { type Candidates, type Proposal, type Search, selectiveCount } from './candidates.ts';
+import { type Candidates, inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
 import { findWhole, type Reading, readSources } from './filter-sources.ts';
 import { hasKey, intersection, type Keys } from './key-sets.ts';
 import type { FilterPart } from './plan-filter.ts';
@@ -53,10 +53,8 @@ async function usableParts({ plan: { filter }, database }: Search): Promise<Filt
 
 async function openAll(search: Search): Promise<Candidates> {
   const [every] = await readSources(search, [{ kind: 'fact', hash: everyResource }]);
-  return { keys: every?.stream() ?? nothing(), check: search.plan.filter?.checkBeside([]) };
+  return { keys: every?.stream() ?? inOnePart([]), check: search.plan.filter?.checkBeside([]) };
 }
-
-async function* nothing(): AsyncGenerator<Keys> {}
 
 interface KnownPart {
   part: FilterPart;
@@ -73,7 +71,7 @@ interface Opened {
 function openFew(known: readonly KnownPart[]): Opened {
   const sets = known.flatMap(({ reading: { whole } }) => whole ?? []);
   return {
-    keys: once(common(sets)),
+    keys: inOnePart(common(sets)),
     decided: known.flatMap(({ part, reading }) => (reading.whole ? [part] : [])),
   };
 }
@@ -91,17 +89,13 @@ async function openMany(known: readonly KnownPart[]): Promise<Opened> {
   const sets = inSets.flatMap(({ set }) => set ?? []);
   const decided = inSets.map(({ part }) => part);
   const lead = listed.find(({ set, reading }) => !set && (reading.kind === 'numbers' || sets.length === 0));
-  if (lead === undefined) return { keys: once(common(sets)), decided };
+  if (lead === undefined) return { keys: inOnePart(common(sets)), decided };
   return { keys: within(lead.reading, sets), decided: [...decided, lead.part] };
 }
 
 function common(sets: readonly Keys[]): Keys {
   const [first = new Float64Array(), ...others] = [...sets].sort((a, b) => a.length - b.length);
   return others.reduce(intersection, first);
-}
-
-async function* once(keys: Keys): AsyncGenerator<Keys> {
-  yield keys;
 }
 
 /** What a part leads to and all sets have, nothing twice. */

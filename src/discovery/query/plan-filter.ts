@@ -5,6 +5,7 @@ import {
   type IndexCondition,
   type IndexLeaf,
   type IndexPath,
+  isOfMembers,
   memberNames,
 } from '../../rules/filters/index-condition.ts';
 import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
@@ -63,12 +64,6 @@ export function planFilter(expression: string, options: { acceptPostfix: boolean
     exact: isExact && isOfMembers(condition),
     cheap: segments !== undefined && isCheap(segments),
   };
-}
-
-/** What is asked of elements is known a little more widely than it is meant. */
-function isOfMembers(condition: IndexCondition): boolean {
-  if ('conditions' in condition) return condition.conditions.every(isOfMembers);
-  return !('path' in condition) || memberNames(condition.path) !== undefined;
 }
 
 /** Two bounds on the same member are one range. Below an array they may be met by different elements. */

@@ -5,7 +5,7 @@ import { kindOf } from '../../storage/discovery-keys.ts';
 import { findCovered } from '../../storage/discovery-offers.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
-import { isRadius, type PlacedConstraint } from './spatial.ts';
+import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
 
 // The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
 

@@ -1,4 +1,4 @@
-import type { TextQuery } from '../../rules/text/rank.ts';
+import { roundRank, type TextQuery } from '../../rules/text/rank.ts';
 import { headOf } from '../../storage/discovery-keys.ts';
 import type { WholeList } from '../../storage/discovery-whole-lists.ts';
 import { type KeyList, lowerBound } from '../../storage/key-list.ts';
@@ -31,13 +31,10 @@ export function rankKeys(
     }
   }
   for (let index = 0; index < ranks.length; index++) {
-    ranks[index] = Math.round((ranks[index] as number) * rankPrecision) / rankPrecision;
+    ranks[index] = roundRank(ranks[index] as number);
   }
   return ranks;
 }
-
-/** Sums of doubles depend on their order in the last digits; equal ranks shall be equal (rules/text/rank.ts). */
-const rankPrecision = 1_000_000_000;
 
 /** Where one of the places is one of the keys, it counts so much there. */
 function raise(best: Float64Array, keys: Keys, places: KeyList, weight: number): void {

@@ -1,6 +1,6 @@
 import { defaultLimit, neededCount } from '../../rules/discover/page-answer.ts';
 import type { Ranked } from './best-first.ts';
-import { type Candidates, inParts, type Proposal, type Search } from './candidates.ts';
+import { type Candidates, inOnePart, type Proposal, type Search } from './candidates.ts';
 import { type Keys, keysOf } from './key-sets.ts';
 import { passing, settled } from './passing.ts';
 import type { SpatialSearch } from './spatial.ts';
@@ -20,7 +20,7 @@ export async function findRanked(
     const found = ranked(text, spatial, passing(search, await other.open()));
     return { keys: inOrder(found), isSettled: true };
   }
-  if (spatial) return { keys: inParts(await findNearRanked(search, text, spatial)), isSettled: true };
+  if (spatial) return { keys: inOnePart(await findNearRanked(search, text, spatial)), isSettled: true };
   return settled(search, { keys: bestKeys(text), check: search.plan.filter?.checkBeside([]) });
 }
 
@@ -61,7 +61,7 @@ async function findNearRanked(search: Search, text: TextSearch, spatial: Spatial
 
 async function near(search: Search, spatial: SpatialSearch, best: Ranked): Promise<Standing[]> {
   const ranks = new Map(Array.from(best.keys, (key, index) => [key, best.ranks[index]]));
-  const candidates = { keys: inParts([...best.keys]), check: search.plan.filter?.checkBeside([]) };
+  const candidates = { keys: inOnePart(best.keys), check: search.plan.filter?.checkBeside([]) };
   const found: Standing[] = [];
   for await (const keys of passing(search, candidates)) {
     for (const standing of await spatial.check(keys)) {

@@ -1,4 +1,4 @@
-import { type Candidates, inParts, type Search, selectiveCount } from './candidates.ts';
+import { type Candidates, inOnePart, type Search, selectiveCount } from './candidates.ts';
 import { filterProposal } from './filter-candidates.ts';
 import { passing, settled } from './passing.ts';
 import type { Plan } from './plan.ts';
@@ -14,7 +14,7 @@ import { prepareText } from './text.ts';
 export async function findCandidates(search: Search): Promise<Candidates> {
   const { plan, trace } = search;
   const spatial = plan.spatial.length > 0 ? await prepareSpatial(search) : undefined;
-  if (spatial?.isNowhere) return { keys: inParts([]) };
+  if (spatial?.isNowhere) return { keys: inOnePart([]) };
   const byFilter = asksFilter(plan, spatial) ? await filterProposal(search) : undefined;
   const selective = [byFilter, spatial]
     .filter((each) => each !== undefined && each.estimate <= selectiveCount)
@@ -27,7 +27,7 @@ export async function findCandidates(search: Search): Promise<Candidates> {
     return findRanked(search, text, { spatial, other });
   }
   const lead = selective ?? spatial ?? byFilter;
-  if (lead === undefined) return { keys: inParts([]) };
+  if (lead === undefined) return { keys: inOnePart([]) };
   trace.note('lead', { by: lead.by, estimate: lead.estimate });
   if (spatial === undefined) return settled(search, await lead.open());
   if (lead === spatial && spatial.isDecided) return settled(search, await spatial.open());

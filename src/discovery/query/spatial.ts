@@ -1,14 +1,10 @@
 import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
-import {
-  findNearby,
-  findRegionCount,
-  type NearbyGeometry,
-  type Region,
-} from '../../storage/discovery-geometries.ts';
+import { findNearby, findRegionCount } from '../../storage/discovery-geometries.ts';
 import { listGeometryPaths } from '../../storage/discovery-index.ts';
 import { roots } from '../geometries.ts';
-import { type Proposal, type Search, selectiveCount } from './candidates.ts';
+import { inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
 import { checkPlaces } from './check-places.ts';
+import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
 import type { SpatialPlan } from './plan.ts';
 import { firstLook, proposePlaces } from './propose-places.ts';
 import type { Standing } from './standing.ts';
@@ -22,15 +18,6 @@ export interface SpatialSearch extends Proposal {
   isDecided: boolean;
   /** Those that satisfy all constraints, with their distances. */
   check(keys: readonly number[]): Promise<Standing[]>;
-}
-
-/** A constraint with where to look for what can satisfy it. */
-export interface PlacedConstraint extends SpatialPlan {
-  region: Region;
-  /** How many geometries are there, as far as was counted; undefined where none of the paths is indexed. */
-  count?: number;
-  /** The nearest ones, where it is a radius. */
-  nearby?: NearbyGeometry[];
 }
 
 export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
@@ -49,14 +36,12 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
     hasDistance: radius !== undefined,
     isDecided: placed.length === 1 && placed.every(isDecidedByOne),
     open: async () => ({
-      keys: lead ? proposePlaces(search, lead) : nothing(),
+      keys: lead ? proposePlaces(search, lead) : inOnePart([]),
       check: search.plan.filter?.checkBeside([]),
     }),
     check: (keys) => checkPlaces(search, placed, keys),
   };
 }
-
-async function* nothing(): AsyncGenerator<number[]> {}
 
 async function place({ database, trace }: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
   const { operator, geometry, distanceMeters, quantifier } = spatial.constraint;
@@ -75,10 +60,6 @@ async function place({ database, trace }: Search, spatial: SpatialPlan): Promise
   if (nearby === undefined) return { ...spatial, region };
   const count = nearby.length < firstLook ? nearby.length : selectiveCount + 1;
   return { ...spatial, region, count, nearby };
-}
-
-export function isRadius({ constraint }: SpatialPlan): boolean {
-  return constraint.operator === 'S_DWITHIN';
 }
 
 /** For ALL and NONE, all geometries of a resource have to be seen; and what stands at several levels is found more than once. */

@@ -97,17 +97,17 @@ const none: Keys = new Float64Array();
 /** Where one word stands, part by part, at most as many resources at a time as are ranked together. */
 async function* placesOf({ database }: Search, { places, offered }: WordEntry): AsyncGenerator<KeyPlaces> {
   yield { heads: places.heads.keys, others: offered.keys };
-  yield* inParts(places.others.keys);
+  yield* slicesOf(places.others.keys);
   for (let { rest } = places, runs = moreRuns; rest; runs *= growth) {
     const { rest: next, ...part } = await readOn(database, rest, runs);
     const { heads, others } = divided(part);
     yield { heads: heads.keys, others: none };
-    yield* inParts(others.keys);
+    yield* slicesOf(others.keys);
     rest = next;
   }
 }
 
-function* inParts(keys: Keys): Generator<KeyPlaces> {
+function* slicesOf(keys: Keys): Generator<KeyPlaces> {
   for (let start = 0; start < keys.length; start += maxRanked)
     yield { heads: none, others: keys.subarray(start, start + maxRanked) };
 }

@@ -46,6 +46,12 @@ export function memberNames(path: IndexPath): string[] | undefined {
   return names.length === path.length ? names : undefined;
 }
 
+/** Whether it asks of members alone: elements of arrays, and children of any kind, are known to an index a little more widely. */
+export function isOfMembers(condition: IndexCondition): boolean {
+  if ('conditions' in condition) return condition.conditions.every(isOfMembers);
+  return !('path' in condition) || memberNames(condition.path) !== undefined;
+}
+
 /** The condition that is left where an index cannot answer some leaves: still never narrower. */
 export function weaken(condition: IndexCondition, canAnswer: (leaf: IndexLeaf) => boolean): IndexCondition {
   switch (condition.kind) {

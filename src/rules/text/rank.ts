@@ -12,10 +12,14 @@ export function rankOf(query: TextQuery, documents: readonly WordWeights[]): num
     const best = bestMatch(variants, documents);
     if (best > 0) rank = (rank ?? 0) + best;
   }
-  return rank === undefined ? undefined : Math.round(rank * rankPrecision) / rankPrecision;
+  return rank === undefined ? undefined : roundRank(rank);
 }
 
 /** Sums of doubles depend on their order in the last digits; equal ranks shall be equal. */
+export function roundRank(rank: number): number {
+  return Math.round(rank * rankPrecision) / rankPrecision;
+}
+
 const rankPrecision = 1_000_000_000;
 
 function bestMatch(variants: readonly WordVariant[], documents: readonly WordWeights[]): number {
