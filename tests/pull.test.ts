@@ -10,7 +10,8 @@ import { bodyDigest } from '../src/protocol/digest.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { findDownload, pieceBytes } from '../src/storage/downloads.ts';
 import type { Actor, Body } from './support/actor.ts';
-import { freePort, startNetwork, type TestNetwork } from './support/network.ts';
+import { freePort } from './support/free-port.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
 import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
 
 // Pull, on_pull and downloads over real HTTP, signatures and a real database (catalog spec: POST /catalog/pull, POST /catalog/on_pull).

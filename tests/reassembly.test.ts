@@ -8,6 +8,7 @@ import { findCatalog } from '../src/storage/catalogs.ts';
 import { listChanges } from '../src/storage/change-log.ts';
 import { holdMasters } from '../src/storage/masters.ts';
 import type { Actor, Body } from './support/actor.ts';
+import { freePort } from './support/free-port.ts';
 import {
   coffee,
   coffeeContext,
@@ -21,7 +22,7 @@ import {
   startMasterNetwork,
   storedOwn,
 } from './support/masters.ts';
-import { freePort, type TestNetwork } from './support/network.ts';
+import type { TestNetwork } from './support/network.ts';
 import { type Directive, publish, served } from './support/publish.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
 

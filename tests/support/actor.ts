@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest, verifySignature } from '../../src/protocol/request-signature.ts';
 import type { RegistryClient } from '../../src/registry/client.ts';
+import { freePort } from './free-port.ts';
 
 // A participant played by the tests: its own identity and key, its own HTTP server. It signs what it sends, verifies what
 // it receives (the callback chain included), records it, and answers as it is told to.
@@ -93,7 +93,8 @@ export async function startActor(options: {
   const sent = new Map<string, string[]>();
   let behaviour: Behaviour = () => undefined;
   let server: Server | undefined;
-  let port = 0;
+  // Its own also while it is stopped.
+  const port = await freePort();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await buffer(request);
@@ -132,7 +133,6 @@ export async function startActor(options: {
     await new Promise<void>((resolve, reject) => {
       starting.once('error', reject).listen(port, '127.0.0.1', resolve);
     });
-    port = (starting.address() as AddressInfo).port;
     server = starting;
   }
 

@@ -8,7 +8,8 @@ import type { Database } from '../../src/storage/database.ts';
 import { feedsChannel } from '../../src/storage/discovery-feeds.ts';
 import { registerParticipant } from '../../src/storage/participants.ts';
 import type { Body } from './actor.ts';
-import { defaultNetwork, freePort, type TestNetwork } from './network.ts';
+import { freePort } from './free-port.ts';
+import { defaultNetwork, type TestNetwork } from './network.ts';
 import { until } from './receiver.ts';
 
 // The real discovery service beside a network whose own process runs the registry and the catalog service, so that either can be stopped

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -15,6 +14,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { registerParticipant } from '../../src/storage/participants.ts';
 import { type Actor, startActor } from './actor.ts';
 import { createTestDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 
 // A whole network in this process: a fresh database, the roles exactly as `signpost serve` starts them, on free ports, and
 // participants with real servers and real keys.
@@ -140,13 +140,4 @@ async function register(
 function databaseOf({ database }: Process): Database {
   if (!database) throw new Error('no role of this network keeps anything in a database');
   return database;
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

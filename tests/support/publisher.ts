@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { startProcess } from '../../src/main.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
-import { freePort } from './network.ts';
+import { freePort } from './free-port.ts';
 
 // The publisher as `signpost serve --roles publisher` runs it, in this process: its files and its trigger on free ports, no database.
 
@@ -37,12 +37,12 @@ export async function startPublisher(settings: Record<string, string> = {}): Pro
 
 /** Ports that nobody uses, and a registry that nobody runs, unless a test names one. */
 export async function publisherSettings(dataDir: string): Promise<Record<string, string>> {
-  const [port, triggerPort, registryPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const [port, triggerPort] = await Promise.all([freePort(), freePort()]);
   return {
     DATA_DIR: dataDir,
     PUBLISHER_PORT: String(port),
     PUBLISHER_TRIGGER_PORT: String(triggerPort),
-    REGISTRY_PORT: String(registryPort),
+    REGISTRY_PORT: '1',
     LOG_LEVEL: 'silent',
   };
 }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { settings as allSettings } from '../../src/config.ts';
 import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
-import { freePort } from './network.ts';
+import { freePort } from './free-port.ts';
 
 // `signpost up` as a person starts it, from the built files: everything in one process, with a database of its own.
 
