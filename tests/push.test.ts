@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Actor } from './support/actor.ts';
+import { gate } from './support/gate.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import type { Directive } from './support/publish.ts';
 import { allPushed, currentCopies, type Receiver, startReceiver } from './support/receiver.ts';
@@ -118,17 +119,19 @@ describe('a push', () => {
   it('brings several changes as one, and strictly one after the other', async () => {
     await ds.subscribe({ networkIds: [retail] });
     const id = newId();
+    const first = gate();
     let underWay = 0;
     let most = 0;
     ds.answer(async () => {
       underWay += 1;
       most = Math.max(most, underWay);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await first.passed;
       underWay -= 1;
       return undefined;
     });
     await publish({ id, resources: [resource('r0')] });
     for (const n of [1, 2, 3, 4, 5]) await publish({ id, resources: [resource(`r${n}`)] });
+    first.open();
     await allPushed(network);
     expect(most).toBe(1);
     expect(ds.pushes.filter(({ catalogId }) => catalogId === id).length).toBeLessThan(6);

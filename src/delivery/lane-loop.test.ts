@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { gate } from '../../tests/support/gate.ts';
 import { until } from '../../tests/support/receiver.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
@@ -92,16 +93,18 @@ describe('a lane loop', () => {
   it('works on so many items of a lane at once, and a slow lane delays no other', async () => {
     const most = new Map<string, number>();
     const underWay = new Map<string, number>();
+    const slow = gate();
     start(async ({ lane }) => {
       underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
       most.set(lane, Math.max(most.get(lane) ?? 0, underWay.get(lane) ?? 0));
-      await delay(lane === 'slow' ? 300 : 1);
+      await (lane === 'slow' ? slow.passed : delay(1));
       underWay.set(lane, (underWay.get(lane) ?? 0) - 1);
     });
     await add('slow', 4);
     await add('quick', 20);
     await until(() => begun.filter(({ lane }) => lane === 'quick').length === 20, 'the quick lane');
     expect(items.filter(({ lane }) => lane === 'slow').length).toBeGreaterThan(0);
+    slow.open();
     await until(() => items.length === 0, 'the slow lane');
     expect(most).toEqual(
       new Map([
@@ -114,7 +117,7 @@ describe('a lane loop', () => {
   it('gives a lane back when nothing of it is due, until the next item is', async () => {
     start(async () => undefined);
     await add('lane', 1);
-    await add('lane', 1, 400);
+    await add('lane', 1, 1_500);
     await until(() => begun.length === 1, 'the first item');
     await until(async () => (await lanesInWork()) === 0, 'the lane to be given back');
     expect(begun).toHaveLength(1);
@@ -123,15 +126,17 @@ describe('a lane loop', () => {
   });
 
   it('finds what becomes due in a lane while something else is under way there', async () => {
-    start(({ id }) => delay(id === 1 ? 1_000 : 1));
+    const first = gate();
+    start(({ id }) => (id === 1 ? first.passed : delay(1)));
     await add('lane', 1);
     await until(() => begun.length === 1, 'the first item');
     await add('lane', 1);
-    await until(() => begun.length === 2, 'the second item', 900);
+    await until(() => begun.length === 2, 'the second item');
     items.push({ id: 3, lane: 'lane', dueAt: Date.now() + 200 });
     await wake('lane');
-    await until(() => begun.length === 3, 'the third item', 700);
+    await until(() => begun.length === 3, 'the third item');
     expect(items.map(({ id }) => id)).toContain(1);
+    first.open();
   });
 
   it('tries an item again after a rest when its handler failed', async () => {
@@ -176,10 +181,13 @@ describe('a lane loop', () => {
   });
 
   it('lets what is under way finish when it is closed, takes nothing more, and leaves the lane to others', async () => {
-    const loop = start(() => delay(100), { itemsPerLane: 1 });
+    const first = gate();
+    const loop = start(() => first.passed, { itemsPerLane: 1 });
     await add('lane', 3);
     await until(() => begun.length === 1, 'the first item');
-    await loop.close();
+    const closed = loop.close();
+    first.open();
+    await closed;
     expect(items).toHaveLength(2);
     expect(await lanesInWork()).toBe(0);
     start(async () => undefined);

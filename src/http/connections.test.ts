@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import { gate } from '../../tests/support/gate.ts';
 import { listen, type RunningServer } from '../../tests/support/signed-service.ts';
 
 const opened: RunningServer[] = [];
@@ -13,8 +14,10 @@ afterEach(async () => {
 
 describe('a connection', () => {
   it('that is busy when the server closes has its next request served, and is closed after it', async () => {
+    const begun = gate();
     const { server, port } = await open((routes) => {
       routes.get('/slow', async () => {
+        begun.open();
         await sleep(300);
         return { slow: true };
       });
@@ -23,7 +26,7 @@ describe('a connection', () => {
     const socket = connect(port, '127.0.0.1');
     const answers = readAll(socket);
     socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
-    await sleep(100);
+    await begun.passed;
     const closing = server.close();
     socket.write('GET /quick HTTP/1.1\r\nhost: x\r\n\r\n');
     expect(await answers).toMatch(
@@ -34,12 +37,17 @@ describe('a connection', () => {
 
   it('on which nonsense follows a request is cut off, with nothing written into the answer under way', async () => {
     const size = 64 * 1024 * 1024;
+    const begun = gate();
     const { port } = await open((routes) => {
       const pieces = () => Readable.from(Array.from({ length: 64 }, () => Buffer.alloc(size / 64, 'a')));
-      routes.get('/large', (_request, reply) => reply.header('content-length', size).send(pieces()));
+      routes.get('/large', (_request, reply) => {
+        begun.open();
+        return reply.header('content-length', size).send(pieces());
+      });
     });
     const socket = connect(port, '127.0.0.1').pause();
     socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+    await begun.passed;
     await sleep(200);
     socket.write('nonsense\r\n\r\n');
     await sleep(200);

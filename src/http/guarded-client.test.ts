@@ -87,7 +87,7 @@ describe('the time-out', () => {
       response.on('close', () => clearInterval(timer));
     });
     expect(await kindOf(open().request(url, { ...limits, timeoutMs: 150 }))).toBe('timeout');
-    const { body } = await open().stream(url, { ...limits, timeoutMs: 150 });
+    const { body } = await open().stream(url, { ...limits, timeoutMs: 500 });
     expect(await kindOf(body.toArray())).toBe('timeout');
   });
 

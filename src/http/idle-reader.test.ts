@@ -6,7 +6,7 @@ import { fastify } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cutOffIdleReader } from './idle-reader.ts';
 
-const idleMs = 200;
+const idleMs = 500;
 const pieceBytes = 1024 * 1024;
 
 describe('the reader of a long answer', () => {

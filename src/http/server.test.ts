@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
+import { gate } from '../../tests/support/gate.ts';
 import { bodyOf, closeAll, consumer, start } from '../../tests/support/signed-actions.ts';
 import { listen, type RunningServer, send, sendSigned } from '../../tests/support/signed-service.ts';
 import { actions } from '../protocol/actions.ts';
@@ -120,6 +121,7 @@ describe('a server', () => {
   });
 
   it('lets requests finish when it is closed, and waits for none that does not', async () => {
+    const begun = gate();
     const { url, port, server } = await start(actions.search, {}, slowly, { finishMs: 1_000 });
     const halfSent = connect(port, '127.0.0.1');
     halfSent
@@ -127,11 +129,12 @@ describe('a server', () => {
       .write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n');
     const body = bodyOf(actions.search);
     const answering = sendSigned(`${url}/catalog/search`, { from: consumer, body });
-    await delay(100);
+    await begun.passed;
     const [answer] = await Promise.all([answering, server.close()]);
     expect(answer.status).toBe(200);
 
     async function slowly() {
+      begun.open();
       await delay(300);
       return { status: 200, body: {} };
     }

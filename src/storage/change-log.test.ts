@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { gate } from '../../tests/support/gate.ts';
 import { appendChange, type NewChange, numberChanges, purgeChanges, readChanges } from './change-log.ts';
 import type { Database } from './database.ts';
 
@@ -165,12 +166,4 @@ function change(catalogKey: number, version: number): NewChange {
     at: new Date('2026-01-01T00:00:00Z'),
     details: '{}',
   };
-}
-
-function gate(): { open(): void; passed: Promise<void> } {
-  let open = () => {};
-  const passed = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open: () => open(), passed };
 }

@@ -84,9 +84,9 @@ describe('a claim', () => {
 
   it('is free for others when its lease has ended, and then cannot write any more', async () => {
     await addJob('-1 s');
-    const [dead] = await claimDue(database, table, { limit: 1, leaseMs: 50 });
+    const [dead] = await claimDue(database, table, { limit: 1, leaseMs: 1_000 });
     expect(await claimDue(database, table, { limit: 1 })).toEqual([]);
-    await delay(60);
+    await delay(1_010);
     const [heir] = await claimDue(database, table, { limit: 1 });
     expect(heir).toMatchObject({ id: dead?.id, attempts: 2 });
     await expect(finish(dead, 'from the dead')).rejects.toThrow(LeaseLost);
@@ -256,10 +256,10 @@ describe('the loop', () => {
     let handled = 0;
     const handle = async (claim: Claim<Job>) => {
       handled++;
-      await delay(900);
+      await delay(2_200);
       await finish(claim, 'done');
     };
-    for (let process = 0; process < 2; process++) work({ handle, leaseMs: 300, pollMs: 20 });
+    for (let process = 0; process < 2; process++) work({ handle, leaseMs: 1_000, pollMs: 20 });
     await until(async () => (await jobs())[0]?.result === 'done');
     expect(handled).toBe(1);
   });
