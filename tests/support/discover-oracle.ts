@@ -69,16 +69,12 @@ export function findByTheBook(
   const { networkId, now } = question;
   const served = index.filter((known) => known.served !== false);
   const offers = served
-    .filter(({ catalog, ...known }) => isServed({ ...catalog, ...known, validity: boundsOf(catalog.validity) }, networkId, now))
+    .filter(({ catalog, ...known }) => isServed({ ...catalog, ...known }, networkId, now))
     .flatMap((known) => (known.catalog.offers ?? []).map((offer) => ({ offer, catalog: offering(known) })));
   const search = searchFor(question.intent, index, yardsticks);
   return served
     .filter(({ catalog, ...known }) =>
-      isSearched(
-        { ...catalog, ...known, schemaTypes: schemaTypesOf(catalog), validity: boundsOf(catalog.validity) },
-        question,
-        now,
-      ),
+      isSearched({ ...catalog, ...known, schemaTypes: schemaTypesOf(catalog) }, question, now),
     )
     .flatMap((known) => {
       const resourceIds = (known.catalog.resources ?? []).map(({ id }) => id);
