@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { signDocument } from '../src/protocol/signed-document.ts';
 import { resignEverything } from '../src/publisher/renew-indexes.ts';
@@ -9,28 +9,21 @@ import { configureSources } from '../src/storage/crawl-sources.ts';
 import { setKeyState } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
 import { settled } from './support/crawl.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { defaultNetwork } from './support/network.ts';
 import { copyOf, gzipBomb, oldCopy, only } from './support/tampering.ts';
 import type { Spoiler } from './support/tampering-proxy.ts';
 
 // Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+const network = useScenes((opened) => {
+  scene = opened;
 });
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network);
-});
-afterEach(() => scene.end());
 
 const revoke = (recordId: string) =>
-  setKeyState(network.database, splitIdentity(scene.provider.identity), 'revoked', recordId);
+  setKeyState(network().database, splitIdentity(scene.provider.identity), 'revoked', recordId);
 
 const publishFor = (visibleTo: string[], from: number, to: number) =>
   scene.provider.publish({
@@ -61,9 +54,11 @@ describe('a key that is revoked', () => {
     await revoke('key-1');
     await scene.look();
     expect(await scene.served()).toBeUndefined();
-    await network.database.query("update discovery.crawl_index set due_at = now() where url like '%second%'");
-    await network.database.query('update discovery.crawl_host set due_at = now(), rest_until = null');
-    await settled(network.database);
+    await network().database.query(
+      "update discovery.crawl_index set due_at = now() where url like '%second%'",
+    );
+    await network().database.query('update discovery.crawl_host set due_at = now(), rest_until = null');
+    await settled(network().database);
     expect(await scene.served()).toBeUndefined();
     expect(await scene.served(`${scene.catalogId}-b`)).toEqual(teas(0, 3));
   });
@@ -145,7 +140,7 @@ describe('an entry that is gone', () => {
     provider.spoil(forge(provider, { index: nothing }));
     await scene.look();
     const settings = { sources: [{ kind: 'network', name: defaultNetwork }] as const, policy: 'another' };
-    await network.database.transaction((tx) =>
+    await network().database.transaction((tx) =>
       configureSources(tx, { ...settings, hideUnconfirmed: false }, new Date()),
     );
     await scene.look();
@@ -210,7 +205,7 @@ describe('a host of files that is down', () => {
     await scene.look();
     await scene.expectTold('unreachable', { catalogId: lost, url: elsewhere });
     expect(await scene.served()).toEqual(teas(0, 10));
-    const { rows } = await network.database.query(
+    const { rows } = await network().database.query(
       `select host.failures, rest_until from discovery.crawl_host as host join discovery.crawl_node on host_id = host.id where node = $1`,
       [provider.identity],
     );

@@ -1,23 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { type ForgeryOptions, forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { copyOf } from './support/tampering.ts';
 
 // What can be wrong with an entry of an index (self-hosted spec: Errors): it is discarded with its files, and the others count.
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+useScenes((opened) => {
+  scene = opened;
 });
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network);
-});
-afterEach(() => scene.end());
 
 describe('an entry of an index', () => {
   const other = () => `${scene.catalogId}-other`;

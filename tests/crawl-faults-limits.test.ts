@@ -1,19 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { catalogOf, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { type Forgery, forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { defaultNetwork } from './support/network.ts';
 import { kindOf } from './support/tampering.ts';
 
 // What a node may not do too much of, and what this discovery service does not take from everyone: quotas and policies of its settings.
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({
+const network = useScenes(
+  (opened) => {
+    scene = opened;
+  },
+  {
+    limits: { compactionFraction: 9 },
     settings: {
-      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
       CRAWL_MAX_INDEXES: '2',
       CRAWL_MAX_ENTRIES: '4',
       CRAWL_MAX_CHANGES: '2',
@@ -23,13 +24,8 @@ beforeAll(async () => {
       NETWORK_MEMBERSHIP: 'enforce',
       MASTER_PUBLISHERS: 'facilitator.signpost.test',
     },
-  });
-});
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network, { limits: { compactionFraction: 9 } });
-});
-afterEach(() => scene.end());
+  },
+);
 
 const repeated = <T>(count: number, make: (place: number) => T): T[] =>
   Array.from({ length: count }, (_, place) => make(place));
@@ -133,7 +129,7 @@ describe('more than is read', () => {
     expect(await scene.served()).toEqual(teas(0, 10));
 
     // Another day.
-    await network.database.query('update discovery.crawl_node set fetched_on = fetched_on - 1');
+    await network().database.query('update discovery.crawl_node set fetched_on = fetched_on - 1');
     await scene.look();
     expect(await scene.served()).toEqual(teas(1, 11));
   });

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { addKey, removeMembership, setKeyState } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { type Forgery, type ForgeryOptions, forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { defaultNetwork } from './support/network.ts';
 import { describeFaults, type Fault } from './support/planted-faults.ts';
 import { newSigningKey } from './support/published-tree.ts';
 import { answers, only, replaced } from './support/tampering.ts';
@@ -13,17 +13,10 @@ import { answers, only, replaced } from './support/tampering.ts';
 // What can be wrong with the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index,
 // and the keys that signed them. Where one does not hold, nothing that hangs on it is read, and what was served stays.
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+const network = useScenes((opened) => {
+  scene = opened;
 });
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network);
-});
-afterEach(() => scene.end());
 
 const unregistered = newSigningKey('key-9');
 const missing = answers(404);
@@ -36,7 +29,7 @@ const forged =
 
 describeFaults(
   'a manifest or Subscriber record',
-  () => network,
+  network,
   [
     {
       code: 'manifest-missing',
@@ -109,7 +102,7 @@ describeFaults(
   { follows: true },
 );
 
-describeFaults('an index', () => network, [
+describeFaults('an index', network, [
   { code: 'file-missing', what: 'is not there', spoil: () => only('index', missing) },
   {
     ...{ code: 'signature-invalid', document: 'index', what: 'was changed' },
@@ -195,10 +188,10 @@ describe('keys', () => {
       const { provider } = scene;
       await scene.publish(0, 10);
       const revoked = newSigningKey('key-2');
-      await addKey(network.database, who(), {
+      await addKey(network().database, who(), {
         ...{ recordId: 'key-2', publicKey: publicKeyOf(revoked.privateKey), ttlSeconds: 0 },
       });
-      await setKeyState(network.database, who(), 'revoked', 'key-2');
+      await setKeyState(network().database, who(), 'revoked', 'key-2');
       provider.spoil(forge(provider, {}, { signed: { [kind]: revoked } }));
       await scene.publish(1, 11);
       expect(await scene.served()).toEqual(teas(0, 10));
@@ -213,7 +206,7 @@ describe('keys', () => {
   it.each(['index', 'entry', 'change'] as const)(
     'key-foreign: %s signed with the key of another node is discarded, although that key is registered',
     async (kind) => {
-      const other = await openScene(network);
+      const other = await openScene(network());
       const { provider } = scene;
       try {
         await scene.publish(0, 10);
@@ -250,7 +243,7 @@ describe('what a node does not say any more', () => {
 
   it('node-vanished: the catalogs of a node that the network does not name any more are kept', async () => {
     await scene.publish(0, 10);
-    await removeMembership(network.database, who(), defaultNetwork);
+    await removeMembership(network().database, who(), defaultNetwork);
     await scene.publish(1, 11);
     await scene.expectTold('node-vanished');
     expect(await scene.served()).toEqual(teas(1, 11));

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { describe, expect, it } from 'vitest';
+import { type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { describeFaults } from './support/planted-faults.ts';
 import { answers, broken, endlessRedirect, gzipBomb, only, slow, unchanged } from './support/tampering.ts';
 import type { Spoiler } from './support/tampering-proxy.ts';
@@ -14,25 +13,20 @@ const kilobyte = 1024;
 const fileLimit = 64 * kilobyte;
 const inflatedLimit = 1024 * kilobyte;
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({
+const network = useScenes(
+  (opened) => {
+    scene = opened;
+  },
+  {
     settings: {
-      DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]),
       CRAWL_FETCH_TIMEOUT_MS: '2000',
       CRAWL_FILE_LIMIT: String(fileLimit),
       CRAWL_INDEX_LIMIT: String(fileLimit),
       CRAWL_INFLATED_LIMIT: String(inflatedLimit),
     },
-  });
-});
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network);
-});
-afterEach(() => scene.end());
+  },
+);
 
 /** Faults of whatever is asked for; what follows a digest is not got to where a digest is declared. */
 const faults: [code: string, what: string, spoiler: Spoiler][] = [
@@ -63,7 +57,7 @@ const faultsOfIndex: typeof faults = [
 
 describeFaults(
   'the answer for an index',
-  () => network,
+  network,
   [...faults, ...faultsOfIndex].map(([code, what, spoiler]) => ({
     ...{ code, what, spoil: () => only('index', spoiler) },
   })),
@@ -71,7 +65,7 @@ describeFaults(
 
 describeFaults(
   'the answer for a baseline or change file',
-  () => network,
+  network,
   faults.map(([code, what, spoiler]) => ({
     ...{ code, what, spoil: (_provider, kind) => only(kind, spoiler) },
   })),

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SigningKey } from '../src/protocol/keys.ts';
 import type { Body } from './support/actor.ts';
-import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { forge } from './support/forged-node.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { describeFaults, type Fault } from './support/planted-faults.ts';
 import { newSigningKey } from './support/published-tree.ts';
 import { answers, copyOf, oldCopy, only, replaced } from './support/tampering.ts';
@@ -12,17 +11,10 @@ import { answers, copyOf, oldCopy, only, replaced } from './support/tampering.ts
 // served afterwards, the line in the crawl log with what to do, the metric. The provider is the real publisher; a proxy tampers on the way,
 // or makes of it a node that signs what is wrong.
 
-let network: TestNetwork;
 let scene: Scene;
-
-beforeAll(async () => {
-  network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
+const network = useScenes((opened) => {
+  scene = opened;
 });
-afterAll(() => network?.close());
-beforeEach(async () => {
-  scene = await openScene(network);
-});
-afterEach(() => scene.end());
 
 const charger = {
   '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
@@ -42,7 +34,7 @@ const forged =
 
 const nothing = () => undefined;
 
-describeFaults('a baseline or change file', () => network, [
+describeFaults('a baseline or change file', network, [
   {
     code: 'digest-mismatch',
     what: 'has other bytes than its entry declares',
@@ -152,7 +144,7 @@ describe('a fault of our own', () => {
     const { provider, catalogId } = scene;
     const other = `${catalogId}-other`;
     await scene.publish(0, 10);
-    await network.database.query(
+    await network().database.query(
       `alter table discovery.resource add constraint planted check (document::text not like '%"Tea 10"%') not valid`,
     );
     await provider.publish({ message: { catalogs: [catalogOf(other, 0, 3)] } });
@@ -161,7 +153,7 @@ describe('a fault of our own', () => {
     expect(await scene.served(other)).toEqual(teas(0, 3));
     await scene.expectTold('internal-error', { catalogId });
 
-    await network.database.query('alter table discovery.resource drop constraint planted');
+    await network().database.query('alter table discovery.resource drop constraint planted');
     await scene.look();
     expect(await scene.served()).toEqual(teas(1, 11));
   });
@@ -239,11 +231,11 @@ describe('a catalogId that was indexed before', () => {
   it('of another node is another catalog, and changes nothing of the first', async () => {
     await scene.publish(0, 10);
     const { provider, catalogId } = scene;
-    const imitator = await openScene(network);
+    const imitator = await openScene(network());
     try {
       await imitator.provider.publish({ message: { catalogs: [catalogOf(catalogId, 5, 8)] } });
       await scene.look();
-      const { rows: copies } = await network.database.query<{ owner: string; count: number }>(
+      const { rows: copies } = await network().database.query<{ owner: string; count: number }>(
         `select owner, count(*) from discovery.catalog join discovery.resource on catalog_key = catalog.key
          where catalog.id = $1 and served group by owner order by owner`,
         [catalogId],

@@ -1,10 +1,10 @@
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { splitIdentity } from '../../src/protocol/identity.ts';
 import { type LoggedLine, readLog } from '../../src/storage/crawl-log.ts';
 import { removeMembership } from '../../src/storage/participants.ts';
 import { crawl } from './crawl.ts';
 import { held } from './discovery.ts';
-import { defaultNetwork, type TestNetwork } from './network.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 import { type Provider, startProvider } from './provider.ts';
 
 // A provider with one catalog, what is served of it, and what the crawler tells about it: the crawl log, and the metrics of the process.
@@ -31,12 +31,32 @@ export type Served = unknown[] | undefined;
 
 let number = 0;
 
+type SceneOptions = Parameters<typeof startProvider>[2] & { discoveryUrl?: string };
+
+/** For a file of tests: a network whose members are crawled, which it returns once that is up, and a scene for each test. */
+export function useScenes(
+  take: (scene: Scene) => void,
+  options: SceneOptions & { settings?: Record<string, string> } = {},
+): () => TestNetwork {
+  const { settings, ...sceneOptions } = options;
+  let network: TestNetwork;
+  let scene: Scene;
+  beforeAll(async () => {
+    const crawled = { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) };
+    network = await startNetwork({ settings: { ...crawled, ...settings } });
+  });
+  beforeEach(async () => {
+    scene = await openScene(network, sceneOptions);
+    take(scene);
+  });
+  afterEach(() => scene.end());
+  afterAll(() => network?.close());
+  return () => network;
+}
+
 export async function openScene(
   network: TestNetwork,
-  {
-    discoveryUrl = network.discoveryUrl,
-    ...options
-  }: Parameters<typeof startProvider>[2] & { discoveryUrl?: string } = {},
+  { discoveryUrl = network.discoveryUrl, ...options }: SceneOptions = {},
 ): Promise<Scene> {
   number += 1;
   const catalogId = `catalog-${number}`;
