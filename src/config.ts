@@ -21,7 +21,8 @@ import {
 } from './settings.ts';
 
 // The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
-// `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment.
+// `.env.example` is printed from it (`renderEnvExample`), and this is the only file that is handed the environment. Longer than our other
+// files: one table, with a row for each setting.
 
 export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
 export type Role = (typeof roles)[number];

@@ -26,7 +26,8 @@ import {
   signedRoute,
 } from './signed-route.ts';
 
-// Each row of the specification's error table that any signed route can give, by the name of its code.
+// Each row of the specification's error table that any signed route can give, by the name of its code. Longer than our other tests: one
+// table, one service on which each row is brought about.
 
 const service = createParticipant('catalog.example.org');
 const provider = createParticipant('bpp.example.org');

@@ -8,7 +8,8 @@ import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } 
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 
-// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
+// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints. Longer than our other
+// files: everything in it works on the same few connections.
 
 const defaultConnections = 20;
 /** Statements beside transactions are short, and never wait for one. */
