@@ -1,52 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { runCommand } from '../../tests/support/command.ts';
-import type { Catalog } from '../protocol/catalog.ts';
-import { parseJson } from '../protocol/json.ts';
-import { checkPublishMessage, PublishMessage } from '../protocol/publish-messages.ts';
-import { findFaults } from '../protocol/validate.ts';
+import { attributesOf, useImports } from '../../tests/support/imports.ts';
 import { parseMapping } from '../rules/import/mapping.ts';
-import { registerImportCommand } from './import.ts';
-import { registerSchemaCommand } from './schema.ts';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'signpost-import-'));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-function file(name: string, content: string | Buffer): string {
-  const path = join(directory, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-/** Imports; every body that comes out must be one that a publish takes as it is, typed attributes included. */
-async function run(args: string[], stdin = '') {
-  const result = await runCommand(registerImportCommand, ['import', ...args], { DATA_DIR: directory }, stdin);
-  const out = args.includes('--out') ? join(directory, 'out.json') : undefined;
-  const bytes =
-    out === undefined ? Buffer.from(result.out) : existsSync(out) ? readFileSync(out) : Buffer.of();
-  if (bytes.length === 0) return { ...result, catalogs: [], directives: [] };
-  const { message } = parseJson(bytes) as unknown as { message: PublishMessage };
-  expect(findFaults(PublishMessage)(message)).toEqual([]);
-  checkPublishMessage(message);
-  const schemaCheck = ['schema', 'check', '-'];
-  const checked = await runCommand(
-    registerSchemaCommand,
-    schemaCheck,
-    { DATA_DIR: directory },
-    bytes.toString(),
-  );
-  expect(checked).toMatchObject({ exitCode: 0, out: 'publish body: no fault\n' });
-  return { ...result, catalogs: message.catalogs, directives: message.publishDirectives ?? [] };
-}
-
-const attributesOf = ({ resources = [] }: Catalog) =>
-  resources.map(({ resourceAttributes }) => resourceAttributes?.attributes);
+const { file, path, run } = useImports();
 
 describe('signpost import csv', () => {
   it('turns the example list into a publish body that is accepted', async () => {
@@ -64,14 +22,7 @@ describe('signpost import csv', () => {
   });
 
   it('makes one catalog per operator when told to, for the networks that are named, into a file', async () => {
-    const options = [
-      '--per',
-      'operator',
-      '--network',
-      'example.org/ev',
-      '--out',
-      join(directory, 'out.json'),
-    ];
+    const options = ['--per', 'operator', '--network', 'example.org/ev', '--out', path('out.json')];
     const { catalogs, directives, out } = await run(['csv', 'stations', 'examples/stations.csv', ...options]);
     expect(out).toBe('');
     expect(catalogs.map(({ id, resources }) => [id, resources?.length])).toEqual([
@@ -99,7 +50,7 @@ describe('signpost import csv', () => {
   ].join('\n');
 
   it('reports what it cannot take over with row, column and value, and exits with 2 when a row is left out', async () => {
-    const report = join(directory, 'report.jsonl');
+    const report = path('report.jsonl');
     const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-', '--report', report], list);
     expect(exitCode).toBe(2);
     expect(catalogs.map(({ id }) => id)).toEqual(['S1', 'S3']);
@@ -254,81 +205,4 @@ it('the mapping in the documentation is a sound one', () => {
   const text = readFileSync('docs/importing.md', 'utf8');
   const [mapping = ''] = /^ {4}file:[\s\S]*?\n(?=\S)/m.exec(text) ?? [];
   expect(parseMapping(parseYaml(mapping)).columns.size).toBeGreaterThan(10);
-});
-
-describe('signpost import geojson', () => {
-  it('takes points and areas with their tags', async () => {
-    const area = {
-      type: 'Polygon',
-      coordinates: [
-        [
-          [77.1, 28.5],
-          [77.2, 28.5],
-          [77.2, 28.6],
-          [77.1, 28.5],
-        ],
-      ],
-    };
-    const features = [
-      {
-        type: 'Feature',
-        id: 'node/1',
-        properties: {
-          '@id': 'node/1',
-          brand: 'Tata Power',
-          'socket:type2': '2',
-          'socket:type2:output': '22 kW',
-        },
-        geometry: { type: 'Point', coordinates: [77.2, 28.6] },
-      },
-      { type: 'Feature', id: 'way/2', properties: { capacity: '4' }, geometry: area },
-      { type: 'Nothing' },
-    ];
-    const document = JSON.stringify({ type: 'FeatureCollection', features });
-    const { exitCode, catalogs, notes } = await run(['geojson', 'osm', '-'], document);
-    expect(exitCode).toBe(2);
-    expect(notes).toContain('feature 3: is no GeoJSON feature');
-    expect(catalogs).toMatchObject([
-      { id: 'osm:node/1', provider: { descriptor: { name: 'Tata Power' } } },
-      {
-        id: 'osm:way/2',
-        provider: { descriptor: { name: 'Unknown operator' }, availableAt: [{ geo: area }] },
-      },
-    ]);
-    const type2 = {
-      connectorType: 'Type2',
-      connectorDescription: 'type2',
-      ratedPower: { value: 22, unit: 'kW' },
-    };
-    expect(catalogs.map(attributesOf)).toEqual([[type2, type2], [{ capacity: 4 }]]);
-  });
-
-  it('says so when there is no feature in it', async () => {
-    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
-      'there is no feature in it',
-    );
-  });
-});
-
-describe('signpost import ocpi', () => {
-  it('turns the example answer of an OCPI endpoint into a catalog', async () => {
-    const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
-    expect(exitCode).toBe(0);
-    expect(catalogs).toMatchObject([{ id: 'IN*VLT*HSR', descriptor: { name: 'Voltpath HSR Layout' } }]);
-    expect(catalogs.flatMap(attributesOf)).toMatchObject([
-      { connectorType: 'CCS2', ratedPower: { value: 60, unit: 'kW' } },
-      { connectorType: 'Type2', ratedPower: { value: 22.08, unit: 'kW' } },
-    ]);
-    expect(notes).toContain('location 1 (HSR): time_zone is not taken over');
-    expect(notes).toContain('1 location: 1 station with 2 chargers in 1 catalog');
-  });
-
-  it('says what is wrong with a file that holds none', async () => {
-    const failed = JSON.stringify({ status_code: 2001, status_message: 'Nope' });
-    expect(await run(['ocpi', '-'], failed)).toMatchObject({
-      exitCode: 1,
-      notes: expect.stringContaining('failed: 2001 Nope'),
-    });
-    expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
-  });
 });

@@ -1,49 +1,26 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
 import { makeTree, newSigningKey, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
-import type { Catalog } from '../protocol/catalog.ts';
+import { chargers, key, publish, verify, verifyJson, vouched } from '../../tests/support/verified-tree.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
 import { signDocument } from '../protocol/signed-document.ts';
 import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';
 import { renewManifest } from '../publisher/keep-manifest.ts';
 import { publishCatalogs } from '../publisher/publish.ts';
-import { registerVerifyCommand } from './verify.ts';
 
-const key = newSigningKey();
 const url = 'https://files.example.org';
 let tree: TestTree;
 beforeEach(async () => {
   tree = await makeTree({ key });
-  await publish(chargers(20), chargers(2, 'other'));
-  await publish(chargers(21));
-  await publish(chargers(22));
+  await publish(tree, chargers(20), chargers(2, 'other'));
+  await publish(tree, chargers(21));
+  await publish(tree, chargers(22));
   await publishCatalogs(tree, { retire: ['other'] });
   await renewManifest(tree, { url });
 });
 afterEach(() => tree.remove());
-
-function chargers(count: number, id = 'chargers'): Catalog {
-  const attributes = {
-    '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
-    '@type': 'EnergyResourceEVCharger',
-    type: 'EV_CHARGER',
-  };
-  const resources = Array.from({ length: count }, (_, index) => {
-    const resourceId = `${id}-${index}`;
-    return { id: resourceId, resourceAttributes: { ...attributes, id: resourceId, note: 'x'.repeat(300) } };
-  });
-  return { id, descriptor: { name: 'C' }, provider: { id: 'p', descriptor: { name: 'P' } }, resources };
-}
-
-async function publish(...catalogs: Catalog[]): Promise<void> {
-  const answer = await publishCatalogs(tree, { message: { catalogs } });
-  expect(answer.status).toBe('COMPLETED');
-}
 
 /** Changes an index, and signs its entries and itself again as the node would. */
 async function resign(change: (index: CatalogIndex) => void, name = 'catalogs'): Promise<CatalogIndex> {
@@ -56,20 +33,9 @@ async function resign(change: (index: CatalogIndex) => void, name = 'catalogs'):
   return signed;
 }
 
-const vouched = ['--key', `key-1=${publicKeyOf(key.privateKey)}`];
-
-async function verify(args: string[] = [tree.root, ...vouched], env: Record<string, string> = {}) {
-  return runCommand(registerVerifyCommand, ['verify', ...args], { DATA_DIR: tree.directory, ...env });
-}
-
-async function verifyJson(args: string[] = [tree.root, ...vouched]) {
-  const { exitCode, out } = await verify([...args, '--json']);
-  return { exitCode, ...JSON.parse(out) };
-}
-
 describe('signpost verify of a directory', () => {
   it('verifies every document of the chain, a line each, without a network', async () => {
-    const { exitCode, out, notes } = await verify();
+    const { exitCode, out, notes } = await verify(tree);
     expect({ exitCode, notes }).toEqual({ exitCode: 0, notes: '' });
     const lines = out.trimEnd().split('\n');
     expect(lines.map((line) => line.slice(0, 16).trimEnd())).toEqual([
@@ -92,13 +58,13 @@ describe('signpost verify of a directory', () => {
 
   it('verifies the files of the own publisher when none are named', async () => {
     const env = { PUBLISHER_DIR: tree.directory };
-    expect((await verify([...vouched, '--quiet'], env)).out).toMatch(/^Everything holds: 8 documents/);
+    expect((await verify(tree, [...vouched, '--quiet'], env)).out).toMatch(/^Everything holds: 8 documents/);
   });
 
   it('verifies a copy under any name, whatever base address it was published under', async () => {
     const copy = join(tree.directory, 'copy');
     await cp(tree.root, copy, { recursive: true });
-    expect(await verifyJson([copy, ...vouched])).toMatchObject({ exitCode: 0, isHolding: true });
+    expect(await verifyJson(tree, [copy, ...vouched])).toMatchObject({ exitCode: 0, isHolding: true });
   });
 
   it('notices any change of any file that is listed', async () => {
@@ -110,13 +76,13 @@ describe('signpost verify of a directory', () => {
       );
       expect(changed, path).not.toBe(text);
       await writeFile(join(tree.root, path), path.endsWith('.gz') ? gzipSync(changed) : changed);
-      const { exitCode, faults, warnings } = await verifyJson();
+      const { exitCode, faults, warnings } = await verifyJson(tree);
       expect(faults.length + warnings.length, path).toBeGreaterThan(0);
       // The second place of the manifest is a copy, which readers of the first never look at.
       expect(exitCode, path).toBe(path.endsWith('dedi.json') ? 0 : 1);
       await writeFile(join(tree.root, path), bytes);
     }
-    expect(await verifyJson()).toMatchObject({ exitCode: 0, warnings: [] });
+    expect(await verifyJson(tree)).toMatchObject({ exitCode: 0, warnings: [] });
   });
 
   it('names the first broken link and what to do about it', async () => {
@@ -124,7 +90,7 @@ describe('signpost verify of a directory', () => {
       /^catalogs\/chargers.*v1/.test(path),
     );
     await writeFile(join(tree.root, baseline), 'changed');
-    const { exitCode, out } = await verify();
+    const { exitCode, out } = await verify(tree);
     expect(exitCode).toBe(1);
     expect(out).toMatch(/^FAULT baseline +chargers {2}https:.*does not have the digest sha256:/m);
     expect(out).toMatch(
@@ -143,39 +109,39 @@ describe('signpost verify of a directory', () => {
   ])('reports %s', async (_, pattern, code, document) => {
     const paths = [...(await servedFiles(tree)).keys()].filter((path) => pattern.test(path));
     for (const path of paths) await rm(join(tree.root, path));
-    const { exitCode, faults } = await verifyJson();
+    const { exitCode, faults } = await verifyJson(tree);
     expect(exitCode).toBe(1);
     expect(faults[0]).toMatchObject({ code, document, hint: expect.stringMatching(/\.$/) });
   });
 
   it('verifies the indexes of a directory also when the way to them is broken', async () => {
     for (const name of ['dedi.index.json', 'dedi.json']) await rm(join(tree.root, '.well-known', name));
-    const { faults, holding } = await verifyJson();
+    const { faults, holding } = await verifyJson(tree);
     expect(faults).toHaveLength(1);
     expect(holding).toEqual({ index: 1, entry: 2, baseline: 1, change: 2, catalog: 2 });
   });
 
   it('refuses keys that are not those of the node, and says so', async () => {
     const other = `key-1=${publicKeyOf(newSigningKey().privateKey)}`;
-    expect((await verifyJson([tree.root, '--key', other])).faults[0]).toMatchObject({
+    expect((await verifyJson(tree, [tree.root, '--key', other])).faults[0]).toMatchObject({
       code: 'signature-invalid',
     });
     const unknown = `key-9=${publicKeyOf(key.privateKey)}`;
-    const { faults } = await verifyJson([tree.root, '--key', unknown]);
+    const { faults } = await verifyJson(tree, [tree.root, '--key', unknown]);
     expect(faults[0]).toMatchObject({
       code: 'key-unknown',
       message: expect.stringContaining('no --key gives it'),
     });
-    expect((await verifyJson([tree.root, ...vouched, '--node', 'another.org'])).exitCode).toBe(1);
+    expect((await verifyJson(tree, [tree.root, ...vouched, '--node', 'another.org'])).exitCode).toBe(1);
   });
 
   it('warns of what has run out, and of an index that nothing leads to', async () => {
     await tree.remove();
     tree = await makeTree({ key, now: () => new Date('2020-01-01T00:00:00Z') });
-    await publish(chargers(1));
+    await publish(tree, chargers(1));
     await renewManifest(tree, { url });
     await publishCatalogs(tree, { message: { catalogs: [chargers(1, 'hidden')] } }, 'hidden');
-    const { exitCode, warnings } = await verifyJson();
+    const { exitCode, warnings } = await verifyJson(tree);
     expect(exitCode).toBe(0);
     const codes = warnings.map(({ code, document }: Record<string, string>) => `${document} ${code}`);
     expect(codes).toEqual(['manifest stale', 'record stale', 'index index-unlisted', 'index stale']);
@@ -203,7 +169,7 @@ describe('signpost verify of a directory', () => {
     ],
   ])('finds %s in what is rightly signed', async (_, change, found) => {
     await resign(({ catalogs }) => catalogs.filter(({ retiredAt }) => !retiredAt).forEach(change));
-    expect(await verifyJson()).toMatchObject(found);
+    expect(await verifyJson(tree)).toMatchObject(found);
   });
 
   it('finds a catalog that is listed twice, in one index or in two', async () => {
@@ -211,100 +177,16 @@ describe('signpost verify of a directory', () => {
     await renewManifest(tree, { url });
     const { catalogs } = await resign(() => undefined);
     await resign((index) => index.catalogs.push(...catalogs.slice(0, 1)), 'second');
-    expect(await verifyJson()).toMatchObject({ exitCode: 0, warnings: [{ code: 'in-two-indexes' }] });
+    expect(await verifyJson(tree)).toMatchObject({ exitCode: 0, warnings: [{ code: 'in-two-indexes' }] });
     await resign((index) => index.catalogs.push(...catalogs.slice(0, 1)), 'second');
-    expect((await verifyJson()).faults).toMatchObject([{ code: 'entry-twice' }, { code: 'entry-twice' }]);
+    expect((await verifyJson(tree)).faults).toMatchObject([{ code: 'entry-twice' }, { code: 'entry-twice' }]);
   });
 
   it('says in a sentence what is wrong with its arguments', async () => {
-    expect((await verify(['/nowhere', ...vouched])).notes).toContain('/nowhere is no published tree');
-    expect((await verify([tree.root, '--key', 'key-1=short'])).notes).toContain('--key key-1=short');
-    expect((await verify([tree.root, '--key', 'nowhere.json'])).notes).toContain('nowhere.json is neither');
+    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain('/nowhere is no published tree');
+    expect((await verify(tree, [tree.root, '--key', 'key-1=short'])).notes).toContain('--key key-1=short');
+    expect((await verify(tree, [tree.root, '--key', 'nowhere.json'])).notes).toContain(
+      'nowhere.json is neither',
+    );
   });
 });
-
-describe('signpost verify over HTTP', () => {
-  let server: Server;
-  let address: string;
-  let answers: Map<string, Buffer>;
-
-  beforeEach(async () => {
-    server = createServer((request, response) => {
-      const answer = answers.get(request.url ?? '');
-      response.writeHead(answer ? 200 : 404).end(answer);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await tree.remove();
-    tree = await makeTree({ key, baseUrl: `${address}/files` });
-    await publish(chargers(3));
-    await renewManifest(tree, { url: address });
-    const files = [...(await servedFiles(tree))];
-    answers = new Map([
-      ...files.map(([path, bytes]): [string, Buffer] => [`/files/${path}`, bytes]),
-      ...files.map(([path, bytes]): [string, Buffer] => [`/${path}`, bytes]),
-    ]);
-  });
-  afterEach(() => void server.close());
-
-  it('follows the chain from the manifest of a node', async () => {
-    expect(await verifyJson([address, ...vouched])).toMatchObject({
-      exitCode: 0,
-      node: 'example.org/subscribers.beckn.one',
-      holding: { manifest: 1, record: 1, index: 1, entry: 1, baseline: 1 },
-    });
-  });
-
-  it('verifies one index by its address', async () => {
-    const index = `${address}/files/index/catalogs.index.json`;
-    expect(await verifyJson([index, ...vouched])).toMatchObject({
-      exitCode: 0,
-      holding: { index: 1, entry: 1, baseline: 1 },
-    });
-  });
-
-  it('takes the keys from the registry, and tells when it cannot be asked', async () => {
-    const record = {
-      record_id: 'key-1',
-      details: {
-        subscriber_id: 'example.org',
-        url: address,
-        signing_public_key: publicKeyOf(key.privateKey),
-      },
-      meta: {},
-      state: 'live',
-    };
-    answers.set('/dedi/lookup/example.org/subscribers.beckn.one/key-1', asJson({ data: record }));
-    answers.set('/dedi/query/example.org/subscribers.beckn.one', asJson({ data: { records: [record] } }));
-    const env = { REGISTRY_URL: `${address}/dedi` };
-    expect(await verify([address], env)).toMatchObject({
-      exitCode: 0,
-      out: expect.stringContaining('Everything holds'),
-    });
-    const file = join(tree.directory, 'record.json');
-    await writeFile(file, asJson({ message: 'ok', data: record }));
-    expect((await verify([address, '--key', file])).exitCode).toBe(0);
-    await writeFile(file, asJson({ data: { records: [{ ...record, state: 'revoked' }] } }));
-    expect((await verifyJson([address, '--key', file])).faults[0]).toMatchObject({ code: 'key-unusable' });
-
-    const { exitCode, notes } = await verify([address], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
-    expect(exitCode).toBe(1);
-    expect(notes).toContain('cannot be asked for keys');
-  });
-
-  it('names what is wrong with a node that has no manifest, or does not answer', async () => {
-    answers.clear();
-    expect(await verifyJson([address, ...vouched])).toMatchObject({
-      exitCode: 1,
-      faults: [{ document: 'manifest', code: 'manifest-missing' }],
-    });
-    expect(await verifyJson(['http://127.0.0.1:1', ...vouched])).toMatchObject({
-      exitCode: 1,
-      faults: [{ document: 'manifest', code: 'unreachable' }],
-    });
-  });
-});
-
-function asJson(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
