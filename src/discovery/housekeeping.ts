@@ -1,6 +1,7 @@
 import { repeat } from '../delivery/repeat.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeLog } from '../storage/crawl-log.ts';
+import { purgeChanges } from '../storage/index-memory.ts';
 import { purgeRequests } from '../storage/request-memory.ts';
 import { purgeSent } from '../storage/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
@@ -8,7 +9,8 @@ import type { DiscoveryContext } from './context.ts';
 const intervalMs = 60_000;
 const dayMs = 24 * 3_600_000;
 
-/** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of the crawl log. */
+/** Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of the crawl log,
+ * changes of the index that every process knows of. */
 export function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
   const { logger } = context;
   return repeat({ what: 'housekeeping', everyMs: intervalMs, logger }, () => tidyUp(context));
@@ -20,4 +22,5 @@ async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void
   await purgeCallbacks(database, new Date(at.getTime() - config.HISTORY_DAYS * dayMs));
   await purgeSent(database, at);
   await purgeLog(database, new Date(at.getTime() - config.CRAWL_LOG_DAYS * dayMs));
+  await purgeChanges(database);
 }

@@ -1,6 +1,6 @@
 import { repeat } from '../delivery/repeat.ts';
 import { mergeRuns } from '../storage/discovery-list-merger.ts';
-import { takeListsInPieces } from '../storage/list-memory.ts';
+import { takeListsInPieces } from '../storage/index-memory.ts';
 import type { DiscoveryContext } from './context.ts';
 
 const intervalMs = 1_000;

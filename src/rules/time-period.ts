@@ -7,7 +7,10 @@ import { isDate, isTimeOfDay, parseInstant } from '../protocol/time.ts';
 
 /** Whether a period includes an instant. A bound that cannot be read includes nothing. */
 export function isValidAt(period: TimePeriod | undefined, instant: Date): boolean {
-  const { from, until, window } = boundsOf(period);
+  return isWithin(boundsOf(period), instant);
+}
+
+export function isWithin({ from, until, window }: PeriodBounds, instant: Date): boolean {
   const time = instant.getTime();
   return (
     (from === undefined || time >= from.getTime()) &&

@@ -1,7 +1,13 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { type CandidateQuery, checkCondition, type DocumentCheck, passing } from './discovery-candidates.ts';
-import { addGate } from './discovery-gate.ts';
+import {
+  type CandidateQuery,
+  checkCondition,
+  type DocumentCheck,
+  isToBeLookedUp,
+  passing,
+} from './discovery-candidates.ts';
+import { addGate, type Gate } from './discovery-gate.ts';
 import { type AppliedOffer, applyOffers, type ListedOffer, listedOffers } from './discovery-offers.ts';
 import { Parameters } from './parameters.ts';
 
@@ -9,6 +15,7 @@ import { Parameters } from './parameters.ts';
 // a search waits longer for the way to the database and back than for what happens there.
 
 export interface PageQuery extends CandidateQuery {
+  gate: Gate;
   /** The candidates have passed already. */
   isSettled: boolean;
   /** What every document on the page must satisfy, lest it was found only because its hash is that of something else. */
@@ -38,25 +45,46 @@ export interface FoundDocument {
 }
 
 export async function readPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
+  if (!query.isSettled && isToBeLookedUp(query)) return readPassingPage(queryable, query);
+  const { keys, atMost, offset, limit } = query;
+  const count = Math.min(keys.length, atMost);
+  const onPage = Array.from(keys).slice(offset, Math.min(count, offset + limit));
   const parameters = new Parameters();
-  const candidates = query.isSettled
-    ? `select key, place from unnest(${parameters.add(bigintArray(query.keys))}::bigint[]) with ordinality as named (key, place)`
-    : passing(query, parameters);
-  const moment = addGate(query.gate, parameters);
+  const named = `select key, place from unnest(${parameters.add(bigintArray(onPage))}::bigint[]) with ordinality as named (key, place)`;
+  const page =
+    onPage.length === 0 ? emptyPage() : await readNamed(queryable, query, { page: named, parameters });
+  return { ...page, count };
+}
+
+/** Counts what passes, and cuts the page from it. */
+async function readPassingPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
+  const parameters = new Parameters();
+  return readNamed(queryable, query, {
+    parameters,
+    passed: `passed as materialized (
+       select key, place from (${passing(query, parameters)}) as candidate order by place, key limit ${parameters.add(query.atMost)}
+     ), `,
+    page: `select key, place from passed order by place, key offset ${parameters.add(query.offset)} limit ${parameters.add(query.limit)}`,
+    counted: `select null::bigint as place, count(*) as key, null::bigint as home, null as document, null::bigint as offer_key from passed
+     union all`,
+  });
+}
+
+async function readNamed(
+  queryable: Queryable,
+  { confirm = {}, gate }: PageQuery,
+  { passed = '', page, counted = '', parameters }: PageTexts,
+): Promise<FoundPage> {
   const { rows } = await queryable.query<PageRow>(
-    `with passed as materialized (
-       select key, place from (${candidates}) as candidate order by place, key limit ${parameters.add(query.atMost)}
-     ), found as materialized (
+    `with ${passed} found as materialized (
        select place, page.key, resource.id, catalog.key as home, owner, provider_id, networks, document, head
-       from (select key, place from passed order by place, key
-             offset ${parameters.add(query.offset)} limit ${parameters.add(query.limit)}) as page
+       from (${page}) as page
        join discovery.resource on resource.key = page.key
        join discovery.catalog on catalog.key = page.key >> 26
-       where ${checkCondition(query.confirm ?? {}, parameters)}
-     ), listed as materialized (${listedOffers(moment)})
-     select null::bigint as place, count(*) as key, null::bigint as home, null as document, null::bigint as offer_key from passed
-     union all
-     select row_number() over (order by place, key), key, home, document::text, null from found
+       where ${checkCondition(confirm, parameters)}
+     ), listed as materialized (${listedOffers(addGate(gate, parameters))})
+     ${counted}
+     select row_number() over (order by place, key) as place, key, home, document::text as document, null::bigint as offer_key from found
      union all
      select null, null, home, head::text, null from (select distinct on (home) home, head from found) as catalog
      union all
@@ -70,6 +98,14 @@ export async function readPage(queryable: Queryable, query: PageQuery): Promise<
   return pageOf(rows);
 }
 
+/** Parts of the statement: what passes, which of that is on the page, and how many those that pass are. */
+interface PageTexts {
+  passed?: string;
+  page: string;
+  counted?: string;
+  parameters: Parameters;
+}
+
 /** Of one kind: what was counted, a resource, a catalog, an offer that is listed, and its document. */
 interface PageRow {
   place: number | null;
@@ -80,7 +116,7 @@ interface PageRow {
 }
 
 function pageOf(rows: readonly PageRow[]): FoundPage {
-  const page: FoundPage = { count: 0, resources: [], heads: new Map(), applied: [], offers: new Map() };
+  const page = emptyPage();
   const listed: ListedOffer[] = [];
   for (const { place, key, home, document, offer_key } of rows) {
     if (offer_key !== null && home !== null) listed.push({ home, resource_key: key, offer_key });
@@ -95,6 +131,10 @@ function pageOf(rows: readonly PageRow[]): FoundPage {
     page.resources.map(({ key }) => key),
   );
   return page;
+}
+
+function emptyPage(): FoundPage {
+  return { count: 0, resources: [], heads: new Map(), applied: [], offers: new Map() };
 }
 
 export async function readCatalogHeads(

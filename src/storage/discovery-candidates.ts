@@ -1,11 +1,10 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { type Gate, searchedCondition } from './discovery-gate.ts';
 import { lastNumbers, span } from './discovery-keys.ts';
 import { Parameters } from './parameters.ts';
 
-// Resources that the index proposed: which of them belong to searched catalogs and pass a check on their documents. A catalog's own key stands
-// for all its resources.
+// Resources that the index proposed, of searched catalogs: which of them pass a check on their documents. A catalog's own key stands for all its
+// resources.
 
 /** What a resource's document must satisfy: predicates in PostgreSQL's jsonpath, one for each of its modes. */
 export interface DocumentCheck {
@@ -16,13 +15,12 @@ export interface DocumentCheck {
 export interface CandidateQuery {
   /** In the order of the answer. */
   keys: ArrayLike<number>;
-  gate: Gate;
   check?: DocumentCheck;
 }
 
 /** The resources that pass, in the order in which they were named, none twice. */
 export async function readPassing(queryable: Queryable, query: CandidateQuery): Promise<number[]> {
-  if (query.keys.length === 0) return [];
+  if (!isToBeLookedUp(query)) return Array.from(query.keys);
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by place, key))::text as keys from (${passing(query, parameters)}) as passing`,
@@ -31,6 +29,11 @@ export async function readPassing(queryable: Queryable, query: CandidateQuery): 
   );
   const text = rows[0]?.keys;
   return text ? JSON.parse(text) : [];
+}
+
+/** Without a check, resources pass as they are. */
+export function isToBeLookedUp({ keys, check }: CandidateQuery): boolean {
+  return keys.length > 0 && (check !== undefined || hasCatalogs(keys));
 }
 
 /** The same with their documents, JSON texts. */
@@ -52,17 +55,14 @@ export async function readPassingDocuments(
 
 /**
  * Selects the keys that pass, with their places. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
- * each candidate by its key: reading all catalogs first, say, because it takes the candidates to be more than they are.
+ * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
  */
-export function passing({ keys, gate, check }: CandidateQuery, parameters: Parameters): string {
+export function passing({ keys, check }: CandidateQuery, parameters: Parameters): string {
   const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, place)`;
   const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
-  const catalog = `cross join lateral (
-    select from discovery.catalog
-    where catalog.key = named.key >> 26 and ${searchedCondition('catalog', gate, parameters)} offset 0) as catalog`;
   if (hasCatalogs(keys)) {
     // A resource of a catalog that is named may be named by itself, too.
-    return `select resource.key, min(place) as place from ${named} ${catalog}
+    return `select resource.key, min(place) as place from ${named}
       cross join lateral (
         select key from discovery.resource
         where resource.key between named.key
@@ -70,8 +70,7 @@ export function passing({ keys, gate, check }: CandidateQuery, parameters: Param
         offset 0) as resource
       group by resource.key`;
   }
-  if (conditions === '') return `select named.key, place from ${named} ${catalog}`;
-  return `select named.key, place from ${named} ${catalog}
+  return `select named.key, place from ${named}
     cross join lateral (select from discovery.resource where resource.key = named.key ${conditions} offset 0) as resource`;
 }
 

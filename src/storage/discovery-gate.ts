@@ -1,7 +1,7 @@
 import type { Parameters } from './parameters.ts';
 
-// Which catalogs a search looks at, and which offers count, as conditions in SQL (rules/discover/served.ts says the same of values). The texts
-// are always the same, whatever a search is narrowed to: so statements with them can be prepared.
+// Which catalogs and offers count, as conditions in SQL (rules/discover/served.ts says the same of values). The texts are always the same, whatever
+// a search is narrowed to: so statements with them can be prepared.
 
 /** What a search is narrowed to. */
 export interface Gate {
@@ -31,12 +31,6 @@ export function servedCondition(alias: string, gate: GateParameters): string {
   const { networkId } = gate;
   return `${alias}.type = 'REGULAR' and ${alias}.is_active and ${alias}.served and ${validCondition(alias, gate)}
     and (${networkId} is null or ${alias}.networks = '{}' or ${networkId} = any (${alias}.networks))`;
-}
-
-/** And it is among what is searched. */
-export function searchedCondition(alias: string, gate: Gate, parameters: Parameters): string {
-  const context = `${parameters.add(gate.schemaContext.length > 0 ? gate.schemaContext : null)}::text[]`;
-  return `${servedCondition(alias, addGate(gate, parameters))} and (${context} is null or ${alias}.schema_types && ${context})`;
 }
 
 /** Of a catalog or an offer. */

@@ -1,8 +1,8 @@
 import { bigintArray, doubleArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { numberList } from './discovery-lists.ts';
+import { noteRuns } from './index-memory.ts';
 import { emptyList, inOrder, type KeyList, lowerBound, readRuns, runBytes, upperBound } from './key-list.ts';
-import { noteRuns } from './list-memory.ts';
 import { noNumbers, readNumberRuns } from './number-list.ts';
 
 // The lists of the index as a search reads them: from the beginning, part by part, or only a range. Between two parts, runs may have been put

@@ -6,6 +6,7 @@ import {
   insertRuns,
   isOfNumbers,
   type ListEntries,
+  noteChanged,
   placeArrays,
   type RunPlace,
   runsOf,
@@ -75,8 +76,12 @@ const maxAttempts = 50;
 /** What goes is named with its mark: the same key may come into the list with another one. */
 export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
   const left = entriesByList(lists);
-  if (left.size > 0)
-    await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
+  if (left.size === 0) return;
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
+  await noteChanged(
+    tx,
+    Array.from(left.keys(), (list) => ({ list })),
+  );
   for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
     if (attempt > maxAttempts)
       throw new Error('the lists of the index change too often to take keys out of them');

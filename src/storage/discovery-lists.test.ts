@@ -8,7 +8,7 @@ import { readLists, readOn, readRange, readRanges } from './discovery-list-reade
 import { removeFromLists } from './discovery-list-remover.ts';
 import { addToLists, numberList } from './discovery-lists.ts';
 import { countLists } from './discovery-word-search.ts';
-import { takeListsInPieces } from './list-memory.ts';
+import { takeListsInPieces } from './index-memory.ts';
 
 const list = 4711;
 const path = 815;

@@ -61,8 +61,25 @@ export interface StoredRun extends ListRun {
 export type RunPlace = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
 
 export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
-  await insertRuns(tx, Array.from(lists).flatMap(runsOf));
+  const all = Array.from(lists);
+  await insertRuns(tx, all.flatMap(runsOf));
+  await noteChanged(tx, all);
 }
+
+/** Whoever keeps one of these lists in memory learns that it is not the same any more (index-memory.ts). */
+export async function noteChanged(
+  tx: Transaction,
+  lists: readonly Pick<ListEntries, 'list'>[],
+): Promise<void> {
+  if (lists.length === 0) return;
+  const isNamed = lists.length <= maxNamed;
+  await tx.query('insert into discovery.change (lists, everything) values ($1::bigint[], $2)', [
+    bigintArray(isNamed ? lists.map(({ list }) => list) : []),
+    !isNamed,
+  ]);
+}
+
+const maxNamed = 5_000;
 
 /** As few runs as can be; the entries need not be in order. */
 export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {

@@ -1,12 +1,11 @@
-import { bigintArray, textArray } from './binary-arrays.ts';
+import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { isHead } from './discovery-keys.ts';
+import { findList, keepList, noteRuns, readToKeep } from './index-memory.ts';
 import { emptyList, inOrder, type KeyList, readRuns, runBytes } from './key-list.ts';
-import { findKept, type KeptList, keepList, noteRuns } from './list-memory.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
 
-// Whole lists, as most searches want them. A process keeps those that it read: a search asks whether they still have the same runs, and reads
-// only those that have not. What was committed before the question is always in the answer.
+// Whole lists, as most searches want them. A process keeps those that it read, and reads them again when they have changed (index-memory.ts).
 
 /** A list of keys, divided: catalogs' own keys, which stand for all their resources, and all others. */
 export interface WholeList {
@@ -73,57 +72,65 @@ interface Form<T> {
   bytesOfKey: number;
 }
 
-/** One statement sees the runs and, where they are others than before, reads them. */
 async function readWhole<T>(
   queryable: Queryable,
   lists: readonly number[],
   form: Form<T>,
 ): Promise<Map<number, T>> {
-  if (lists.length === 0) return new Map();
-  const kept = lists.map((list) => findKept<T>(queryable, list));
-  const { rows } = await queryable.query<WholeRow>(
-    `select wanted.list, version, case when version is distinct from wanted.known and runs <= $3 then (
-       select string_agg(bytes, '') from (
-         select ${form.bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
-       ) as read
-     ) end as bytes, runs
-     from unnest($1::bigint[], $2::text[]) as wanted (list, known)
-     cross join lateral (
-       select md5(string_agg(int8send(id), '')) as version, count(*) as runs
-       from (select id from discovery.run where run.list = wanted.list order by first, last, id limit $3 + 1) as seen
-     ) as now`,
-    [bigintArray(lists), textArray(kept.map((each) => each?.version ?? null)), form.maxRuns],
-    { prepared: true },
-  );
   const found = new Map<number, T>();
-  const keptOf = new Map(lists.map((list, index) => [list, kept[index]]));
-  for (const row of rows) {
-    const list = wholeOf(queryable, row, keptOf.get(row.list), form);
-    if (list !== undefined) found.set(row.list, list);
+  const unknown: number[] = [];
+  for (const list of lists) {
+    const kept = findList<T | undefined>(queryable, list);
+    if (kept?.list !== undefined) found.set(list, kept.list);
+    if (kept === undefined) unknown.push(list);
+  }
+  if (unknown.length === 0) return found;
+  const { found: rows, mayKeep } = await readToKeep(queryable, () => readRows(queryable, unknown, form));
+  for (const { list, runs, bytes } of rows) {
+    // That it is too long is remembered, too.
+    const decoded = runs <= form.maxRuns ? decode(queryable, list, bytes, form) : undefined;
+    if (decoded) found.set(list, decoded.list);
+    if (mayKeep) keepList(queryable, list, decoded?.list, (decoded?.keys ?? 0) * form.bytesOfKey);
   }
   return found;
 }
 
 interface WholeRow {
   list: number;
-  /** Null where there are no runs. */
-  version: string | null;
   runs: number;
-  /** Null where it is known already, or too long. */
+  /** Null where there are no runs, or too many. */
   bytes: Buffer | null;
 }
 
-function wholeOf<T>(
+async function readRows<T>(
   queryable: Queryable,
-  { list, version, runs, bytes }: WholeRow,
-  kept: KeptList<T> | undefined,
-  form: Form<T>,
-): T | undefined {
-  if (version === null) return form.empty;
-  if (kept?.version === version) return kept.list;
-  if (runs > form.maxRuns || bytes === null) return undefined;
-  const decoded = form.decode(bytes);
+  lists: readonly number[],
+  { bytes, maxRuns: limit }: Form<T>,
+): Promise<WholeRow[]> {
+  const { rows } = await queryable.query<WholeRow>(
+    `select wanted.list, runs, case when runs <= $2 then (
+       select string_agg(bytes, '') from (
+         select ${bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
+       ) as read
+     ) end as bytes
+     from unnest($1::bigint[]) as wanted (list)
+     cross join lateral (
+       select count(*) as runs from (select from discovery.run where run.list = wanted.list limit $2 + 1) as seen
+     ) as now`,
+    [bigintArray(lists), limit],
+    { prepared: true },
+  );
+  return rows;
+}
+
+function decode<T>(
+  queryable: Queryable,
+  list: number,
+  bytes: Buffer | null,
+  { decode, empty }: Form<T>,
+): { list: T; keys: number } {
+  if (bytes === null) return { list: empty, keys: 0 };
+  const decoded = decode(bytes);
   noteRuns(queryable, list, decoded.runs, decoded.keys);
-  keepList(queryable, list, { version, list: decoded.list }, decoded.keys * form.bytesOfKey);
-  return decoded.list;
+  return decoded;
 }

@@ -21,6 +21,7 @@ import { type Filter, parseFilter } from '../../src/rules/filters/parse.ts';
 import { selectResources } from '../../src/rules/filters/select.ts';
 import { schemaTypesOf } from '../../src/rules/match.ts';
 import { rankOf, type TextQuery } from '../../src/rules/text/rank.ts';
+import { boundsOf } from '../../src/rules/time-period.ts';
 import { addressedGeometries } from './addressed-geometries.ts';
 import { textQuery, type Vocabulary, vocabularyOf, wordsAround } from './plain-text-search.ts';
 
@@ -69,12 +70,18 @@ export function findByTheBook(
   const { networkId, now } = question;
   const served = index.filter((known) => known.served !== false);
   const offers = served
-    .filter(({ catalog, ...known }) => isServed({ ...catalog, ...known }, networkId, now))
+    .filter(({ catalog, ...known }) =>
+      isServed({ ...catalog, ...known, validity: boundsOf(catalog.validity) }, networkId, now),
+    )
     .flatMap((known) => (known.catalog.offers ?? []).map((offer) => ({ offer, catalog: offering(known) })));
   const search = searchFor(question.intent, index, yardsticks);
   return served
     .filter(({ catalog, ...known }) =>
-      isSearched({ ...catalog, ...known, schemaTypes: schemaTypesOf(catalog) }, question, now),
+      isSearched(
+        { ...catalog, ...known, schemaTypes: schemaTypesOf(catalog), validity: boundsOf(catalog.validity) },
+        question,
+        now,
+      ),
     )
     .flatMap((known) => {
       const resourceIds = (known.catalog.resources ?? []).map(({ id }) => id);

@@ -2,6 +2,7 @@ import type { Context } from '../../protocol/context.ts';
 import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
 import { withinTime } from '../../storage/database.ts';
+import { catchUp } from '../../storage/index-memory.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
@@ -57,6 +58,7 @@ export async function evaluateIntent(
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
   const answer = await withinDeadline(parts, async () => {
     for (let attempt = 1; ; attempt++) {
+      await catchUp(search.database);
       const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (!isOutdated || attempt === maxAttempts) return answer;

@@ -27,8 +27,10 @@ const moreRuns = 500;
 const moreNumberRuns = 256;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 2;
-/** Fewer numbers are put in the order of their keys. */
-const fewNumbers = 4_000;
+/** So many numbers are put in the order of their keys: as cheap as looking them up in other lists one by one. */
+const fewNumbers = 40_000;
+/** Of more, so many are looked up at a time. */
+const numbersAtOnce = 4_000;
 
 /** A first look at each of these. */
 export async function readSources(
@@ -91,7 +93,7 @@ function knownNumbers({ keys, values }: NumberList, { low, high }: NumberRange):
     kind: 'numbers',
     count: inside.length,
     async *stream() {
-      for (let at = 0; at < inside.length; at += fewNumbers) yield inside.subarray(at, at + fewNumbers);
+      for (let at = 0; at < inside.length; at += numbersAtOnce) yield inside.subarray(at, at + numbersAtOnce);
     },
   };
 }

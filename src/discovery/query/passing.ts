@@ -1,5 +1,6 @@
 import { readPassing, readPassingDocuments } from '../../storage/discovery-candidates.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
+import { findSearched } from '../../storage/discovery-searched.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
 import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
@@ -17,22 +18,30 @@ const maxInlineCharacters = 1_000_000;
 
 /** Where documents have to be evaluated, that happens now; otherwise it is left to the statement that reads the answer. */
 export function settled(search: Search, candidates: Candidates): Candidates {
-  if (search.plan.filter?.exact !== false) return candidates;
+  if (search.plan.filter?.exact !== false) return { ...candidates, keys: searched(search, candidates.keys) };
   return { keys: passing(search, candidates), isSettled: true };
 }
 
+/** Those of searched catalogs. */
+async function* searched(
+  { database, plan: { gate } }: Search,
+  parts: AsyncIterable<ArrayLike<number>>,
+): AsyncGenerator<Float64Array> {
+  for await (const keys of parts) yield await findSearched(database, keys, gate);
+}
+
 /** Keys of resources, in the order of the candidates. */
-export function passing(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+export function passing(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
   const { filter } = search.plan;
+  const candidates = { keys: searched(search, keys), check };
   if (filter === undefined || filter.exact) return lookedUp(search, candidates);
   return filter.test ? tested(search, filter, candidates) : selected(search, candidates);
 }
 
 async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
-  const { gate } = search.plan;
   for await (const part of inSlices(keys, keysAtOnce)) {
     search.deadline.check();
-    const passed = await readPassing(search.database, { keys: part, gate, check });
+    const passed = await readPassing(search.database, { keys: part, check });
     search.count(part.length, passed.length);
     yield passed;
   }
@@ -61,9 +70,8 @@ async function* tested(
   filter: FilterPlan,
   { keys, check }: Candidates,
 ): AsyncGenerator<number[]> {
-  const { gate } = search.plan;
   for await (const part of inSlices(keys, documentsAtOnce)) {
-    const candidates = await readPassingDocuments(search.database, { keys: part, gate, check });
+    const candidates = await readPassingDocuments(search.database, { keys: part, check });
     const documents = candidates.map(({ document }) => document);
     const places = await test(search, filter, documents);
     search.count(documents.length, places.length);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { boundsOf } from '../time-period.ts';
 import { type CatalogState, isSearched, type SearchScope, shareNetwork } from './served.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
@@ -15,9 +16,9 @@ describe('isSearched', () => {
     ['a template', { type: 'MASTER' }, {}, false],
     ['an active catalog', { isActive: true }, {}, true],
     ['an inactive catalog', { isActive: false }, {}, false],
-    ['a catalog in its validity', { validity: { endDate: '2026-06-01' } }, {}, true],
-    ['a catalog past its validity', { validity: { endDate: '2026-05-31' } }, {}, false],
-    ['a catalog before its validity', { validity: { startDate: '2026-06-02' } }, {}, false],
+    ['a catalog in its validity', { validity: boundsOf({ endDate: '2026-06-01' }) }, {}, true],
+    ['a catalog past its validity', { validity: boundsOf({ endDate: '2026-05-31' }) }, {}, false],
+    ['a catalog before its validity', { validity: boundsOf({ startDate: '2026-06-02' }) }, {}, false],
     ['a catalog of the network', {}, { networkId: 'net.example/two' }, true],
     ['a catalog of other networks', {}, { networkId: 'net.example/three' }, false],
     ['a catalog for every network', { networkIds: [] }, { networkId: 'net.example/three' }, true],

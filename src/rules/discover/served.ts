@@ -1,5 +1,5 @@
-import type { CatalogType, TimePeriod } from '../../protocol/catalog.ts';
-import { isValidAt } from '../time-period.ts';
+import type { CatalogType } from '../../protocol/catalog.ts';
+import { isWithin, type PeriodBounds } from '../time-period.ts';
 
 // Which catalogs discover looks at. Decided: neither templates (search finds those) nor what is inactive or outside its
 // validity; `context.networkId` and `context.schemaContext` narrow the search where they are given.
@@ -17,7 +17,7 @@ export interface CatalogState {
   networkIds: readonly string[];
   schemaTypes: ReadonlySet<string>;
   isActive?: boolean;
-  validity?: TimePeriod;
+  validity?: PeriodBounds;
 }
 
 export function isSearched(catalog: CatalogState, scope: SearchScope, now: Date): boolean {
@@ -30,14 +30,14 @@ export function isSearched(catalog: CatalogState, scope: SearchScope, now: Date)
 
 /** Whether a catalog counts at all in a network: that of a searched resource, or that of an offer on it. */
 export function isServed(
-  { type, networkIds, isActive = true, validity }: Omit<CatalogState, 'schemaTypes'>,
+  { type, networkIds, isActive = true, validity = {} }: Omit<CatalogState, 'schemaTypes'>,
   networkId: string | undefined,
   now: Date,
 ): boolean {
   return (
     type !== 'MASTER' &&
     isActive &&
-    isValidAt(validity, now) &&
+    isWithin(validity, now) &&
     (networkId === undefined || networkIds.length === 0 || networkIds.includes(networkId))
   );
 }

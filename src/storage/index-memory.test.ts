@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { silentLogger } from '../logger.ts';
+import { type Database, openDatabase } from './database.ts';
+import { holdCatalogs, setServed, updateCatalogs } from './discovery-catalogs.ts';
+import { keyOf } from './discovery-keys.ts';
+import { addToLists } from './discovery-lists.ts';
+import { findSearched } from './discovery-searched.ts';
+import { readWholeLists } from './discovery-whole-lists.ts';
+import { catchUp, knownCatalogs, purgeChanges, readToKeep } from './index-memory.ts';
+
+const list = 4711;
+const other = 4712;
+const now = new Date('2026-06-01T12:00:00Z');
+const gate = { now, schemaContext: [] };
+
+let home: TestDatabase;
+/** Two processes: each remembers for itself what it has read. */
+let reader: Database;
+let writer: Database;
+let statements: string[] = [];
+/** Of the reader, whose statements are counted. */
+let counted: Database;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
+  [reader, writer] = [await open(), await open()];
+  counted = {
+    ...reader,
+    origin: reader,
+    query: (text, ...rest) => {
+      statements.push(text);
+      return reader.query(text, ...rest);
+    },
+  };
+});
+afterAll(async () => {
+  await Promise.all([reader.close(), writer.close()]);
+  await home.drop();
+});
+beforeEach(async () => {
+  await writer.query('truncate discovery.run, discovery.catalog cascade');
+  await catchUp(counted);
+  statements = [];
+});
+
+const add = (key: number, to = list) =>
+  writer.transaction((tx) => addToLists(tx, [{ list: to, keys: [key], marks: [0] }]));
+const read = async (which = list) => [
+  ...((await readWholeLists(counted, [which])).get(which)?.others.keys ?? []),
+];
+
+describe('what a process remembers of the index', () => {
+  it('is not read again while nothing of it has changed', async () => {
+    await add(1);
+    await catchUp(counted);
+    expect(await read()).toEqual([1]);
+    await add(2, other);
+    await catchUp(counted);
+    statements = [];
+    expect(await read()).toEqual([1]);
+    expect(statements).toEqual([]);
+  });
+
+  it('is what it was when the process last caught up, and is new after the next time', async () => {
+    await add(1);
+    await catchUp(counted);
+    expect(await read()).toEqual([1]);
+    await add(2);
+    expect(await read()).toEqual([1]);
+    await catchUp(counted);
+    expect(await read()).toEqual([1, 2]);
+  });
+
+  it('is forgotten when a transaction commits that began long before it was read', async () => {
+    await add(1);
+    await writer.transaction(async (tx) => {
+      await addToLists(tx, [{ list, keys: [2], marks: [0] }]);
+      await add(3, other);
+      await catchUp(counted);
+      expect(await read()).toEqual([1]);
+    });
+    await catchUp(counted);
+    expect(await read()).toEqual([1, 2]);
+  });
+
+  it('does not hold what was read before something had to be forgotten that came meanwhile', async () => {
+    await add(1);
+    await catchUp(counted);
+    const { found, mayKeep } = await readToKeep(counted, async () => {
+      const before = await writer.query('select from discovery.run');
+      await add(2);
+      await catchUp(counted);
+      return before.rowCount;
+    });
+    expect({ found, mayKeep }).toEqual({ found: 1, mayKeep: false });
+  });
+
+  it('is nothing before the process has caught up for the first time', async () => {
+    const fresh = { ...counted, origin: {} };
+    expect(await readToKeep(fresh, async () => 1)).toEqual({ found: 1, mayKeep: false });
+  });
+
+  it('is all forgotten when more lists have changed than are named', async () => {
+    await add(1);
+    await catchUp(counted);
+    expect(await read()).toEqual([1]);
+    const many = Array.from({ length: 6_000 }, (_, index) => ({ list: index, keys: [2], marks: [0] }));
+    await writer.transaction((tx) => addToLists(tx, many));
+    await catchUp(counted);
+    expect(await read()).toEqual([1, 2]);
+  });
+
+  it('goes on being right when old changes are told no more', async () => {
+    await add(1);
+    await catchUp(counted);
+    expect(await read()).toEqual([1]);
+    await writer.query(`update discovery.change set at = now() - interval '2 hours'`);
+    await purgeChanges(writer);
+    expect((await writer.query('select from discovery.change')).rowCount).toBe(0);
+    await add(2);
+    await catchUp(counted);
+    expect(await read()).toEqual([1, 2]);
+  });
+});
+
+describe('the states of catalogs', () => {
+  const make = async (id: string): Promise<number> => {
+    const [held] = await writer.transaction((tx) => holdCatalogs(tx, [{ source: 's', owner: 'o', id }], now));
+    if (held === undefined) throw new Error('there is no catalog');
+    const row = { ...held, provider_id: 'p', is_active: true, words: null };
+    await writer.transaction((tx) => updateCatalogs(tx, [row], now));
+    return held.key;
+  };
+  const searched = async (keys: number[]) => [...(await findSearched(counted, keys, gate))];
+
+  it('are read once, and shared by those that have the same', async () => {
+    const [a, b] = [await make('a'), await make('b')];
+    const keys = [keyOf(b, 2), keyOf(a, 1), keyOf(b, 1)];
+    await catchUp(counted);
+    expect(await searched(keys)).toEqual(keys);
+    statements = [];
+    expect(await searched(keys)).toEqual(keys);
+    expect(statements).toEqual([]);
+    expect(knownCatalogs(counted).get(a)).toBe(knownCatalogs(counted).get(b));
+  });
+
+  it('are read again when one of them changed, and tell one that is gone', async () => {
+    const [a, b] = [await make('a'), await make('b')];
+    const keys = [keyOf(a, 1), keyOf(b, 1)];
+    await catchUp(counted);
+    expect(await searched(keys)).toEqual(keys);
+    await writer.transaction((tx) => setServed(tx, [a], false));
+    await catchUp(counted);
+    expect(await searched(keys)).toEqual([keyOf(b, 1)]);
+    await writer.query('delete from discovery.catalog where key = $1', [b]);
+    await catchUp(counted);
+    expect(await searched(keys)).toEqual([]);
+  });
+
+  it('have validities as they were written, to the millisecond', async () => {
+    const a = await make('a');
+    const key = keyOf(a, 1);
+    await writer.query(
+      `update discovery.catalog set valid_from = $2, valid_until = $2, window_start = $3, window_length = 1 where key = $1`,
+      [a, now, now.getTime() % 86_400_000],
+    );
+    await catchUp(counted);
+    const at = async (ms: number) => [
+      ...(await findSearched(counted, [key], { ...gate, now: new Date(now.getTime() + ms) })),
+    ];
+    expect([await at(-1), await at(0), await at(1)]).toEqual([[], [key], []]);
+  });
+});

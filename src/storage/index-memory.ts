@@ -1,0 +1,184 @@
+import type { CatalogState } from '../rules/discover/served.ts';
+import type { Queryable } from './database.ts';
+import { maxRunLength } from './discovery-lists.ts';
+
+// What a process remembers of the index of one database: lists that it read lately, states of catalogs, and which lists it found in too many
+// pieces. Before a search it asks what was committed since it asked last, and forgets that: so a search that begins after a commit sees it, whoever
+// committed. What is forgotten is read again when it is needed.
+
+/** Runs that a list may always have. */
+const fewRuns = 16;
+/** A list is in pieces when its runs have less than this part of what they may hold. */
+const leastFilled = 1 / 20;
+/** More are not remembered. */
+const maxInPieces = 1_000;
+const maxListBytes = 192 * 2 ** 20;
+/** What the entry of a list takes by itself. */
+const entryBytes = 500;
+/** A catalog takes some forty bytes, as most share their states with others. */
+const maxCatalogs = 2_000_000;
+const maxShared = 50_000;
+/** How long the database tells of a change. Who has not asked for half of that time begins anew. */
+const changesKeptMs = 3_600_000;
+
+interface Memory {
+  /** What had been committed when the database was asked last, as PostgreSQL writes it. Before, nothing is kept. */
+  snapshot?: string;
+  /** By the clock of performance.now(). */
+  askedAt: number;
+  /** How often something had to be forgotten: what was read before that may be outdated. */
+  times: number;
+  lists: Map<number, { list: unknown; bytes: number }>;
+  listBytes: number;
+  /** Undefined: there is none. */
+  catalogs: Map<number, CatalogState | undefined>;
+  /** By their texts. */
+  states: Map<string, CatalogState>;
+  inPieces: Set<number>;
+}
+
+/** Makes sure that nothing is remembered that was outdated when this was called. */
+export async function catchUp(queryable: Queryable): Promise<void> {
+  const memory = memoryOf(queryable);
+  const askedAt = performance.now();
+  const isTooLate = askedAt - memory.askedAt > changesKeptMs / 2;
+  const since = isTooLate ? undefined : memory.snapshot;
+  const { rows } = await queryable.query<ChangeRow>(
+    `select pg_current_snapshot()::text as snapshot, null as catalogs, null as lists, null as everything
+     union all
+     select null, array_to_json(catalogs)::text, array_to_json(lists)::text, everything from discovery.change
+     where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`,
+    [since ?? null],
+    { prepared: true },
+  );
+  memory.askedAt = askedAt;
+  if (since === undefined) forgetAll(memory);
+  for (const row of rows) {
+    if (row.snapshot !== null) memory.snapshot = row.snapshot;
+    else forgetChanged(memory, row);
+  }
+}
+
+/** What was committed now, or one change. */
+interface ChangeRow {
+  snapshot: string | null;
+  /** JSON texts. */
+  catalogs: string | null;
+  lists: string | null;
+  everything: boolean | null;
+}
+
+function forgetAll(memory: Memory): void {
+  memory.times++;
+  forgetCatalogs(memory);
+  memory.lists.clear();
+  memory.listBytes = 0;
+}
+
+function forgetChanged(memory: Memory, { catalogs, lists, everything }: ChangeRow): void {
+  if (everything) return forgetAll(memory);
+  memory.times++;
+  for (const key of JSON.parse(catalogs ?? '[]')) memory.catalogs.delete(key);
+  for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
+}
+
+function forgetCatalogs(memory: Memory): void {
+  memory.catalogs.clear();
+  memory.states.clear();
+}
+
+function forgetList(memory: Memory, list: number): void {
+  memory.listBytes -= memory.lists.get(list)?.bytes ?? 0;
+  memory.lists.delete(list);
+}
+
+/** Tells no more of changes that everybody has asked about. */
+export async function purgeChanges(queryable: Queryable): Promise<void> {
+  await queryable.query(`delete from discovery.change where at < now() - $1 * interval '1 millisecond'`, [
+    changesKeptMs,
+  ]);
+}
+
+/** Reads something to remember: it may be kept unless something had to be forgotten meanwhile. */
+export async function readToKeep<T>(
+  queryable: Queryable,
+  read: () => Promise<T>,
+): Promise<{ found: T; mayKeep: boolean }> {
+  const memory = memoryOf(queryable);
+  const { times } = memory;
+  const found = await read();
+  return { found, mayKeep: memory.snapshot !== undefined && memory.times === times };
+}
+
+export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
+  const { lists } = memoryOf(queryable);
+  const found = lists.get(list);
+  if (found === undefined) return undefined;
+  // The last one is the one that was asked for last.
+  lists.delete(list);
+  lists.set(list, found);
+  return found as { list: T };
+}
+
+/** Those that were not asked for the longest are forgotten first. */
+export function keepList(queryable: Queryable, list: number, value: unknown, bytes: number): void {
+  const memory = memoryOf(queryable);
+  forgetList(memory, list);
+  memory.lists.set(list, { list: value, bytes: bytes + entryBytes });
+  memory.listBytes += bytes + entryBytes;
+  for (const oldest of memory.lists.keys()) {
+    if (memory.listBytes <= maxListBytes) break;
+    forgetList(memory, oldest);
+  }
+}
+
+/** The states of catalogs that are known, by their keys; undefined where there is no such catalog. */
+export function knownCatalogs(queryable: Queryable): ReadonlyMap<number, CatalogState | undefined> {
+  return memoryOf(queryable).catalogs;
+}
+
+export function keepCatalogs(
+  queryable: Queryable,
+  states: ReadonlyMap<number, CatalogState | undefined>,
+): void {
+  const memory = memoryOf(queryable);
+  if (memory.catalogs.size + states.size > maxCatalogs) forgetCatalogs(memory);
+  for (const [key, state] of states) memory.catalogs.set(key, state);
+}
+
+/** Most catalogs have the same state as many others: those share one object. */
+export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
+  const { states } = memoryOf(queryable);
+  const state = states.get(text) ?? parse();
+  if (states.size < maxShared) states.set(text, state);
+  return state;
+}
+
+/** Notes a list that was found in pieces: in so many runs, with so many keys. */
+export function noteRuns(queryable: Queryable, list: number, runs: number, keys: number): void {
+  if (runs <= fewRuns || keys >= runs * maxRunLength(list) * leastFilled) return;
+  const { inPieces } = memoryOf(queryable);
+  if (inPieces.size < maxInPieces) inPieces.add(list);
+}
+
+/** The lists that were found in pieces since this was asked last. */
+export function takeListsInPieces(queryable: Queryable): ReadonlySet<number> {
+  const memory = memoryOf(queryable);
+  const lists = memory.inPieces;
+  memory.inPieces = new Set();
+  return lists;
+}
+
+function memoryOf(queryable: Queryable): Memory {
+  const database = queryable.origin ?? queryable;
+  const known = memories.get(database);
+  if (known) return known;
+  const memory: Memory = {
+    ...{ askedAt: 0, times: 0, listBytes: 0 },
+    ...{ lists: new Map(), catalogs: new Map(), states: new Map(), inPieces: new Set() },
+  };
+  memories.set(database, memory);
+  return memory;
+}
+
+const memories = new WeakMap<object, Memory>();
