@@ -15,6 +15,7 @@ import { createTrace, type Trace } from './trace.ts';
 // An intent on its way to an answer:
 //
 //   plan         the parts are read; what the index can be asked is told from what has to be evaluated
+//   catch up     what has changed in the index since the last search is forgotten
 //   candidates   the index proposes, starting from the most selective part
 //   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
 //   answer       the page is read, with its catalogs and the offers that apply now
