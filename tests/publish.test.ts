@@ -4,10 +4,9 @@ import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { findCatalog } from '../src/storage/catalogs.ts';
-import { listChanges } from '../src/storage/change-log.ts';
 import type { Actor, Body, SendOptions } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
-import { type Directive, publish as publishAs } from './support/publish.ts';
+import { type Directive, publish as publishAs, searched } from './support/publish.ts';
 import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
 
 // POST /catalog/publish and catalog/on_publish: what is accepted, what becomes of it, and what the publisher is told.
@@ -28,12 +27,6 @@ const publish = (
   directive?: Directive,
   { as = provider, ...options }: SendOptions & { as?: Actor } = {},
 ) => publishAs(as, one, directive, options);
-
-/** The catalog as it leaves the service. */
-async function served(id: string, type = 'REGULAR'): Promise<Body> {
-  const { body } = await provider.send(actions.search, { filters: { type }, limit: 100 });
-  return body.message.catalogs.find((found: Body) => found.id === id);
-}
 
 describe('a publish', () => {
   it('is acknowledged with its messageId, by a signed answer, and answered once on on_publish', async () => {
@@ -94,7 +87,7 @@ describe('a publish', () => {
       type: 'REGULAR',
       visibleTo: ['nfh.global/beckn-nodes'],
     });
-    expect((await served('undirected')).resources.map(({ id }: Body) => id)).toEqual(['a', 'b']);
+    expect((await searched(provider, 'undirected')).resources.map(({ id }: Body) => id)).toEqual(['a', 'b']);
   });
 
   it('goes to the networks that visibleTo names, and to the default network again when the next one names none', async () => {
@@ -117,9 +110,9 @@ describe('a publish', () => {
 
   it('fills in bppId and bppUri where the catalog has none, and keeps those that it has', async () => {
     await publish(catalog('filled'));
-    expect(await served('filled')).toMatchObject({ bppId: provider.id, bppUri: provider.url });
+    expect(await searched(provider, 'filled')).toMatchObject({ bppId: provider.id, bppUri: provider.url });
     await publish(catalog('filled', { bppUri: 'https://elsewhere.example/bpp' }));
-    expect(await served('filled')).toMatchObject({
+    expect(await searched(provider, 'filled')).toMatchObject({
       bppId: provider.id,
       bppUri: 'https://elsewhere.example/bpp',
     });
@@ -140,7 +133,7 @@ describe('MERGE', () => {
       }),
       directive,
     );
-    expect(await served('merged')).toMatchObject({
+    expect(await searched(provider, 'merged')).toMatchObject({
       resources: [plain('a'), { id: 'b' }, plain('c')],
       offers: [offer('x'), offer('y', { resourceIds: ['c'] })],
     });
@@ -149,7 +142,7 @@ describe('MERGE', () => {
   it('replaces the catalog-level members that are given and keeps isActive and validity', async () => {
     await publish(catalog('members', { isActive: false, validity: { endDate: '2030-01-01' } }));
     await publish(catalog('members', { descriptor: { name: 'New name' } }));
-    expect(await served('members')).toMatchObject({
+    expect(await searched(provider, 'members')).toMatchObject({
       descriptor: { name: 'New name' },
       isActive: false,
       validity: { endDate: '2030-01-01' },
@@ -160,7 +153,7 @@ describe('MERGE', () => {
     expect(await publish(catalog('offers-only', { offers: [offer('o')] }))).toMatchObject({
       status: 'ACCEPTED',
     });
-    expect((await served('offers-only')).resources).toBeUndefined();
+    expect((await searched(provider, 'offers-only')).resources).toBeUndefined();
   });
 });
 
@@ -170,7 +163,7 @@ describe('FULL', () => {
       catalog('replaced', { resources: [plain('a'), plain('b')], offers: [offer('x')], isActive: false }),
     );
     await publish(catalog('replaced', { resources: [plain('b', 'changed')] }), { updateMode: 'FULL' });
-    const now = await served('replaced');
+    const now = await searched(provider, 'replaced');
     expect(now).toMatchObject({ resources: [plain('b', 'changed')] });
     expect(now).not.toHaveProperty('offers');
     expect(now).not.toHaveProperty('isActive');
@@ -183,7 +176,7 @@ describe('FULL', () => {
       { updateMode: 'FULL' },
     );
     expect(result).toMatchObject({ status: 'REJECTED', errors: [{ code: 'SCH_SCHEMA_VALIDATION_FAILED' }] });
-    expect(await served('kept')).toMatchObject({ resources: [charger('c')] });
+    expect(await searched(provider, 'kept')).toMatchObject({ resources: [charger('c')] });
   });
 });
 
@@ -209,7 +202,7 @@ describe('typed attributes', () => {
         code: 'SCH_SCHEMA_VALIDATION_FAILED',
         details: { path: `$.message.catalogs[0].resources[1].resourceAttributes.${path}` },
       });
-      expect((await served(id)).resources).toEqual([charger('good')]);
+      expect((await searched(provider, id)).resources).toEqual([charger('good')]);
     },
   );
 
@@ -245,7 +238,7 @@ describe('ownership', () => {
     await publish(catalog('mine', { resources: [plain('original')] }));
     const result = await publish(catalog('mine', { resources: [plain('stolen')] }), undefined, { as: rival });
     expect(result).toMatchObject({ status: 'REJECTED', errors: [{ code: 'AUT_UNAUTHORIZED_ACTION' }] });
-    expect((await served('mine')).resources).toEqual([plain('original')]);
+    expect((await searched(provider, 'mine')).resources).toEqual([plain('original')]);
   });
 
   it('AUT_UNAUTHORIZED_ACTION: a catalog whose bppId names somebody else is REJECTED', async () => {
@@ -268,110 +261,5 @@ describe('ownership', () => {
       const results = await Promise.all([publish(one), publish(one, undefined, { as: rival })]);
       expect(results.map(({ status }) => status).sort()).toEqual(['ACCEPTED', 'REJECTED']);
     }
-  });
-});
-
-describe('repeats', () => {
-  it('of the same request get the same answer, and are done once', async () => {
-    const context = { messageId: randomUUID(), transactionId: 't', timestamp: new Date().toISOString() };
-    const message = { catalogs: [catalog('repeated')] };
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => provider.send(actions.publish, message, { context })),
-    );
-    for (const { status, body } of answers)
-      expect({ status, body }).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
-    await provider.waitFor('catalog/on_publish', context.messageId);
-    expect((await findCatalog(network.database, 'repeated'))?.version).toBe(1);
-    const { rows } = await network.database.query('select from catalog.submission where message_id = $1', [
-      context.messageId,
-    ]);
-    expect(rows).toHaveLength(1);
-  });
-
-  it('CTX_MESSAGE_ID_DUPLICATE: another body under the same messageId is refused', async () => {
-    const context = { messageId: randomUUID() };
-    await provider.send(actions.publish, { catalogs: [catalog('first-body')] }, { context });
-    const { status, body } = await provider.send(
-      actions.publish,
-      { catalogs: [catalog('second-body')] },
-      { context },
-    );
-    expect({ status, code: body.message.error.code }).toEqual({
-      status: 400,
-      code: 'CTX_MESSAGE_ID_DUPLICATE',
-    });
-  });
-
-  it('of the same content under a new messageId are ACCEPTED without a new version', async () => {
-    await publish(catalog('unchanged'));
-    expect(await publish(catalog('unchanged'), { updateMode: 'FULL' })).toMatchObject({ status: 'ACCEPTED' });
-    expect((await findCatalog(network.database, 'unchanged'))?.version).toBe(1);
-  });
-});
-
-describe('order', () => {
-  it("a publisher's submissions take effect entirely, one after the other, in the order of acceptance", async () => {
-    const rounds = Array.from({ length: 30 }, (_, round) => round);
-    const messageIds: string[] = [];
-    for (const round of rounds) {
-      const content = [plain('first', `round ${round}`), plain(`only-${round}`)];
-      const message = {
-        catalogs: [
-          catalog('ordered-a', { resources: content }),
-          catalog('ordered-b', { resources: content }),
-        ],
-        publishDirectives: ['ordered-a', 'ordered-b'].map((catalogId) => ({
-          catalogId,
-          catalogType: 'REGULAR',
-          updateMode: 'FULL',
-        })),
-      };
-      messageIds.push((await provider.send(actions.publish, message)).messageId);
-    }
-    await provider.waitFor('catalog/on_publish', messageIds.at(-1));
-    for (const id of ['ordered-a', 'ordered-b']) {
-      expect((await served(id)).resources).toEqual([plain('first', 'round 29'), plain('only-29')]);
-      const row = await findCatalog(network.database, id);
-      const changes = await listChanges(network.database, row?.key ?? 0, 100);
-      expect(changes.map(({ submissionId }) => submissionId)).toEqual(
-        changes.map(({ submissionId }) => submissionId ?? 0).sort((a, b) => b - a),
-      );
-    }
-  });
-});
-
-describe('a catalog that cannot be processed', () => {
-  it('NET_INTERNAL_ERROR: is REJECTED after some attempts, and does not hold up what comes after it', async () => {
-    await network.database.query(`
-      create function pg_temp_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
-      create trigger poison before insert on catalog.resource for each row when (new.id = 'poison') execute function pg_temp_poison()`);
-    const { messageId } = await provider.send(actions.publish, {
-      catalogs: [catalog('poisoned', { resources: [plain('poison')] })],
-    });
-    const after = publish(catalog('after-the-poisoned'));
-    const { body } = await provider.waitFor('catalog/on_publish', messageId, 60_000);
-    expect(body.message.results).toMatchObject([
-      { catalogId: 'poisoned', status: 'REJECTED', errors: [{ code: 'NET_INTERNAL_ERROR' }] },
-    ]);
-    expect(await after).toMatchObject({ status: 'ACCEPTED' });
-    expect(await served('poisoned')).toBeUndefined();
-  }, 90_000);
-});
-
-describe('history', () => {
-  it('has every accepted change with its sequence, time, publisher and version', async () => {
-    await publish(catalog('remembered', { resources: [plain('a')] }));
-    await publish(catalog('remembered', { resources: [plain('b')] }));
-    const row = await findCatalog(network.database, 'remembered');
-    const changes = await listChanges(network.database, row?.key ?? 0, 10);
-    expect(changes).toMatchObject([
-      {
-        version: 2,
-        publisher: 'provider.signpost.test/subscribers.beckn.one',
-        kind: 'merged',
-        at: expect.any(Date),
-      },
-      { version: 1, publisher: 'provider.signpost.test/subscribers.beckn.one' },
-    ]);
   });
 });

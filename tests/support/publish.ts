@@ -49,3 +49,9 @@ export async function served(database: Database, id: string): Promise<Body | und
   for await (const piece of readCatalog(database, row.key)) text += piece;
   return JSON.parse(text);
 }
+
+/** The catalog as a search shows it. */
+export async function searched(as: Actor, id: string, type = 'REGULAR'): Promise<Body | undefined> {
+  const { body } = await as.send(actions.search, { filters: { type }, limit: 100 });
+  return body.message.catalogs.find((found: Body) => found.id === id);
+}
