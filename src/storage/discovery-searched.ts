@@ -14,34 +14,42 @@ export async function findSearched(
   keys: ArrayLike<number>,
   gate: Gate,
 ): Promise<Float64Array> {
-  const stateOf = await findStates(queryable, keys);
+  const states = await findStates(queryable, keys);
   const verdicts = new Map<CatalogState | undefined, boolean>([[undefined, false]]);
-  const isOpen = (state: CatalogState | undefined): boolean => {
-    const known = verdicts.get(state);
-    if (known !== undefined || state === undefined) return known ?? false;
-    const verdict = isSearched(state, gate, gate.now);
-    verdicts.set(state, verdict);
-    return verdict;
-  };
-  return Float64Array.from(keys).filter((key) => isOpen(stateOf(catalogKeyOf(key))));
+  const searched = new Float64Array(keys.length);
+  let count = 0;
+  for (const [index, state] of states.entries()) {
+    let verdict = verdicts.get(state);
+    if (verdict === undefined && state) {
+      verdict = isSearched(state, gate, gate.now);
+      verdicts.set(state, verdict);
+    }
+    if (verdict) searched[count++] = keys[index] as number;
+  }
+  return searched.subarray(0, count);
 }
 
-/** What is known of the catalogs of these keys, and what is not is read. */
+/** The state of the catalog of each key; what is not known is read. */
 async function findStates(
   queryable: Queryable,
   keys: ArrayLike<number>,
-): Promise<(catalogKey: number) => CatalogState | undefined> {
+): Promise<(CatalogState | undefined)[]> {
+  // Taken now: what is known may be forgotten while the rest is read.
   const known = knownCatalogs(queryable);
-  const unknown = new Set<number>();
+  const states: (CatalogState | undefined)[] = [];
+  const unknown: { index: number; catalogKey: number }[] = [];
   for (let index = 0; index < keys.length; index++) {
     const catalogKey = catalogKeyOf(keys[index] as number);
-    if (!known.has(catalogKey)) unknown.add(catalogKey);
+    const state = known.get(catalogKey);
+    states.push(state);
+    if (state === undefined && !known.has(catalogKey)) unknown.push({ index, catalogKey });
   }
-  if (unknown.size === 0) return (key) => known.get(key);
-  const read = () => readStates(queryable, [...unknown]);
-  const { found, mayKeep } = await readToKeep(queryable, read);
+  if (unknown.length === 0) return states;
+  const wanted = [...new Set(unknown.map(({ catalogKey }) => catalogKey))];
+  const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, wanted));
   if (mayKeep) keepCatalogs(queryable, found);
-  return (key) => (found.has(key) ? found.get(key) : known.get(key));
+  for (const { index, catalogKey } of unknown) states[index] = found.get(catalogKey);
+  return states;
 }
 
 async function readStates(

@@ -19,6 +19,10 @@ let home: TestDatabase;
 let reader: Database;
 let writer: Database;
 let statements: string[] = [];
+/** Under which the reader remembers. */
+const memory = {};
+/** What happens while the answer of a statement is on its way. */
+let meanwhile = async () => {};
 /** Of the reader, whose statements are counted. */
 let counted: Database;
 
@@ -28,10 +32,12 @@ beforeAll(async () => {
   [reader, writer] = [await open(), await open()];
   counted = {
     ...reader,
-    origin: reader,
-    query: (text, ...rest) => {
+    origin: memory,
+    async query(text, ...rest) {
       statements.push(text);
-      return reader.query(text, ...rest);
+      const answer = await reader.query(text, ...rest);
+      await meanwhile();
+      return answer as never;
     },
   };
 });
@@ -157,6 +163,19 @@ describe('the states of catalogs', () => {
     await writer.query('delete from discovery.catalog where key = $1', [b]);
     await catchUp(counted);
     expect(await searched(keys)).toEqual([]);
+  });
+
+  it('that are forgotten while others are read are those that were known when the search began', async () => {
+    const [a, b] = [await make('a'), await make('b')];
+    await catchUp(counted);
+    await searched([keyOf(a, 1)]);
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      await writer.transaction((tx) => setServed(tx, [a, b], false));
+      await catchUp({ ...reader, origin: memory });
+    };
+    expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([keyOf(a, 1), keyOf(b, 1)]);
+    expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([]);
   });
 
   it('have validities as they were written, to the millisecond', async () => {

@@ -1,5 +1,5 @@
 import { lowerBound } from '../../storage/key-list.ts';
-import { type Keys, union } from './key-sets.ts';
+import { type Keys, setOf } from './key-sets.ts';
 
 // Resources in the order of their ranks, without putting more of them in order than are looked at.
 
@@ -47,7 +47,7 @@ function nthHighest(ranks: Float64Array, n: number): number {
 
 /** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
 function inOrderOfRanks({ keys, ranks }: Ranked): Ranked {
-  const levels = union([ranks.slice().sort()]);
+  const levels = setOf(ranks);
   const starts = new Uint32Array(levels.length + 1);
   const levelOf = Uint32Array.from(ranks, (rank) => levels.length - 1 - lowerBound(levels, rank));
   for (const level of levelOf) starts[level + 1] = (starts[level + 1] as number) + 1;

@@ -4,7 +4,7 @@ import { readWholeLists, readWholeNumbers } from '../../storage/discovery-whole-
 import { lowerBound, upperBound } from '../../storage/key-list.ts';
 import type { NumberList } from '../../storage/number-list.ts';
 import type { Search } from './candidates.ts';
-import { type Keys, union } from './key-sets.ts';
+import { type Keys, setOf, union } from './key-sets.ts';
 import type { Source } from './plan-filter.ts';
 
 // What the index knows of the parts of a filter, read only as far as it is needed: a first look tells how many resources a part leads to, and
@@ -88,7 +88,7 @@ function knownNumbers({ keys, values }: NumberList, { low, high }: NumberRange):
   const end = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
   const inside = keys.subarray(start, Math.max(start, end));
   // Below arrays, one resource may have several numbers at a path.
-  if (inside.length <= fewNumbers) return allOf('numbers', union([inside.slice().sort()]));
+  if (inside.length <= fewNumbers) return allOf('numbers', setOf(inside));
   return {
     kind: 'numbers',
     count: inside.length,
@@ -101,7 +101,7 @@ function knownNumbers({ keys, values }: NumberList, { low, high }: NumberRange):
 /** By value, part by part. */
 async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
   const first = await readRange(database, range, { maxRuns: moreNumberRuns });
-  if (first.rest === undefined) return allOf('numbers', union([first.keys.slice().sort()]));
+  if (first.rest === undefined) return allOf('numbers', setOf(first.keys));
   return {
     kind: 'numbers',
     count: first.keys.length,
@@ -149,5 +149,6 @@ export async function findWhole(reading: Reading, atMost: number): Promise<Keys 
     count += keys.length;
     if (count > atMost) return undefined;
   }
-  return union(parts);
+  // Numbers come in the order of their values.
+  return union(parts.map(setOf));
 }

@@ -25,19 +25,41 @@ export function intersection(a: Keys, b: Keys): Keys {
 
 const muchShorter = 20;
 
+/** Neighbours are put together, and what comes of that, until one is left. */
 export function union(sets: readonly Keys[]): Keys {
-  const all = new Float64Array(sets.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const set of sets) {
-    all.set(set, at);
-    at += set.length;
+  let left = sets;
+  while (left.length > 1) {
+    const halved: Keys[] = [];
+    for (let at = 0; at < left.length; at += 2) halved.push(merged(left[at] as Keys, left[at + 1] ?? noKeys));
+    left = halved;
   }
-  if (sets.length > 1) all.sort();
+  return left[0] ?? noKeys;
+}
+
+const noKeys: Keys = new Float64Array();
+
+function merged(a: Keys, b: Keys): Keys {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  const both = new Float64Array(a.length + b.length);
+  let [i, j, count] = [0, 0, 0];
+  while (i < a.length && j < b.length) {
+    const difference = (a[i] as number) - (b[j] as number);
+    both[count++] = (difference <= 0 ? a[i] : b[j]) as number;
+    if (difference <= 0) i++;
+    if (difference >= 0) j++;
+  }
+  both.set(i < a.length ? a.subarray(i) : b.subarray(j), count);
+  return both.subarray(0, count + (a.length - i) + (b.length - j));
+}
+
+/** Keys in any order, some perhaps twice. */
+export function setOf(keys: Keys): Keys {
+  const set = keys.slice().sort();
   let count = 0;
-  for (let index = 0; index < all.length; index++) {
-    if (index === 0 || all[index] !== all[index - 1]) all[count++] = all[index] as number;
+  for (let index = 0; index < set.length; index++) {
+    if (index === 0 || set[index] !== set[index - 1]) set[count++] = set[index] as number;
   }
-  return all.subarray(0, count);
+  return set.subarray(0, count);
 }
 
 /** What the first has and the second has not. */

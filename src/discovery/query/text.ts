@@ -140,15 +140,15 @@ const fewHeads = 500;
 
 /** The resources of these catalogs. */
 function below(heads: Keys, resources: Keys): Keys {
-  const found: number[] = [];
+  const found = new Float64Array(resources.length);
+  let count = 0;
+  let at = 0;
   for (const head of heads) {
-    for (let at = lowerBound(resources, head); at < resources.length; at++) {
-      const resource = resources[at] as number;
-      if (resource >= head + span) break;
-      found.push(resource);
-    }
+    if ((resources[at] as number) < head) at = lowerBound(resources, head);
+    for (; at < resources.length && (resources[at] as number) < head + span; at++)
+      found[count++] = resources[at] as number;
   }
-  return Float64Array.from(found);
+  return found.subarray(0, count);
 }
 
 /**
