@@ -1,65 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCatalogs } from '../src/discovery/ingest.ts';
-import type { IncomingCatalog } from '../src/discovery/ingest-target.ts';
 import { actions } from '../src/protocol/actions.ts';
-import type { Catalog, Offer, Resource } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
-import type { Actor, Body, Exchange } from './support/actor.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import type { Actor } from './support/actor.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
+import { defaultNetwork, type TestNetwork } from './support/network.ts';
 import { charger } from './support/sample-catalogs.ts';
 
 let network: TestNetwork;
 let consumer: Actor;
+let hold: Discovering['hold'];
+let discover: Discovering['discover'];
+let found: Discovering['found'];
 
 beforeAll(async () => {
-  network = await startNetwork();
-  consumer = await network.actor('shopper');
+  ({ network, consumer, hold, discover, found } = await startDiscovering());
 });
 afterAll(() => network.close());
-
-type Given = Partial<Catalog> & { id: string };
-
-/** Puts catalogs into the index, by its one door. */
-async function hold(catalogs: Given[], options: Partial<IncomingCatalog> = {}): Promise<void> {
-  await network.database.transaction((tx) =>
-    applyCatalogs(
-      tx,
-      catalogs.map((given) => ({
-        source: 'service:catalog.signpost.test/subscribers.beckn.one',
-        owner: 'provider.signpost.test/subscribers.beckn.one',
-        type: 'REGULAR',
-        networks: [defaultNetwork],
-        mode: 'FULL',
-        catalog: {
-          descriptor: { name: `Catalog ${given.id}` },
-          provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
-          ...given,
-        } as Catalog,
-        ...options,
-      })),
-      new Date(),
-    ),
-  );
-}
-
-async function discover(message: object, context: object = {}): Promise<Exchange> {
-  return consumer.send(actions.discover, message, { to: network.discoveryUrl, context: { ...context } });
-}
-
-/** What on_discover brings. */
-async function found(message: object, context: object = {}): Promise<Body> {
-  const answer = await discover(message, context);
-  expect(answer).toMatchObject({ status: 200, body: { message: { status: 'ACK' } }, answerSigned: true });
-  return (await consumer.waitFor('on_discover', answer.messageId)).body;
-}
-
-function filter(expression: string): object {
-  return { intent: { filters: { type: 'jsonpath', expression } } };
-}
-
-function resourceIds({ message }: Body): string[] {
-  return message.catalogs.flatMap((catalog: Body) => catalog.resources.map(({ id }: Body) => id));
-}
 
 describe('discover', () => {
   it('finds resources by equality, and answers with their catalogs on on_discover', async () => {
@@ -260,105 +216,5 @@ describe('a text search', () => {
       },
     });
     expect(resourceIds(answer)).toEqual(['t3']);
-  });
-});
-
-describe('a spatial constraint', () => {
-  const providerGeo = '$.catalogs[*].provider.availableAt[*].geo';
-  const at = (...coordinates: number[]) => ({ geo: { type: 'Point' as const, coordinates } });
-  const placed = (id: string, ...availableAt: ReturnType<typeof at>[]) => ({
-    id,
-    provider: { id, descriptor: { name: id }, availableAt },
-    resources: [{ id: `${id}-1` }, { id: `${id}-2` }],
-  });
-  const spatial = (...entries: object[]) => ({
-    intent: { spatial: entries.map((entry) => ({ targets: providerGeo, ...entry })) },
-  });
-  const near = (coordinates: number[], distanceMeters: number, more: object = {}) => ({
-    op: 's_dwithin',
-    geometry: { type: 'Point', coordinates },
-    distanceMeters,
-    ...more,
-  });
-  const square = (west: number, south: number, size: number) => ({
-    type: 'Polygon',
-    coordinates: [
-      [
-        [west, south],
-        [west + size, south],
-        [west + size, south + size],
-        [west, south + size],
-        [west, south],
-      ],
-    ],
-  });
-
-  beforeAll(() =>
-    hold([
-      placed('here', at(10, 50)),
-      placed('near', at(10.01, 50)),
-      placed('far', at(11, 50)),
-      placed('both', at(10.02, 50), at(20, 50)),
-      placed('dateline', at(-179.99, 0)),
-      {
-        id: 'shaped',
-        resources: [{ id: 'shaped-1', area: square(30, 10, 1) } as Resource],
-        offers: [{ id: 'local', resourceIds: ['here-1'], area: square(40, 10, 1) } as Offer],
-      },
-    ]),
-  );
-
-  it('finds what lies within a radius, the nearest first', async () => {
-    expect(resourceIds(await found(spatial(near([10.009, 50], 5_000))))).toEqual([
-      ...['near-1', 'near-2', 'here-1', 'here-2', 'both-1', 'both-2'],
-    ]);
-    expect(resourceIds(await found(spatial(near([179.99, 0], 3_000))))).toEqual(['dateline-1', 'dateline-2']);
-  });
-
-  it('quantifies over several geometries, and never matches where there is none', async () => {
-    const all = near([10.02, 50], 800, { quantifier: 'all' });
-    expect((await discover(spatial(near([20, 50], 800, { quantifier: 'ALL' })))).status).toBe(202);
-    expect(resourceIds(await found(spatial(all)))).toEqual(['near-1', 'near-2']);
-    expect(
-      resourceIds(
-        await found(spatial(near([10, 50], 100_000, { quantifier: 'NONE' }), near([0, 0], 30_000_000))),
-      ),
-    ).toEqual(['dateline-1', 'dateline-2']);
-  });
-
-  it('knows other operators, and geometries of resources and offers', async () => {
-    const within = { op: 'S_WITHIN', geometry: square(9.995, 49, 2) };
-    expect(resourceIds(await found(spatial(within)))).toEqual([
-      ...['here-1', 'here-2', 'near-1', 'near-2', 'far-1', 'far-2', 'both-1', 'both-2'],
-    ]);
-    const covers = (targets: string, coordinates: number[]) =>
-      spatial({ op: 'S_CONTAINS', targets, geometry: { type: 'Point', coordinates } });
-    expect(resourceIds(await found(covers("$['catalogs'][*].resources[*]['area']", [30.5, 10.5])))).toEqual([
-      'shaped-1',
-    ]);
-    expect(resourceIds(await found(covers('$.catalogs[*].offers[*].area', [40.5, 10.5])))).toEqual([
-      'here-1',
-    ]);
-    const disjoint = { op: 'S_DISJOINT', geometry: square(-10, 0, 60) };
-    expect(resourceIds(await found(spatial(disjoint)))).toEqual(['dateline-1', 'dateline-2']);
-  });
-
-  it('yields nothing under an unknown target', async () => {
-    const answer = await discover(
-      spatial({ ...near([10, 50], 5_000), targets: '$.catalogs[*].provider.geo' }),
-    );
-    expect(answer).toMatchObject({
-      status: 202,
-      body: { message: { error: { code: 'BIZ_NO_RESULTS_FOUND' } } },
-    });
-  });
-
-  it('combines with text and filter', async () => {
-    const intent = {
-      ...spatial(near([10, 50], 5_000)).intent,
-      textSearch: 'near both',
-      filters: { type: 'jsonpath', expression: "$.catalogs[*].resources[?search(@.id, '-1')]" },
-    };
-    expect(resourceIds(await found({ intent })).sort()).toEqual(['both-1', 'near-1']);
   });
 });

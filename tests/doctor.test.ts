@@ -13,6 +13,7 @@ import { newSigningKey } from './support/published-tree.ts';
 import { answers, broken, only, replaced } from './support/tampering.ts';
 
 // "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each.
+// Longer than our other tests: half of it is the table of these faults.
 
 let network: TestNetwork;
 let provider: Provider;

@@ -16,7 +16,8 @@ import {
 } from './support/published-tree.ts';
 
 // Whatever is done to a published tree, a reader who comes from any earlier state of it reaches exactly what is published now, and everything
-// it meets on the way verifies (self-hosted spec: Cutover rule; Versioning; Limits).
+// it meets on the way verifies (self-hosted spec: Cutover rule; Versioning; Limits). One property, with the world in which it is tried: longer
+// than our other tests.
 
 const cycleMs = 86_400_000;
 const catalogIds = ['https://example.org/a', 'https://example.org/b'] as const;
