@@ -22,12 +22,12 @@ export function settled(search: Search, candidates: Candidates): Candidates {
   return { keys: passing(search, candidates), isSettled: true };
 }
 
-/** Those of searched catalogs. */
+/** Those of searched catalogs, told apart as far as somebody asks for them. */
 async function* searched(
   { database, plan: { gate } }: Search,
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<Float64Array> {
-  for await (const keys of parts) yield await findSearched(database, keys, gate);
+  for await (const keys of inSlices(parts, keysAtOnce)) yield await findSearched(database, keys, gate);
 }
 
 /** Keys of resources, in the order of the candidates. */
