@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { request as ask } from 'undici';
 import { silentLogger } from '../dist/logger.js';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../dist/protocol/keys.js';
 import { signRequest } from '../dist/protocol/request-signature.js';
@@ -138,9 +139,11 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
 
   /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
   async function post({ action, body, authorization, callback }) {
+    // Not fetch, which takes a millisecond of the processor that the service needs.
     const headers = { authorization };
-    const response = await fetch(`${to}${action.path}`, { method: 'POST', headers, body });
-    if (response.status !== 200) throw new Error(`answered ${response.status}: ${await response.text()}`);
+    const response = await ask(`${to}${action.path}`, { method: 'POST', headers, body });
+    if (response.statusCode !== 200)
+      throw new Error(`answered ${response.statusCode}: ${await response.body.text()}`);
     return { response, callback };
   }
 
@@ -154,7 +157,7 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
     request,
     async send(action, message, side) {
       const { response, callback } = await request(action, message, side);
-      return { answer: await response.json(), callback };
+      return { answer: await response.body.json(), callback };
     },
     close: () => {
       server.closeAllConnections();

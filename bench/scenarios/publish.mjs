@@ -73,7 +73,7 @@ async function publishAll(all) {
     [...new Set(all.map(({ node }) => node))].map(async (node) => {
       for (const { request } of all.filter((one) => one.node === node)) {
         const { response, callback } = await node.post(request);
-        await response.body.cancel();
+        await response.body.dump();
         callbacks.push(callback);
       }
     }),

@@ -71,7 +71,7 @@ async function search(ds) {
   const { response } = await ds.request(actions.search, { filters, limit: catalogs });
   let bytes = 0;
   for await (const chunk of response.body) bytes += chunk.length;
-  if (bytes !== Number(response.headers.get('content-length'))) throw new Error(`only ${bytes} bytes came`);
+  if (bytes !== Number(response.headers['content-length'])) throw new Error(`only ${bytes} bytes came`);
 }
 
 async function copyToGzip(database) {
