@@ -18,6 +18,7 @@ interface Item {
 
 let database: Database;
 let items: Item[];
+let added: number;
 let begun: Item[];
 let loops: { close(): Promise<void> }[];
 
@@ -25,14 +26,16 @@ useDatabase((opened) => {
   database = opened;
 });
 beforeEach(async () => {
-  [items, begun, loops] = [[], [], []];
+  [items, added, begun, loops] = [[], 0, [], []];
   await database.query('truncate catalog.push_lane');
 });
 afterEach(() => Promise.all(loops.map((loop) => loop.close())));
 
 async function add(lane: string, count: number, dueInMs = 0): Promise<void> {
-  for (let index = 0; index < count; index += 1)
-    items.push({ id: items.length + 1, lane, dueAt: Date.now() + dueInMs });
+  for (let index = 0; index < count; index += 1) {
+    added += 1;
+    items.push({ id: added, lane, dueAt: Date.now() + dueInMs });
+  }
   await wake(lane);
 }
 
