@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { applyCatalog } from '../src/discovery/ingest.ts';
+import { type Evaluator, evaluateIntent } from '../src/discovery/query/evaluate-intent.ts';
+import { removeCatalogs } from '../src/discovery/remove-catalogs.ts';
+import { silentLogger } from '../src/logger.ts';
+import type { Catalog } from '../src/protocol/catalog.ts';
+import type { Intent } from '../src/protocol/discover-messages.ts';
+import { DatabaseUnavailable } from '../src/storage/connection.ts';
+import { type Database, openDatabase, type Transaction } from '../src/storage/database.ts';
+import { findCatalogs, setServed } from '../src/storage/discovery-catalogs.ts';
+import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
+import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { catalog } from './support/sample-catalogs.ts';
+
+// Processes keep parts of the index in memory. Here several writers change catalogs at the same time, each its own, which all stand in the same
+// lists; two processes answer. Before a commit they must find what was there, and after it, at once, what is there.
+
+const writers = 4;
+const steps = 10;
+const histories = 3;
+const network = 'net.example/one';
+
+let home: TestDatabase;
+let database: Database;
+let threads: ThreadPool;
+let processes: Evaluator[] = [];
+beforeAll(async () => {
+  home = await createTestDatabase();
+  const logger = silentLogger();
+  const open = () => openDatabase({ url: home.url, logger, maxConnections: writers });
+  database = await open();
+  threads = createThreadPool({ size: 1, logger });
+  const others = { config: readConfig({}), threads, logger, now: () => new Date() };
+  processes = [
+    { ...others, database: await open() },
+    { ...others, database: await open() },
+  ];
+});
+afterAll(async () => {
+  await threads.close();
+  for (const each of [...processes, { database }]) await each.database.close();
+  await home.drop();
+});
+
+it('whatever several writers commit, the next search of any process finds, and nothing else', async () => {
+  const arbitraryHistories = fc.array(fc.array(arbitraryStep, { minLength: steps, maxLength: steps }), {
+    ...{ minLength: writers, maxLength: writers },
+  });
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(arbitraryHistories, async (all) => {
+      run++;
+      await Promise.all(all.map((history, index) => write(`w${run}-${index}`, history)));
+    }),
+    { numRuns: histories, endOnFailure: true },
+  );
+}, 60_000);
+
+/** A resource, by what it can be asked for. */
+interface Item {
+  isOn: boolean;
+  price: number;
+  isBrass: boolean;
+}
+
+interface Step {
+  kind:
+    | 'replace'
+    | 'add'
+    | 'pause'
+    | 'expire'
+    | 'move'
+    | 'withdraw'
+    | 'remove'
+    | 'fail'
+    | 'lose a connection';
+  items: Item[];
+  /** Which of the questions is asked. */
+  asked: number;
+}
+
+const arbitraryStep: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom<Step['kind'][]>(
+    ...(['replace', 'replace', 'add', 'add', 'pause', 'expire', 'move', 'withdraw', 'remove'] as const),
+    ...(['fail', 'lose a connection'] as const),
+  ),
+  items: fc.array(fc.record({ isOn: fc.boolean(), price: fc.nat(99), isBrass: fc.boolean() }), {
+    ...{ minLength: 1, maxLength: 3 },
+  }),
+  asked: fc.nat(),
+});
+
+/** What a writer's catalog should be. */
+interface Shelf {
+  items: ReadonlyMap<string, Item>;
+  /** What keeps it from being found. */
+  hidden: readonly Step['kind'][];
+}
+
+const empty: Shelf = { items: new Map(), hidden: [] };
+
+async function write(id: string, history: readonly Step[]): Promise<void> {
+  let shelf = empty;
+  for (const [place, step] of history.entries()) {
+    const items = new Map(step.items.map((item, index) => [`${id}-${place}-${index}`, item]));
+    const after = changed(shelf, step, items);
+    const before = shelf;
+    const work = database.transaction(async (tx) => {
+      await change(tx, id, step, items);
+      await check(id, before, step, [place % processes.length]);
+      if (step.kind === 'fail') throw new Error('it fails');
+    });
+    if (step.kind === 'fail') await expect(work).rejects.toThrow('it fails');
+    else await work;
+    shelf = after;
+    await check(id, shelf, step, [0, 1]);
+  }
+}
+
+function changed({ items: known, hidden }: Shelf, { kind }: Step, items: Shelf['items']): Shelf {
+  // Whatever comes of a catalog names its networks, and says that it is there.
+  const stillHidden = hidden.filter((by) => by !== 'move' && by !== 'withdraw');
+  if (kind === 'replace') return { items, hidden: [] };
+  if (kind === 'add') return { items: new Map([...known, ...items]), hidden: stillHidden };
+  if (kind === 'remove') return empty;
+  if (kind === 'withdraw') return { items: known, hidden: [...hidden, kind] };
+  if (kind === 'fail' || kind === 'lose a connection') return { items: known, hidden };
+  return { items: known, hidden: [...stillHidden, kind] };
+}
+
+async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf['items']): Promise<void> {
+  const ref = { source: 'node', owner: 'provider.example/reg', id };
+  const apply = (members: Partial<Catalog>, mode: 'FULL' | 'MERGE', networks: string[] = [network]) =>
+    applyCatalog(
+      tx,
+      {
+        ...{ ...ref, type: 'REGULAR', networks, mode },
+        catalog: catalog(id, { resources: [], ...members }),
+      },
+      new Date(),
+    );
+  const resources = Array.from(items, ([key, { isOn, price, isBrass }]) => ({
+    ...{ id: key, descriptor: { name: isBrass ? 'Brass lamp' : 'Copper lamp' } },
+    ...{ state: isOn ? 'on' : 'off', price },
+  }));
+  switch (kind) {
+    case 'fail':
+    case 'replace':
+      return void (await apply({ resources, isActive: true, validity: {} }, 'FULL'));
+    case 'add':
+      return void (await apply({ resources }, 'MERGE'));
+    case 'pause':
+      return void (await apply({ isActive: false }, 'MERGE'));
+    case 'expire':
+      return void (await apply({ validity: { endDate: '2020-01-01' } }, 'MERGE'));
+    case 'move':
+      return void (await apply({}, 'MERGE', ['net.example/two']));
+    case 'withdraw':
+      return setServed(
+        tx,
+        (await findCatalogs(tx, [ref])).map(({ key }) => key),
+        false,
+      );
+    case 'remove':
+      return removeCatalogs(tx, [ref], new Date());
+  }
+}
+
+const questions: { intent: Intent; finds(item: Item): boolean }[] = [
+  { intent: filter('@.state == "on"'), finds: ({ isOn }) => isOn },
+  { intent: filter('@.price >= 50'), finds: ({ price }) => price >= 50 },
+  { intent: filter('@.state == "off" && @.price < 70'), finds: ({ isOn, price }) => !isOn && price < 70 },
+  { intent: filter('length(@.state) == 2'), finds: ({ isOn }) => isOn },
+  { intent: { textSearch: 'brass' }, finds: ({ isBrass }) => isBrass },
+  { intent: { textSearch: 'lamp' }, finds: () => true },
+];
+
+function filter(condition: string): Intent {
+  return { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } };
+}
+
+/** Each of these processes finds of this writer's resources what there should be. */
+async function check(id: string, shelf: Shelf, step: Step, places: readonly number[]): Promise<void> {
+  for (const place of places) {
+    const { intent, finds } = questions[(step.asked + place) % questions.length] as (typeof questions)[0];
+    const expected = [...shelf.items].flatMap(([key, item]) =>
+      shelf.hidden.length === 0 && finds(item) ? key : [],
+    );
+    const [found] = await Promise.all([
+      find(processes[place] as Evaluator, intent),
+      step.kind === 'lose a connection' && loseConnection((processes[place] as Evaluator).database),
+    ]);
+    const own = found.filter((key) => key.startsWith(`${id}-`));
+    expect({ intent, own: own.sort() }).toEqual({ intent, own: expected.sort() });
+  }
+}
+
+async function find(evaluator: Evaluator, intent: Intent): Promise<string[]> {
+  const scope = { networkId: network };
+  const message = { intent, limit: 1_000 };
+  const { answer } = await evaluateIntent(evaluator, message, scope).catch((error) => {
+    // Its connection was ended: who asks again gets another one.
+    if (error instanceof DatabaseUnavailable) return evaluateIntent(evaluator, message, scope);
+    throw error;
+  });
+  const catalogs: Catalog[] = JSON.parse(answer.catalogs);
+  return catalogs.flatMap(({ resources = [] }) => resources.map(({ id }) => id));
+}
+
+/** One of them. */
+async function loseConnection(lossy: Database): Promise<void> {
+  const { rows } = await lossy.query<{ pid: number }>('select pg_backend_pid() as pid');
+  await database.query('select pg_terminate_backend($1, 1000)', [rows[0]?.pid]);
+}
