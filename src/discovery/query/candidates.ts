@@ -36,7 +36,13 @@ export interface Proposal {
 }
 
 /** A part that proposes more is not selective. */
-export const selectiveCount = 2_000;
+export function selectiveCount({ text, filter }: Plan): number {
+  return text !== undefined && filter?.exact !== false ? fewBesideText : few;
+}
+
+const few = 2_000;
+/** A text would have to be held against places and filter ten thousand by ten thousand, however many have its words. */
+const fewBesideText = 20_000;
 
 /** All of them in one part, or none. */
 export async function* inOnePart<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {

@@ -8,8 +8,6 @@ import type { FilterPart } from './plan-filter.ts';
 // The candidates of a filter. Each of its parts leads to all of them and to others. Few are put in order; of many, one part streams those that
 // the others have, too, until enough have been found.
 
-/** What was not seen whole is not selective. */
-const many = selectiveCount + 1;
 /** Lists of this length are still read as a whole. */
 const maxListKeys = 160_000;
 
@@ -30,6 +28,8 @@ export async function filterProposal(search: Search): Promise<Proposal> {
     (read) => ({ parts: read.map(({ kind, count }) => ({ kind, count })) }),
   );
   const known = readings.map((reading, index) => ({ part: parts[index] as FilterPart, reading }));
+  // What was not seen whole is not selective.
+  const many = selectiveCount(plan) + 1;
   const estimate = Math.min(...readings.map(({ count, whole }) => (whole ? count : Math.max(count, many))));
   const isFew = estimate < many || readings.every(({ whole }) => whole);
   const open = async () => (isFew ? openFew(known) : openMany(known));

@@ -11,7 +11,7 @@ import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
 
 /** Geometries that are read and judged at a time. */
 export const firstLook = 400;
-/** A longer look around starts anew: each is so many times the one before. */
+/** A longer look around starts anew: each is so many times the one before, or shows all that were counted. */
 const growth = 4;
 
 /** What a geometry belongs to, and how far away it is. */
@@ -76,7 +76,7 @@ async function* inOrderOfKeys(
 /** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
 async function* nearestFirst(
   search: Search,
-  { constraint, region, nearby }: PlacedConstraint,
+  { constraint, region, nearby, count = 0 }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
   const from = sphereBox(constraint.geometry);
   for (let limit = firstLook, look = nearby ?? []; ; ) {
@@ -84,7 +84,7 @@ async function* nearestFirst(
     const places = await fitting(search, constraint, look);
     yield places.filter(({ distance = 0 }) => distance <= reached);
     if (look.length < limit) return;
-    limit *= growth;
+    limit = Math.max(limit * growth, count + 1);
     look = (await findNearby(search.database, region, from, limit)) ?? [];
   }
 }

@@ -17,7 +17,7 @@ export async function findCandidates(search: Search): Promise<Candidates> {
   if (spatial?.isNowhere) return { keys: inOnePart([]) };
   const byFilter = asksFilter(plan, spatial) ? await filterProposal(search) : undefined;
   const selective = [byFilter, spatial]
-    .filter((each) => each !== undefined && each.estimate <= selectiveCount)
+    .filter((each) => each !== undefined && each.estimate <= selectiveCount(plan))
     .sort((a, b) => (a?.estimate ?? 0) - (b?.estimate ?? 0))[0];
 
   if (plan.text !== undefined) {

@@ -28,7 +28,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   const radius = placed.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
   const selective = placed.find(({ count }) => count === estimate);
-  const lead = estimate <= selectiveCount ? selective : (radius ?? selective);
+  const lead = estimate <= selectiveCount(search.plan) ? selective : (radius ?? selective);
   return {
     by: `place: ${lead?.constraint.operator}`,
     estimate,
@@ -43,22 +43,22 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   };
 }
 
-async function place({ database, trace }: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
+async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
+  const { plan, database, trace } = search;
   const { operator, geometry, distanceMeters, quantifier } = spatial.constraint;
   // NONE is satisfied by what is far away.
   const box = quantifier === 'NONE' ? undefined : queryBox(operator, geometry, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
-  if (!isRadius(spatial)) {
-    const count = await trace.time('count geometries', () =>
-      findRegionCount(database, region, selectiveCount + 1),
-    );
-    return { ...spatial, region, count };
-  }
+  const many = selectiveCount(plan) + 1;
+  const countAll = () => trace.time('count geometries', () => findRegionCount(database, region, many));
+  if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
   const nearby = await trace.time('look around', () =>
     findNearby(database, region, sphereBox(geometry), firstLook),
   );
   if (nearby === undefined) return { ...spatial, region };
-  const count = nearby.length < firstLook ? nearby.length : selectiveCount + 1;
+  if (nearby.length < firstLook) return { ...spatial, region, count: nearby.length, nearby };
+  // The nearest come first, so that it matters only to a text how many there are.
+  const count = plan.text === undefined ? many : await countAll();
   return { ...spatial, region, count, nearby };
 }
 
