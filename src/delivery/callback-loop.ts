@@ -66,7 +66,7 @@ function startLoop(
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
-    handle: (claim, signal, stepAside) => {
+    handle: (claim, signal, { stepAside }) => {
       const send = () => attempt(sender, claim.row, signal);
       return deliver(options, claim, () => slowOnes.watch(claim.row.receiver, stepAside, send));
     },

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Database, Queryable } from './database.ts';
+import type { Database, Queryable, Transaction } from './database.ts';
 import { type Claim, leaseMs, matching, tableName } from './leases.ts';
 import { Parameters } from './parameters.ts';
 
@@ -29,20 +29,46 @@ export async function claimDue<Row extends object = Record<string, unknown>>(
   table: string,
   options: ClaimOptions,
 ): Promise<Claim<Row>[]> {
+  return (await takeDue<Row>(database, table, options)).claims;
+}
+
+export interface Taken<Row> {
+  claims: Claim<Row>[];
+  /** Rows may be due that were not taken: there were more than asked for, or their groups had no place. */
+  left: boolean;
+}
+
+/** The same, and tells whether that was all. */
+export async function takeDue<Row extends object>(
+  database: Database,
+  table: string,
+  options: ClaimOptions,
+): Promise<Taken<Row>> {
   const { perGroup, limit } = options;
-  if (perGroup === undefined) return claim(database, table, options, longestDue);
-  const window = limit * rowsSeenPerPlace;
-  const due = await countDue(database, table, options, window);
-  if (due === 0) return [];
-  return database.transaction(async (tx) => {
-    // Two claims at the same moment would both find a free place in a group.
-    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table}`]);
-    const claims = await claim<Row>(tx, table, options, longestDueWithPlace);
-    if (claims.length === limit || due < window) return claims;
-    // Busy groups fill the whole window: look behind them.
-    const further = { ...options, limit: limit - claims.length };
-    return [...claims, ...(await claim<Row>(tx, table, further, longestDueOfEachGroup))];
-  });
+  if (perGroup === undefined) {
+    const claims = await claim<Row>(database, table, options, longestDue);
+    return { claims, left: claims.length === limit };
+  }
+  const due = await countDue(database, table, options, limit * rowsSeenPerPlace);
+  if (due === 0) return { claims: [], left: false };
+  const claims = await database.transaction((tx) => claimWithPlaces<Row>(tx, table, options, due));
+  return { claims, left: claims.length === limit || claims.length < due };
+}
+
+async function claimWithPlaces<Row extends object>(
+  tx: Transaction,
+  table: string,
+  options: ClaimOptions,
+  due: number,
+): Promise<Claim<Row>[]> {
+  const { limit } = options;
+  // Two claims at the same moment would both find a free place in a group.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table}`]);
+  const claims = await claim<Row>(tx, table, options, longestDueWithPlace);
+  if (claims.length === limit || due < limit * rowsSeenPerPlace) return claims;
+  // Busy groups fill all that was looked at: look behind them.
+  const further = { ...options, limit: limit - claims.length };
+  return [...claims, ...(await claim<Row>(tx, table, further, longestDueOfEachGroup))];
 }
 
 /** How many due rows are looked at to fill one place, before all groups are visited. */

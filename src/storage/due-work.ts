@@ -1,23 +1,27 @@
 import type { Logger } from '../logger.ts';
 import { createAlarm } from './alarm.ts';
-import { type ClaimOptions, claimDue, type GroupChoice } from './claim-due.ts';
+import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
 import type { Database } from './database.ts';
 import {
   type Claim,
   leaseMs as defaultLeaseMs,
   isSettled,
+  isSettledForGood,
+  type Lease,
   LeaseLost,
   msUntilNextDue,
   release,
   renew,
 } from './leases.ts';
+import { createWorkPlaces } from './work-places.ts';
 
 export { claimDue } from './claim-due.ts';
-export { type Claim, LeaseLost, type Settlement, settle } from './leases.ts';
+export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
-// place gets free, and by a slow poll, because hints may get lost. What a handler does not settle is never lost: it comes
-// due again after a pause, or, with the process, when its lease ends.
+// place gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
+// stored is handed over instead: stored with its lease, it costs no hint, no look and no claim. What a handler does not settle is
+// never lost: it comes due again after a pause, or, with the process, when its lease ends.
 
 const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
@@ -45,10 +49,9 @@ export interface WorkLoopOptions<Row extends object>
   groups?: () => GroupChoice;
   /**
    * Does the work of a row and settles it. The signal says that the result is not wanted any more: the lease was lost, or
-   * the process ends. An error is logged, and the row is due again after a pause. A handler that merely waits may step aside, and lets
-   * another row have its place.
+   * the process ends. An error is logged, and the row is due again after a pause.
    */
-  handle(claim: Claim<Row>, signal: AbortSignal, stepAside: () => void): Promise<void>;
+  handle(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void>;
   logger: Logger;
   leaseMs?: number;
   pollMs?: number;
@@ -57,36 +60,51 @@ export interface WorkLoopOptions<Row extends object>
   abortMs?: number;
 }
 
+export interface Place {
+  /** The handler merely waits: another row may have its place. */
+  stepAside(): void;
+  /** The rest of the work does not concern its group: another row of that may be handed over. */
+  leaveGroup(): void;
+}
+
 export interface WorkLoop {
   /** Claims nothing more, lets handlers finish for a moment, then tells them to stop, and gives back what is left. */
   close(): Promise<void>;
 }
 
+export interface StartedLoop<Row> extends WorkLoop {
+  /**
+   * Stores a row and works on it at once. `store` gets a lease for it where there is a place, and returns the claim when the row was stored
+   * with that lease. Without one it stores the row due, and hints: its turn comes behind those that wait.
+   */
+  handOver(group: string, store: Store<Row>): Promise<void>;
+  /** What is due to this loop may have changed otherwise than in the table. */
+  wake(): void;
+}
+
+export type Store<Row> = (lease: Lease | undefined) => Promise<Claim<Row> | undefined>;
+
 export function startWorkLoop<Row extends object = Record<string, unknown>>(
   options: WorkLoopOptions<Row>,
-): WorkLoop {
-  const {
-    database,
-    table,
-    channel,
-    concurrency,
-    aside = 0,
-    handle,
-    leaseMs = defaultLeaseMs,
-    pollMs = defaultPollMs,
-  } = options;
+): StartedLoop<Row> {
+  const { database, table, concurrency, leaseMs = defaultLeaseMs, pollMs = defaultPollMs } = options;
   const logger = options.logger.child({ table });
-  const held = new Map<string, Held>();
+  const held = new Map<string, Held<Row>>();
   /** The tokens of those whose handlers merely wait. */
   const waiting = new Set<string>();
+  const places = createWorkPlaces(options.perGroup?.limit ?? concurrency);
   const alarm = createAlarm();
   let closing = false;
   /** The last claim filled all places: more is likely due. */
   let full = false;
+  /** Something may be due that got no place. Otherwise a place that gets free is no reason to look. */
+  let left = false;
+  /** One got free while the loop looked, which may not have seen it. */
+  let freed = false;
   /** A hint came a moment ago. */
   let hinted: NodeJS.Timeout | undefined;
 
-  const unlisten = database.listen(channel, () => {
+  const unlisten = database.listen(options.channel, () => {
     if (options.gatherMs === undefined) alarm.ring();
     else hinted ??= setTimeout(ringHinted, options.gatherMs);
   });
@@ -100,13 +118,16 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 
   async function run(): Promise<void> {
     while (!closing) {
+      freed = false;
       const sleepMs = freePlaces() > 0 ? await claimMore() : pollMs;
+      if (freePlaces() <= 0) full = left = true;
+      if (freed && left) alarm.ring();
       if (!closing) await alarm.sleep(sleepMs);
     }
   }
 
   function freePlaces(): number {
-    return concurrency - held.size + Math.min(waiting.size, aside);
+    return concurrency - places.size + Math.min(waiting.size, options.aside ?? 0);
   }
 
   /** Fills the free places; returns how long there will be nothing more to do, unless something rings. */
@@ -114,14 +135,19 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     const { where, columns, perGroup } = options;
     const groups = options.groups?.();
     if (groups && 'only' in groups && groups.only.length === 0) return pollMs;
+    const askedAt = Date.now();
     try {
       // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
+      // What is handed over meanwhile may take the same places: better a few too many than none while the loop looks.
       const limit = freePlaces();
+      if (limit <= 0) return pollMs;
       const wanted = { limit, leaseMs, where, columns, perGroup, groups };
-      const claims = await claimDue<Row>(database, table, wanted);
-      for (const claim of claims) begin(claim);
-      full = claims.length === limit;
+      const taken = await takeDue<Row>(database, table, wanted);
+      for (const claim of taken.claims) begin(claim, askedAt);
+      full = taken.claims.length === limit;
+      left = taken.left;
+      if (!left) places.noteNoneWaiting();
       return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'cannot claim work; trying again soon');
@@ -129,45 +155,65 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     }
   }
 
-  function begin(claim: Claim<Row>): void {
-    const abort = new AbortController();
-    const refill = () => {
-      const manyFree = freePlaces() >= concurrency * refillFraction;
-      if (manyFree) alarm.ring();
-      else setTimeout(alarm.ring, gatherMs);
-    };
-    const stepAside = () => {
-      waiting.add(claim.token);
-      refill();
-    };
-    const work = finish(claim, abort.signal, stepAside).finally(() => {
-      held.delete(claim.token);
-      waiting.delete(claim.token);
-      refill();
-    });
-    held.set(claim.token, { claim, abort, work, leasedUntil: Date.now() + leaseMs });
+  async function handOver(group: string, store: Store<Row>): Promise<void> {
+    const place = closing || full || freePlaces() <= 0 ? undefined : places.reserve(group);
+    const askedAt = Date.now();
+    try {
+      const claim = await store(place && { ...place, ms: leaseMs });
+      if (claim === undefined) places.noteWaiting(group);
+      else if (closing) await giveBack([claim]);
+      else begin(claim, askedAt);
+    } finally {
+      if (place && !held.has(place.token)) {
+        places.free(place.token);
+        refill();
+      }
+    }
   }
 
-  async function finish(claim: Claim<Row>, signal: AbortSignal, stepAside: () => void): Promise<void> {
+  function begin(claim: Claim<Row>, leasedAt: number): void {
+    const { token, row } = claim;
+    const abort = new AbortController();
+    const place = {
+      stepAside() {
+        waiting.add(token);
+        refill();
+      },
+      leaveGroup: () => places.leaveGroup(token),
+    };
+    places.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
+    const work = finish(claim, abort.signal, place).finally(() => {
+      held.delete(token);
+      waiting.delete(token);
+      places.free(token);
+      refill(claim);
+    });
+    held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
+  }
+
+  /** A place got free: is there, or will there be, anything for it? */
+  function refill(ended?: Claim<Row>): void {
+    freed = true;
+    if (!left && (ended === undefined || isSettledForGood(ended))) return;
+    const manyFree = freePlaces() >= concurrency * refillFraction;
+    if (manyFree) alarm.ring();
+    else setTimeout(alarm.ring, gatherMs);
+  }
+
+  async function finish(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void> {
     try {
-      await handle(claim, signal, stepAside);
+      await options.handle(claim, signal, place);
       if (!isSettled(claim)) throw new Error('the handler left its row unsettled');
     } catch (error) {
       if (error instanceof LeaseLost) return logger.warn(error.message);
       const pause = closing
         ? { delayMs: 0, countAttempt: false }
         : { delayMs: pauseMs(claim), countAttempt: true };
-      if (!closing)
-        logger.error(
-          { err: error, id: claim.id, attempts: claim.attempts },
-          'work failed; it will be tried again',
-        );
+      const { id, attempts } = claim;
+      if (!closing) logger.error({ err: error, id, attempts }, 'work failed; it will be tried again');
       // Without a database the lease runs out by itself.
       await release(database, table, [claim], pause).catch((fault) =>
-        logger.warn(
-          { reason: messageOf(fault), id: claim.id },
-          'cannot give work back; its lease will run out',
-        ),
+        logger.warn({ reason: messageOf(fault), id }, 'cannot give work back; its lease will run out'),
       );
     }
   }
@@ -198,8 +244,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     await atMost(finishMs, allWork());
     for (const { abort } of held.values()) abort.abort(new Error('the process ends'));
     await atMost(abortMs, allWork());
-    const left = [...held.values()].map(({ claim }) => claim);
-    await release(database, table, left, { delayMs: 0, countAttempt: false }).catch(() => undefined);
+    await giveBack([...held.values()].map(({ claim }) => claim));
     clearInterval(renewal);
     // Without a database the listener may never have got its connection.
     await atMost(
@@ -208,12 +253,19 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     );
   }
 
+  /** As if never tried. Without a database the leases run out by themselves. */
+  async function giveBack(claims: Claim<Row>[]): Promise<void> {
+    await release(database, table, claims, { delayMs: 0, countAttempt: false }).catch(() => undefined);
+  }
+
   function allWork(): Promise<unknown> {
     return Promise.allSettled([...held.values()].map(({ work }) => work));
   }
 
   let closed: Promise<void> | undefined;
   return {
+    handOver,
+    wake: alarm.ring,
     close() {
       closed ??= close();
       return closed;
@@ -221,8 +273,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   };
 }
 
-interface Held {
-  claim: Claim<unknown>;
+interface Held<Row> {
+  claim: Claim<Row>;
   abort: AbortController;
   work: Promise<void>;
   leasedUntil: number;

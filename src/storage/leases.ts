@@ -22,6 +22,14 @@ export interface Claim<Row = Record<string, unknown>> {
   row: Row;
 }
 
+/** What a row is stored with whose work begins at once, in the process that stores it: nobody has to claim it. */
+export interface Lease {
+  token: string;
+  ms: number;
+  /** With so many rows of its group in work, by whomever, it is stored without the lease. */
+  perGroup: number;
+}
+
 export interface Settlement {
   /** When the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
   dueAt: Date | null;
@@ -59,15 +67,19 @@ export async function settle(
   markSettled(claim);
 }
 
-const settled = new WeakSet<Claim<unknown>>();
+const settled = new WeakMap<Claim<unknown>, { forGood: boolean }>();
 
-/** Whoever gives many rows back at once tells so of each. */
-export function markSettled(claim: Claim<unknown>): void {
-  settled.add(claim);
+/** Whoever gives many rows back at once tells so of each. `forGood`: the row is not due again, and nobody makes it so while it is leased. */
+export function markSettled(claim: Claim<unknown>, { forGood = false } = {}): void {
+  settled.set(claim, { forGood });
 }
 
 export function isSettled(claim: Claim<unknown>): boolean {
   return settled.has(claim);
+}
+
+export function isSettledForGood(claim: Claim<unknown>): boolean {
+  return settled.get(claim)?.forGood ?? false;
 }
 
 /** The due time that a row gets with the end of its lease: `least` passes over nulls. */

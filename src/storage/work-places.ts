@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+
+// The places of a loop (see due-work.ts) that are taken, by the tokens of leases, and how many of each group. A place is taken by a claim,
+// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, half of the places are left to
+// them: who is always quick enough to take the next free place would keep them waiting for ever.
+
+export interface WorkPlaces {
+  /** How many are taken. */
+  readonly size: number;
+  take(token: string, group: unknown): void;
+  /**
+   * Takes one for a row that is being stored; undefined when its group has none. `perGroup`: so many leased rows of the group there may be,
+   * which is more than its limit where some have left it.
+   */
+  reserve(group: string): { token: string; perGroup: number } | undefined;
+  /** What is left to do for it does not concern its group. */
+  leaveGroup(token: string): void;
+  free(token: string): void;
+  /** A row of the group was stored without a lease, and waits for its turn. */
+  noteWaiting(group: string): void;
+  noteNoneWaiting(): void;
+}
+
+export function createWorkPlaces(groupLimit: number): WorkPlaces {
+  const groups = new Map<string, unknown>();
+  const left = new Set<string>();
+  const crowded = new Set<string>();
+
+  /** How many of a group are in work, and how many have left it. */
+  function count(group: string): { working: number; gone: number } {
+    let [working, gone] = [0, 0];
+    for (const [token, its] of groups) {
+      if (its !== group) continue;
+      if (left.has(token)) gone += 1;
+      else working += 1;
+    }
+    return { working, gone };
+  }
+
+  return {
+    get size() {
+      return groups.size;
+    },
+    take: (token, group) => void groups.set(token, group),
+    reserve(group) {
+      const { working, gone } = count(group);
+      const limit = crowded.has(group) ? Math.floor(groupLimit / 2) : groupLimit;
+      if (working >= limit) return undefined;
+      const token = randomUUID();
+      groups.set(token, group);
+      return { token, perGroup: limit + gone };
+    },
+    leaveGroup(token) {
+      if (groups.has(token)) left.add(token);
+    },
+    free(token) {
+      groups.delete(token);
+      left.delete(token);
+    },
+    noteWaiting: (group) => void crowded.add(group),
+    noteNoneWaiting: () => crowded.clear(),
+  };
+}
