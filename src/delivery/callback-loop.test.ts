@@ -8,12 +8,14 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
+import { actions } from '../protocol/actions.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
-import { listCallbacks, queueCallback, replayCallback } from '../storage/callbacks.ts';
+import { listCallbacks, type NewCallback, queueCallback, replayCallback } from '../storage/callbacks.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import type { WorkLoop } from '../storage/due-work.ts';
-import { startCallbackLoop } from './callback-loop.ts';
+import type { Lease } from '../storage/due-work.ts';
+import { type CallbackLoop, type HandOver, startCallbackLoop } from './callback-loop.ts';
+import { rememberPromise } from './remember-answer.ts';
 import { type Sender, sendTimeoutMs } from './send.ts';
 
 const privateKey = privateKeyFromSeed(generateSeed());
@@ -23,7 +25,7 @@ const requestSignature = Buffer.alloc(64, 7).toString('base64');
 describe('a callback', () => {
   let testDatabase: TestDatabase;
   let database: Database;
-  let loop: WorkLoop | undefined;
+  let loop: CallbackLoop | undefined;
   const servers: Server[] = [];
   const client = createGuardedClient({ allowPrivateAddresses: true });
   const sender: Sender = {
@@ -63,12 +65,14 @@ describe('a callback', () => {
 
   async function receiver(
     answers: ((attempt: number) => { status: number; headers?: Record<string, string> }) | 'silence',
+    work: () => Promise<void> = async () => {},
   ) {
     const attempts: { body: string; authorization: string; at: number }[] = [];
     const server = createServer(async (request, response) => {
       const body = (await buffer(request)).toString();
       attempts.push({ body, authorization: request.headers.authorization ?? '', at: Date.now() });
       if (answers === 'silence') return;
+      await work();
       const { status, headers } = answers(attempts.length);
       response
         .writeHead(status, headers)
@@ -80,20 +84,40 @@ describe('a callback', () => {
   }
 
   async function queue(destination: string, giveUpAfterMs = 60_000): Promise<string> {
+    const callback = newCallback(destination, giveUpAfterMs);
+    await database.transaction((tx) => queueCallback(tx, callback));
+    return callback.messageId;
+  }
+
+  function newCallback(destination: string, giveUpAfterMs = 60_000): NewCallback {
     const messageId = randomUUID();
-    await database.transaction((tx) =>
-      queueCallback(tx, {
-        role: 'test',
-        action: 'catalog/on_publish',
-        messageId,
-        destination,
-        body: Buffer.from(JSON.stringify({ messageId })),
-        requestSignature,
-        createdAt: new Date(),
-        giveUpAt: new Date(Date.now() + giveUpAfterMs),
-      }),
-    );
-    return messageId;
+    return {
+      role: 'test',
+      action: 'catalog/on_publish',
+      messageId,
+      destination,
+      body: Buffer.from(JSON.stringify({ messageId })),
+      requestSignature,
+      createdAt: new Date(),
+      giveUpAt: new Date(Date.now() + giveUpAfterMs),
+    };
+  }
+
+  /** Hands a callback over to the loop; tells whether it was offered a lease. */
+  async function promise(destination: string): Promise<{ messageId: string; isOffered: boolean }> {
+    const callback = newCallback(destination);
+    const { messageId } = callback;
+    let offered: Lease | undefined;
+    const handOver: HandOver = async (receiver, store) =>
+      loop?.handOver(receiver, (lease) => {
+        offered = lease;
+        return store(lease);
+      });
+    const expires = new Date(Date.now() + 60_000);
+    const key = { role: 'test', identity: 'p', method: 'POST', url: '/', action: 'discover', messageId };
+    const request = { action: actions.discover, key, digest: 'd', expires };
+    await rememberPromise({ database, handOver }, request, { status: 200, body: '{}' }, callback);
+    return { messageId, isOffered: offered !== undefined };
   }
 
   async function settled(messageId: string) {
@@ -114,6 +138,33 @@ describe('a callback', () => {
     const header = parseSignatureHeader(authorization);
     expect(header.chained).toBe(true);
     verifySignature(header, publicKey, Buffer.from(body), requestSignature);
+  });
+
+  it('that is handed over is delivered, repeated and parked like any other', async () => {
+    const { attempts, url } = await receiver((attempt) => ({ status: [503, 200, 400][attempt - 1] ?? 0 }));
+    start();
+    const { messageId, isOffered } = await promise(url);
+    expect(isOffered).toBe(true);
+    expect(await settled(messageId)).toMatchObject({ state: 'delivered', attempts: 2, bodyBytes: 0 });
+    expect(attempts.map(({ body }) => body)).toEqual(Array(2).fill(JSON.stringify({ messageId })));
+    expect(await settled((await promise(url)).messageId)).toMatchObject({ state: 'refused', attempts: 1 });
+  });
+
+  it('is handed over by any number at once, and its receiver gets no more at a time than its limit', async () => {
+    let [now, most] = [0, 0];
+    const { attempts, url } = await receiver(
+      () => ({ status: 200 }),
+      async () => {
+        most = Math.max(most, ++now);
+        await delay(20);
+        now -= 1;
+      },
+    );
+    start();
+    const promised = await Promise.all(Array.from({ length: 60 }, () => promise(url)));
+    expect(promised.filter(({ isOffered }) => isOffered)).toHaveLength(8);
+    await Promise.all(promised.map(({ messageId }) => settled(messageId)));
+    expect([attempts.length, most]).toEqual([60, 8]);
   });
 
   it('is not repeated after its time, also when nobody was there to repeat it before', async () => {
@@ -202,5 +253,13 @@ describe('a callback', () => {
     expect(Date.now() - startedAt).toBeLessThan(sendTimeoutMs / 2);
     const inWork = silent.map(({ attempts }) => attempts.length);
     expect(Math.max(...inWork)).toBeLessThanOrEqual(8);
+  });
+
+  it('is not handed over while its receiver is slow', { timeout: 15_000 }, async () => {
+    const silent = await receiver('silence');
+    start();
+    expect((await promise(silent.url)).isOffered).toBe(true);
+    await delay(5_100);
+    expect((await promise(silent.url)).isOffered).toBe(false);
   });
 });

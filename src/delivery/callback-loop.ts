@@ -1,8 +1,10 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Metrics } from '../metrics.ts';
+import { createBatch } from '../storage/batch.ts';
 import {
   callbacksChannel,
   callbackTable,
+  type Delivered,
   type DueCallback,
   recordDelivered,
   recordParked,
@@ -10,13 +12,22 @@ import {
   recordRetry,
 } from '../storage/callbacks.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { type Claim, startWorkLoop, type WorkLoop, type WorkLoopOptions } from '../storage/due-work.ts';
+import {
+  type Claim,
+  LeaseLost,
+  type StartedLoop,
+  type Store,
+  startWorkLoop,
+  type WorkLoop,
+  type WorkLoopOptions,
+} from '../storage/due-work.ts';
 import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
 // Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
-// them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again.
+// them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
+// process dies in the moment before that is recorded.
 //
 // Slow receivers must not take the places of the others, however many they are:
 //
@@ -25,8 +36,9 @@ import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
 const quick = { concurrency: 128, perReceiver: 8, aside: 256 };
 const slow = { concurrency: 64, perReceiver: 1 };
-/** Callbacks that are queued soon after each other are claimed together. */
+/** Callbacks that are queued soon after each other are claimed together; those that are delivered soon after each other, settled. */
 const gatherMs = 10;
+const settling = { maxItems: 128, gatherMs: 5 };
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
@@ -38,25 +50,43 @@ export interface CallbackLoopOptions {
   metrics: Metrics;
 }
 
-export function startCallbackLoop(options: CallbackLoopOptions): WorkLoop {
-  const slowOnes = createSlowReceivers(patience);
-  const loops = [
-    startLoop(options, slowOnes, { ...quick, groups: () => ({ except: slowOnes.list() }) }),
-    startLoop(options, slowOnes, { ...slow, groups: () => ({ only: slowOnes.list() }) }),
-  ];
+export interface CallbackLoop extends WorkLoop {
+  /** Sends a callback as soon as it is stored, where its receiver is quick and there is a place (see due-work.ts). */
+  handOver: HandOver;
+}
+
+export type HandOver = (receiver: string, store: Store<DueCallback>) => Promise<void>;
+
+export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
+  const { database } = options;
+  const changed = () => {
+    for (const loop of loops) loop.wake();
+  };
+  const slowOnes = createSlowReceivers({ ...patience, changed });
+  const settle = createBatch(settling, (delivered: Delivered[]) => recordDelivered(database, delivered));
+  const start = (places: Places) => startLoop({ ...options, slowOnes, settle }, places);
+  const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
+  const slowLoop = start({ ...slow, groups: () => ({ only: slowOnes.list() }) });
+  const loops = [quickLoop, slowLoop];
   return {
+    async handOver(receiver, store) {
+      if (slowOnes.has(receiver)) await store(undefined);
+      else await quickLoop.handOver(receiver, store);
+    },
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
     },
   };
 }
 
-function startLoop(
-  options: CallbackLoopOptions,
-  slowOnes: SlowReceivers,
-  { perReceiver, ...places }: { perReceiver: number } & Places,
-): WorkLoop {
-  const { role, database, sender } = options;
+interface LoopOptions extends CallbackLoopOptions {
+  slowOnes: SlowReceivers;
+  /** Whether it was still ours to settle. */
+  settle(delivered: Delivered): Promise<boolean>;
+}
+
+function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): StartedLoop<DueCallback> {
+  const { role, database, sender, slowOnes } = options;
   return startWorkLoop<DueCallback>({
     ...places,
     database,
@@ -66,21 +96,25 @@ function startLoop(
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
-    handle: (claim, signal, { stepAside }) => {
+    handle: (claim, signal, { stepAside, leaveGroup }) => {
       const send = () => attempt(sender, claim.row, signal);
-      return deliver(options, claim, () => slowOnes.watch(claim.row.receiver, stepAside, send));
+      return deliver(options, claim, () =>
+        slowOnes.watch(claim.row.receiver, stepAside, send).finally(leaveGroup),
+      );
     },
   });
 }
 
-type Places = Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'groups'>;
+interface Places extends Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'groups'> {
+  perReceiver: number;
+}
 
 async function deliver(
-  options: CallbackLoopOptions,
+  options: LoopOptions,
   claim: Claim<DueCallback>,
   send: () => Promise<Outcome>,
 ): Promise<void> {
-  const { database, sender, metrics } = options;
+  const { database, sender, metrics, settle } = options;
   const outcome = isOver(claim, sender.now()) ? tooLate(claim.row) : await send();
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
@@ -88,7 +122,9 @@ async function deliver(
   if (outcome.kind === 'delivered') {
     const { action, message_id: messageId, destination } = claim.row;
     sender.logger.debug({ action, messageId, destination }, 'callback delivered');
-    return recordDelivered(database, claim, { at: sender.now(), status: outcome.status });
+    const isSettled = await settle({ claim, at: sender.now(), status: outcome.status });
+    if (!isSettled) throw new LeaseLost(callbackTable, claim.id);
+    return;
   }
   await database.transaction((tx) => recordFailed(tx, options, claim, outcome));
 }

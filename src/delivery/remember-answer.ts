@@ -1,7 +1,8 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
-import { type NewCallback, rememberWithCallback } from '../storage/callbacks.ts';
+import { type NewCallback, receiverOf, rememberWithCallback } from '../storage/callbacks.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import { type NewRequest, type RequestKey, rememberRequest } from '../storage/request-memory.ts';
+import type { HandOver } from './callback-loop.ts';
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
@@ -19,15 +20,17 @@ export async function rememberAnswer(
   return rememberRequest(queryable, key, { ...remembered, open });
 }
 
-/** The same for a request that does nothing but promise a callback, which is stored with it. */
+/** The same for a request that does nothing but promise a callback, which is stored with it, and sent as soon as it is. */
 export async function rememberPromise(
-  database: Database,
+  { database, handOver }: { database: Database; handOver: HandOver },
   request: Accepted,
   answer: Answer & { body: string },
   callback: Omit<NewCallback, 'requestId'>,
 ): Promise<void> {
   const { key, remembered } = toRemember(request, answer);
-  await rememberWithCallback(database, key, { ...remembered, open: true }, callback);
+  await handOver(receiverOf(callback.destination), (lease) =>
+    rememberWithCallback(database, key, { ...remembered, open: true }, callback, lease),
+  );
 }
 
 function toRemember(

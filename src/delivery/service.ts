@@ -13,7 +13,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import type { Database } from '../storage/database.ts';
 import type { WorkLoop } from '../storage/due-work.ts';
 import { findRemembered } from '../storage/request-memory.ts';
-import { startCallbackLoop } from './callback-loop.ts';
+import { type CallbackLoop, type HandOver, startCallbackLoop } from './callback-loop.ts';
 
 // The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
 // what they answered, and the callbacks that are owed.
@@ -47,6 +47,8 @@ export interface Service {
   server: FastifyInstance;
   signed: SignedService;
   startCallbacks(): WorkLoop;
+  /** Stores a callback; while callbacks are being sent, also from here, it is sent as soon as it is stored. */
+  handOver: HandOver;
   close(): Promise<void>;
 }
 
@@ -74,17 +76,24 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     operations: context.operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
+  let callbacks: CallbackLoop | undefined;
   return {
     server,
     signed: signedService(context, options),
-    startCallbacks: () =>
-      startCallbackLoop({
+    startCallbacks() {
+      callbacks = startCallbackLoop({
         role,
         database,
         sender: { key: self, client, findKey: registry.findKey, logger, now },
         policy: { baseMs: config.RETRY_BASE_MS },
         metrics,
-      }),
+      });
+      return callbacks;
+    },
+    async handOver(receiver, store) {
+      if (callbacks) await callbacks.handOver(receiver, store);
+      else await store(undefined);
+    },
     async close() {
       await server.close();
       admission.close();

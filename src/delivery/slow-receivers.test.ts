@@ -18,7 +18,11 @@ describe('a receiver', () => {
   });
 
   it('that keeps waiting lets others go first, then counts as slow before it has answered, and until it is quick again', async () => {
-    const slow = createSlowReceivers(patience);
+    let changes = 0;
+    const changed = () => {
+      changes += 1;
+    };
+    const slow = createSlowReceivers({ ...patience, changed });
     let steppedAside = 0;
     const waiting = slow.watch(
       'silent',
@@ -28,11 +32,11 @@ describe('a receiver', () => {
       () => delay(150),
     );
     await delay(100);
-    expect([steppedAside, slow.list()]).toEqual([1, ['silent']]);
+    expect([steppedAside, slow.list(), changes]).toEqual([1, ['silent'], 1]);
     await waiting;
-    expect(slow.list()).toEqual(['silent']);
+    expect([slow.has('silent'), changes]).toEqual([true, 1]);
     await slow.watch('silent', nobodyWaits, async () => undefined);
-    expect(slow.list()).toEqual([]);
+    expect([slow.has('silent'), slow.list(), changes]).toEqual([false, [], 2]);
   });
 
   it('is judged by its time, also when the attempt fails', async () => {

@@ -3,26 +3,37 @@
 export interface SlowReceivers {
   /** Who did not answer in good time when it was last sent something, or has not yet. */
   list(): string[];
+  has(receiver: string): boolean;
   /** Sends something to a receiver: says when that has waited for so long that others should go first, and notes whether it was slow. */
   watch<T>(receiver: string, stepAside: () => void, send: () => Promise<T>): Promise<T>;
+}
+
+export interface SlowReceiversOptions {
+  asideMs: number;
+  slowMs: number;
+  /** Told when somebody turned slow, or quick again. */
+  changed?: () => void;
 }
 
 /** The oldest are forgotten: they get their turn as if they were quick. */
 const maxKnown = 1_000;
 
-export function createSlowReceivers({ asideMs, slowMs }: { asideMs: number; slowMs: number }): SlowReceivers {
+export function createSlowReceivers({ asideMs, slowMs, changed }: SlowReceiversOptions): SlowReceivers {
   const known = new Set<string>();
 
   function note(receiver: string): void {
+    if (known.has(receiver)) return;
     known.add(receiver);
     for (const oldest of known) {
       if (known.size <= maxKnown) break;
       known.delete(oldest);
     }
+    changed?.();
   }
 
   return {
     list: () => [...known],
+    has: (receiver) => known.has(receiver),
     async watch(receiver, stepAside, send) {
       let isSlow = false;
       const aside = setTimeout(stepAside, asideMs);
@@ -35,7 +46,7 @@ export function createSlowReceivers({ asideMs, slowMs }: { asideMs: number; slow
       } finally {
         clearTimeout(aside);
         clearTimeout(slow);
-        if (!isSlow) known.delete(receiver);
+        if (!isSlow && known.delete(receiver)) changed?.();
       }
     },
   };

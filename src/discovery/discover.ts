@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { HandOver } from '../delivery/callback-loop.ts';
 import { rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
@@ -20,13 +21,13 @@ const giveUpAfterMs = 10 * 60_000;
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: DiscoveryContext,
+  context: DiscoveryContext & { handOver: HandOver },
 ): void {
   signedRoute(server, service, actions.discover, (request) => discover(context, request));
 }
 
 async function discover(
-  context: DiscoveryContext,
+  context: DiscoveryContext & { handOver: HandOver },
   request: VerifiedRequest<typeof actions.discover>,
 ): Promise<Answer> {
   const { config, database, metrics } = context;
@@ -45,7 +46,7 @@ async function discover(
   const answer = { status: 200, body: JSON.stringify(ack(messageId)) };
   const body = renderCallback(context, request, page);
   const createdAt = context.now();
-  await rememberPromise(database, request, answer, {
+  await rememberPromise(context, request, answer, {
     role: 'discovery',
     action: actions.onDiscover.name,
     messageId,

@@ -1,20 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { AlreadyRemembered } from '../protocol/errors.ts';
 import {
   callbackTable,
   type DueCallback,
   listCallbacks,
+  type NewCallback,
   purgeCallbacks,
   queueCallback,
   recordDelivered,
   recordParked,
   recordRefused,
   recordRetry,
+  rememberWithCallback,
   replayCallback,
 } from './callbacks.ts';
 import type { Database } from './database.ts';
-import { type Claim, claimDue, LeaseLost } from './due-work.ts';
-import { rememberRequest } from './request-memory.ts';
+import { type Claim, claimDue, type Lease, LeaseLost } from './due-work.ts';
+import { type RequestKey, rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const tomorrow = new Date('2026-01-02T12:00:00Z');
@@ -51,11 +56,46 @@ describe('a queued callback', () => {
   });
 });
 
+describe('a callback that is stored with a lease', () => {
+  const lease = (perGroup = 8): Lease => ({ token: randomUUID(), ms: 200, perGroup });
+
+  it('is claimed by nobody while that lasts, and is then found as it was handed over', async () => {
+    const handed = await promise('message-1', lease());
+    expect(await claimDue(database, callbackTable, { limit: 9 })).toEqual([]);
+    await delay(250);
+    const heir = await claimOne();
+    expect(heir).toMatchObject({ id: handed?.id, attempts: 2, row: handed?.row });
+  });
+
+  it('is settled by who has the lease, and closes its request', async () => {
+    const claim = await promise('message-1', lease());
+    if (claim === undefined) throw new Error('it was not leased');
+    expect(await recordDelivered(database, [{ claim, at: now, status: 200 }])).toEqual([true]);
+    expect(await list()).toMatchObject([{ state: 'delivered', attempts: 1, dueAt: null, bodyBytes: 0 }]);
+    expect(await openRequests()).toBe(0);
+  });
+
+  it('has none when as many for its receiver are in work: it is due, and its listeners are told', async () => {
+    const heard = new Promise<void>((resolve) => void database.listen('callbacks', () => resolve()));
+    expect(await promise('message-1', lease(2))).toBeDefined();
+    expect(await promise('message-2', lease(2))).toBeDefined();
+    expect(await promise('message-3', lease(2))).toBeUndefined();
+    await heard;
+    expect(await claimOne()).toMatchObject({ attempts: 1, row: { message_id: 'message-3' } });
+  });
+
+  it('is not stored when its request is remembered already', async () => {
+    await promise('message-1', lease());
+    await expect(promise('message-1', lease())).rejects.toThrow(AlreadyRemembered);
+    expect(await list()).toHaveLength(1);
+  });
+});
+
 describe('the result of an attempt', () => {
   it('closes the callback and the request that it answers when it was delivered', async () => {
     await queue();
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
     expect(await list()).toMatchObject([
       { state: 'delivered', lastStatus: 200, settledAt: now, dueAt: null },
     ]);
@@ -84,6 +124,18 @@ describe('the result of an attempt', () => {
     expect(await openRequests()).toBe(1);
   });
 
+  it('is written for many at once, and only for those whose lease is held', async () => {
+    for (const messageId of ['message-1', 'message-2', 'message-3']) await queue(messageId);
+    const claims = await claimDue<DueCallback>(database, callbackTable, { limit: 9 });
+    await database.query('update work.callback set lease_token = gen_random_uuid() where id = $1', [
+      claims[1]?.id,
+    ]);
+    const delivered = claims.map((claim) => ({ claim, at: now, status: 202 }));
+    expect(await recordDelivered(database, delivered)).toEqual([true, false, true]);
+    expect((await list()).filter(({ state }) => state === 'delivered')).toHaveLength(2);
+    expect(await openRequests()).toBe(1);
+  });
+
   it('is not written by one who lost the lease', async () => {
     await queue();
     const slow = await claimOne();
@@ -92,7 +144,7 @@ describe('the result of an attempt', () => {
     const late = database.transaction((tx) => recordParked(tx, slow, { at: now, error: 'timeout' }));
     await expect(late).rejects.toThrow(LeaseLost);
     expect(await openRequests()).toBe(1);
-    await database.transaction((tx) => recordDelivered(tx, heir, { at: now, status: 200 }));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim: heir, at: now, status: 200 }]));
     expect(await list()).toMatchObject([{ state: 'delivered' }]);
   });
 });
@@ -117,7 +169,7 @@ describe('an operator', () => {
     const id = await queue();
     expect(await replayCallback(database, id, tomorrow)).toBe(false);
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
     expect(await replayCallback(database, id, tomorrow)).toBe(false);
     expect(await replayCallback(database, id + 1, tomorrow)).toBe(false);
   });
@@ -137,7 +189,7 @@ describe('an operator', () => {
   it('keeps what was not delivered when the delivered ones are purged', async () => {
     await queue('message-1');
     const claim = await claimOne();
-    await database.transaction((tx) => recordDelivered(tx, claim, { at: now, status: 200 }));
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
     await queue('message-2');
     expect(await purgeCallbacks(database, now)).toBe(0);
     expect(await purgeCallbacks(database, tomorrow)).toBe(1);
@@ -145,30 +197,34 @@ describe('an operator', () => {
   });
 });
 
+const answer = { digest: 'd', status: 200, body: '{}', expires: tomorrow, open: true };
+
 function queue(messageId = 'message-1'): Promise<number> {
-  const key = {
-    role: 'catalog',
-    identity: 'p',
-    method: 'POST',
-    url: '/',
-    action: 'catalog/publish',
-    messageId,
-  };
   return database.transaction(async (tx) => {
-    const answer = { digest: 'd', status: 200, body: '{}', expires: tomorrow, open: true };
-    const requestId = await rememberRequest(tx, key, answer);
-    return queueCallback(tx, {
-      role: 'catalog',
-      action: 'catalog/on_publish',
-      messageId,
-      destination: 'https://provider.example/beckn/catalog/on_publish',
-      body,
-      requestSignature: 'c2lnbmF0dXJl',
-      requestId,
-      createdAt: now,
-      giveUpAt: tomorrow,
-    });
+    const requestId = await rememberRequest(tx, keyOf(messageId), answer);
+    return queueCallback(tx, { ...callback(messageId), requestId });
   });
+}
+
+function promise(messageId: string, lease: Lease): Promise<Claim<DueCallback> | undefined> {
+  return rememberWithCallback(database, keyOf(messageId), answer, callback(messageId), lease);
+}
+
+function keyOf(messageId: string): RequestKey {
+  return { role: 'catalog', identity: 'p', method: 'POST', url: '/', action: 'catalog/publish', messageId };
+}
+
+function callback(messageId: string): NewCallback {
+  return {
+    role: 'catalog',
+    action: 'catalog/on_publish',
+    messageId,
+    destination: 'https://provider.example/beckn/catalog/on_publish',
+    body,
+    requestSignature: 'c2lnbmF0dXJl',
+    createdAt: now,
+    giveUpAt: tomorrow,
+  };
 }
 
 async function claimOne(): Promise<Claim<DueCallback>> {

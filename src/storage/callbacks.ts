@@ -1,7 +1,7 @@
 import { AlreadyRemembered } from '../protocol/errors.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
-import { type Claim, settle } from './due-work.ts';
-import { LeaseLost, markSettled } from './leases.ts';
+import { type Claim, type Lease, settle } from './due-work.ts';
+import { markSettled } from './leases.ts';
 import {
   closeRequest,
   insertRequest,
@@ -25,7 +25,7 @@ export interface NewCallback {
   action: string;
   messageId: string;
   destination: string;
-  body: Uint8Array;
+  body: Buffer;
   /** The signature of the request that it answers, verbatim. */
   requestSignature: string;
   /** The remembered request, when there is one. */
@@ -61,7 +61,7 @@ export async function queueCallback(tx: Transaction, callback: NewCallback): Pro
        (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now()) returning id`,
     [
-      ...[role, action, messageId, destination, new URL(destination).origin, Buffer.from(body)],
+      ...[role, action, messageId, destination, receiverOf(destination), body],
       ...[requestSignature, requestId ?? null, createdAt, giveUpAt],
     ],
   );
@@ -71,52 +71,114 @@ export async function queueCallback(tx: Transaction, callback: NewCallback): Pro
 
 /**
  * Remembers a request with its answer and queues the callback that answers it: both or none, in one statement, because this is all that
- * some actions write. Throws AlreadyRemembered when a concurrent one with the same key came first.
+ * some actions write. Returns the claim where it was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
+ * concurrent one with the same key came first.
  */
 export async function rememberWithCallback(
   database: Database,
   key: RequestKey,
   request: NewRequest,
   callback: Omit<NewCallback, 'requestId'>,
-): Promise<void> {
+  lease?: Lease,
+): Promise<Claim<DueCallback> | undefined> {
   const { role, action, messageId, destination, body, requestSignature, createdAt, giveUpAt } = callback;
-  const { rowCount } = await database.query(
-    `with remembered as (${insertRequest})
+  const receiver = receiverOf(destination);
+  // Two processes at the same moment may both find the last place of a receiver: it then gets one more than its limit.
+  const { rows } = await database.query<{ id: number; request_id: number; token: string | null }>(
+    `with remembered as (${insertRequest}), lease as (
+       select $22::uuid as token, now() + $23 * interval '1 millisecond' as until
+       where $22 is not null and $24 > (
+         select count(*) from work.callback where role = $13 and receiver = $17 and leased_until > now()
+       )
+     )
      insert into work.callback
-       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
-     select $13, $14, $15, $16, $17, $18, $19, id, $20, $21, now() from remembered`,
+       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+        due_at, lease_token, leased_until, attempts)
+     select $13, $14, $15, $16, $17, $18, $19, id, $20, $21, coalesce(until, now()), token, until, num_nonnulls(token)
+     from remembered left join lease on true
+     returning id, request_id, lease_token as token`,
     [
       ...requestValues(key, request),
-      ...[role, action, messageId, destination, new URL(destination).origin, Buffer.from(body)],
-      ...[requestSignature, createdAt, giveUpAt],
+      ...[role, action, messageId, destination, receiver, body, requestSignature, createdAt, giveUpAt],
+      ...[lease?.token, lease?.ms, lease?.perGroup],
     ],
     { prepared: true },
   );
-  if (rowCount === 0) throw new AlreadyRemembered();
+  const [stored] = rows;
+  if (stored === undefined) throw new AlreadyRemembered();
+  if (stored.token !== null) return claimOf(stored.token, stored.id, stored.request_id, callback);
   database.hint(callbacksChannel);
+  return undefined;
 }
 
-/** The receiver has it. Its bytes are not needed any more. One statement, because this is what becomes of nearly all. */
+/** As a claim would have found it. */
+function claimOf(
+  token: string,
+  id: number,
+  requestId: number,
+  { action, messageId, destination, body, requestSignature, createdAt, giveUpAt }: NewCallback,
+): Claim<DueCallback> {
+  const row = {
+    id,
+    action,
+    message_id: messageId,
+    destination,
+    receiver: receiverOf(destination),
+    body,
+    request_signature: requestSignature,
+    request_id: requestId,
+    created_at: createdAt,
+    give_up_at: giveUpAt,
+    last_status: null,
+    last_error: null,
+  };
+  return { id, token, attempts: 1, row };
+}
+
+export function receiverOf(destination: string): string {
+  return new URL(destination).origin;
+}
+
+export interface Delivered {
+  claim: Claim<DueCallback>;
+  at: Date;
+  status: number;
+}
+
+/**
+ * Their receivers have them. Their bytes are not needed any more. One statement, because this is what becomes of nearly all. Returns of
+ * each whether its lease was still held: otherwise nothing is written.
+ */
 export async function recordDelivered(
   queryable: Queryable,
-  claim: Claim<DueCallback>,
-  { at, status }: { at: Date; status: number },
-): Promise<void> {
-  const { rowCount } = await queryable.query(
+  delivered: readonly Delivered[],
+): Promise<boolean[]> {
+  const { rows } = await queryable.query<{ id: number }>(
     `with settled as (
-       update work.callback
-       set state = 'delivered', settled_at = $3, last_status = $4, last_error = null, body = '', due_at = null, lease_token = null,
-         leased_until = null
-       where id = $1 and lease_token = $2 returning request_id
+       update work.callback as callback
+       set state = 'delivered', settled_at = at, last_status = status, last_error = null, body = '', due_at = null,
+         lease_token = null, leased_until = null
+       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[]) as delivered (id, token, at, status)
+       where callback.id = delivered.id and callback.lease_token = delivered.token
+       returning callback.id, callback.request_id
      ), closed as (
        update work.request set open = false where id in (select request_id from settled)
      )
-     select from settled`,
-    [claim.id, claim.token, at, status],
+     select id from settled`,
+    [
+      delivered.map(({ claim }) => claim.id),
+      delivered.map(({ claim }) => claim.token),
+      delivered.map(({ at }) => at),
+      delivered.map(({ status }) => status),
+    ],
     { prepared: true },
   );
-  if (rowCount === 0) throw new LeaseLost(callbackTable, claim.id);
-  markSettled(claim);
+  const written = new Set(rows.map(({ id }) => id));
+  return delivered.map(({ claim }) => {
+    const isWritten = written.has(claim.id);
+    if (isWritten) markSettled(claim, { forGood: true });
+    return isWritten;
+  });
 }
 
 /** The receiver says that it is wrong: the same bytes would be refused again. */
