@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/support/database-server.ts'],
     setupFiles: ['tests/support/reproducible.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two workers: each test file brings up real servers, and a small machine gains nothing from more.
     maxWorkers: 2,

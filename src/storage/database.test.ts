@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { patienceMs } from '../../tests/support/patience.ts';
 import { silentLogger } from '../logger.ts';
 import { DeadlineExceeded } from '../thread-pool.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -250,9 +251,9 @@ async function cutConnections(): Promise<void> {
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + patienceMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 5 s');
+    if (Date.now() > deadline) throw new Error(`it did not happen within ${patienceMs} ms`);
     await delay(10);
   }
 }

@@ -7,6 +7,7 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '
 import { parseSignatureHeader, signRequest, verifySignature } from '../../src/protocol/request-signature.ts';
 import type { RegistryClient } from '../../src/registry/client.ts';
 import { freePort } from './free-port.ts';
+import { patienceMs } from './patience.ts';
 
 // A participant played by the tests: its own identity and key, its own HTTP server. It signs what it sends, verifies what
 // it receives (the callback chain included), records it, and answers as it is told to.
@@ -178,7 +179,7 @@ export async function startActor(options: {
         answerSigned: await isSigned(registry(), response.headers.get('signature'), answerBytes, signature),
       };
     },
-    async waitFor(action, fits = () => true, timeoutMs = 20_000) {
+    async waitFor(action, fits = () => true, timeoutMs = patienceMs) {
       const matches =
         typeof fits === 'string' ? (one: Received) => one.body.context.messageId === fits : fits;
       const end = Date.now() + timeoutMs;

@@ -2,6 +2,7 @@ import { crawlChannel } from '../../src/storage/crawl-hosts.ts';
 import { readLog } from '../../src/storage/crawl-log.ts';
 import { sourceTable } from '../../src/storage/crawl-sources.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { patienceMs } from './patience.ts';
 import { until } from './receiver.ts';
 
 // The crawler of the network's own discovery service, in fast motion: its schedule is not waited for.
@@ -30,7 +31,7 @@ export async function rouse(database: Database): Promise<void> {
 }
 
 /** Nothing that is due soon: what failed is tried again later. */
-export async function settled(database: Database, { timeoutMs = 20_000 } = {}): Promise<void> {
+export async function settled(database: Database, { timeoutMs = patienceMs } = {}): Promise<void> {
   await until(
     async () => {
       // What belongs to a host that rests is not waited for.

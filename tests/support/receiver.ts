@@ -5,6 +5,7 @@ import { parseEnvelope } from '../../src/protocol/envelope.ts';
 import { readCatalog } from '../../src/storage/catalog-reader.ts';
 import type { Actor, Body, Received, Reply } from './actor.ts';
 import type { TestNetwork } from './network.ts';
+import { patienceMs } from './patience.ts';
 
 // A Discovery Service that keeps what is pushed to it, by the letter of the specification and nothing else.
 
@@ -150,7 +151,7 @@ export async function allPushed({ database }: TestNetwork, timeoutMs?: number): 
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string,
-  timeoutMs = 20_000,
+  timeoutMs = patienceMs,
 ): Promise<void> {
   for (const end = Date.now() + timeoutMs; !(await holds()); await delay(10)) {
     if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
