@@ -60,30 +60,53 @@ describe('discover', () => {
     expect(rows).toHaveLength(0);
   });
 
+  it('that is repeated, at the same moment or later, gets the same answer, and one on_discover', async () => {
+    const raw = rawDiscover('repeated');
+    const first = await Promise.all([sendRaw('repeated', raw), sendRaw('repeated', raw)]);
+    await consumer.waitFor('on_discover', 'repeated');
+    const answers = [...first, await sendRaw('repeated', raw)];
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    const { rows } = await network.database.query('select from work.callback where message_id = $1', [
+      'repeated',
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('CTX_MESSAGE_ID_DUPLICATE: with another body under the same messageId is refused', async () => {
+    await sendRaw('doubled', rawDiscover('doubled'));
+    const other = await sendRaw('doubled', rawDiscover('doubled', { transactionId: 'another' }));
+    expect([other.status, other.body.message.error.code]).toEqual([400, 'CTX_MESSAGE_ID_DUPLICATE']);
+  });
+
   it('digests the request in the callback', async () => {
-    const raw = Buffer.from(
+    const raw = rawDiscover('digested');
+    expect((await sendRaw('digested', raw)).status).toBe(200);
+    const { body } = await consumer.waitFor('on_discover', 'digested');
+    expect(body.context.requestDigest.digest).toBe(bodyDigest(raw));
+  });
+
+  function rawDiscover(messageId: string, context: object = {}): Buffer {
+    return Buffer.from(
       JSON.stringify({
         context: {
           version: '2.0.0',
           action: 'discover',
-          messageId: 'digested',
+          messageId,
           transactionId: 't',
           timestamp: new Date().toISOString(),
           bapId: consumer.id,
           bapUri: consumer.url,
+          ...context,
         },
         message: filter("$.catalogs[*].resources[?@.id == 'c1-a']"),
       }),
     );
-    const answer = await consumer.send(actions.discover, undefined, {
-      to: network.discoveryUrl,
-      raw,
-      context: { messageId: 'digested' },
-    });
-    expect(answer.status).toBe(200);
-    const { body } = await consumer.waitFor('on_discover', 'digested');
-    expect(body.context.requestDigest.digest).toBe(bodyDigest(raw));
-  });
+  }
+
+  function sendRaw(messageId: string, raw: Buffer) {
+    const to = network.discoveryUrl;
+    return consumer.send(actions.discover, undefined, { to, raw, context: { messageId } });
+  }
 });
 
 describe('a filter', () => {

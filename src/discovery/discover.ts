@@ -23,12 +23,15 @@ export function addDiscoverRoute(
   service: SignedService,
   context: DiscoveryContext & { handOver: HandOver },
 ): void {
-  signedRoute(server, service, actions.discover, (request) => discover(context, request));
+  const handler = (request: Discover) => discover(context, request);
+  signedRoute(server, service, actions.discover, handler, { writesLast: true });
 }
+
+type Discover = VerifiedRequest<typeof actions.discover>;
 
 async function discover(
   context: DiscoveryContext & { handOver: HandOver },
-  request: VerifiedRequest<typeof actions.discover>,
+  request: Discover,
 ): Promise<Answer> {
   const { config, database, metrics } = context;
   const destination = callbackAddress(request, actions.onDiscover, config);
@@ -68,7 +71,7 @@ function nothingFound(messageId: string): object {
 /** Documents leave as they are stored: their texts are put together, not rendered again. */
 function renderCallback(
   { self, url, now }: DiscoveryContext,
-  { context, digest }: VerifiedRequest<typeof actions.discover>,
+  { context, digest }: Discover,
   { catalogs, pagination }: AnswerPage,
 ): Buffer {
   const answered = callbackContext(actions.onDiscover.name, context, {

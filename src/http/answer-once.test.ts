@@ -3,8 +3,9 @@ import { bodyOf, closeAll, consumer, provider, publish, start } from '../../test
 import { sendSigned } from '../../tests/support/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
-import { AlreadyRemembered } from '../protocol/errors.ts';
+import { AlreadyRemembered, ProtocolError } from '../protocol/errors.ts';
 import type { Occurrence, RememberedAnswer, RequestKey } from './answer-once.ts';
+import type { VerifiedRequest } from './verified-request.ts';
 
 afterEach(closeAll);
 
@@ -93,15 +94,66 @@ describe('a repeated request', () => {
   });
 });
 
-async function startRemembering() {
-  const memory = new Map<string, RememberedAnswer>();
-  let calls = 0;
-  const recall = async (key: RequestKey) => memory.get(JSON.stringify(key));
-  const running = await start(actions.publish, { recall }, async ({ context, key, digest }) => {
+describe('a request whose handler writes last', () => {
+  it('is looked for in the memory only when it came here before', async () => {
+    const { url, recalls, calls } = await startRemembering({ writesLast: true });
+    const body = bodyOf(actions.publish);
+    const first = await publish(url, { body });
+    expect([recalls(), calls()]).toEqual([0, 1]);
+    const second = await publish(url, { body });
+    expect([recalls(), calls()]).toEqual([1, 1]);
+    expect(second.text).toBe(first.text);
+  });
+
+  it('gets the answer that it got from another process', async () => {
+    const elsewhere = await startRemembering({ writesLast: true });
+    const here = await startRemembering({ writesLast: true, memory: elsewhere.memory });
+    const body = bodyOf(actions.publish);
+    const first = await publish(elsewhere.url, { body });
+    expect((await publish(here.url, { body })).text).toBe(first.text);
+  });
+
+  it('gets the answer that it got from another process also where it would be refused now', async () => {
+    const { url, memory } = await startRemembering({ writesLast: true });
+    const body = bodyOf(actions.publish);
+    const first = await publish(url, { body });
+    const recall = async (key: RequestKey) => memory.get(JSON.stringify(key));
+    const refuse = () => Promise.reject(new ProtocolError('BIZ_GENERIC_ERROR', 'Not any more.'));
+    const refusing = await start(actions.publish, { recall }, refuse, { writesLast: true });
+    expect((await publish(refusing.url, { body })).text).toBe(first.text);
+    expect((await publish(refusing.url)).json.message?.error?.code).toBe('BIZ_GENERIC_ERROR');
+  });
+
+  it('CTX_MESSAGE_ID_DUPLICATE: is refused when another one has its messageId', async () => {
+    const elsewhere = await startRemembering({ writesLast: true });
+    const here = await startRemembering({ writesLast: true, memory: elsewhere.memory });
+    const context = { messageId: '0b1e2f3a-0000-4000-8000-000000000000' };
+    await publish(elsewhere.url, { body: bodyOf(actions.publish, context) });
+    const other = { ...context, transactionId: '0b1e2f3a-0000-4000-8000-000000000001' };
+    const answer = await publish(here.url, { body: bodyOf(actions.publish, other) });
+    expect(answer.json.message?.error?.code).toBe('CTX_MESSAGE_ID_DUPLICATE');
+  });
+});
+
+async function startRemembering({
+  memory = new Map<string, RememberedAnswer>(),
+  writesLast = false,
+}: {
+  memory?: Map<string, RememberedAnswer>;
+  writesLast?: boolean;
+} = {}) {
+  let [calls, recalls] = [0, 0];
+  const recall = async (key: RequestKey) => {
+    recalls += 1;
+    return memory.get(JSON.stringify(key));
+  };
+  const remember = async ({ context, key, digest }: VerifiedRequest<typeof actions.publish>) => {
     calls += 1;
     const body = JSON.stringify({ ...ack(context.messageId), call: calls });
+    if (memory.has(JSON.stringify(key))) throw new AlreadyRemembered();
     memory.set(JSON.stringify(key), { digest, status: 200, body });
     return { status: 200, body };
-  });
-  return { ...running, memory, calls: () => calls };
+  };
+  const running = await start(actions.publish, { recall }, remember, { writesLast });
+  return { ...running, memory, calls: () => calls, recalls: () => recalls };
 }

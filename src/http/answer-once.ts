@@ -4,26 +4,57 @@ import type { Answer } from './error-answer.ts';
 /**
  * A repeat of an accepted request gets the same answer and does nothing again, also when both arrive at the same moment: the
  * handler remembers its answer in the transaction of its work, and the second of two learns there that it is the second.
+ *
+ * With `arrivals`, which are for handlers that do nothing before that, the memory is not asked about what comes here for the first time:
+ * if it was accepted elsewhere, the handler learns so in the end, or fails where the earlier one did not.
  */
 export async function answerOnce(
   recall: Recall | undefined,
   request: Occurrence & { key: RequestKey | undefined },
   handle: () => Promise<Answer>,
+  arrivals?: Arrivals,
 ): Promise<Answer> {
   const { key, digest } = request;
   if (recall === undefined || key === undefined) return await handle();
-  const earlier = sameRequest(await recall(key, request), digest);
+  const findEarlier = async () => sameRequest(await recall(key, request), digest);
+  const looksNew = arrivals?.isFirst(key) ?? false;
+  const earlier = looksNew ? undefined : await findEarlier();
   if (earlier) return earlier;
   try {
     return await handle();
   } catch (error) {
-    if (!(error instanceof AlreadyRemembered)) throw error;
-    const concurrent = sameRequest(await recall(key, request), digest);
-    if (concurrent) return concurrent;
+    const isRemembered = error instanceof AlreadyRemembered;
+    if (!isRemembered && !looksNew) throw error;
+    const remembered = await findEarlier();
+    if (remembered) return remembered;
+    if (!isRemembered) throw error;
     throw new ProtocolError('NET_OVERLOADED', 'The same request is being worked on. Try again later.', {
       retryAfterSeconds: 1,
     });
   }
+}
+
+/** Which requests came to this process lately. */
+export interface Arrivals {
+  isFirst(key: RequestKey): boolean;
+}
+
+const maxArrivals = 10_000;
+
+export function createArrivals(): Arrivals {
+  const known = new Set<string>();
+  return {
+    isFirst({ identity, url, messageId }) {
+      const name = JSON.stringify([identity, url, messageId]);
+      if (known.has(name)) return false;
+      known.add(name);
+      for (const oldest of known) {
+        if (known.size <= maxArrivals) break;
+        known.delete(oldest);
+      }
+      return true;
+    },
+  };
 }
 
 /** Finds the answer to an accepted request that is still remembered; a repeat that may itself come again is remembered for as long. */

@@ -8,7 +8,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { findSignatureText, signDigest } from '../protocol/request-signature.ts';
-import { answerOnce, type Recall } from './answer-once.ts';
+import { type Arrivals, answerOnce, createArrivals, type Recall } from './answer-once.ts';
 import {
   type AuthenticatedCaller,
   type Authenticator,
@@ -41,10 +41,12 @@ export function signedRoute<A extends Action>(
   service: SignedService,
   action: A,
   handler: (request: VerifiedRequest<A>) => Promise<Answer>,
+  { writesLast = false }: RouteOptions = {},
 ): void {
   const { limits } = service;
   const maxBytes = action.bodyLimit === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes;
-  const route: Route<A> = { service, action, handler, maxBytes };
+  const arrivals = writesLast ? createArrivals() : undefined;
+  const route: Route<A> = { service, action, handler, maxBytes, arrivals };
   prepareToRead(action);
   server.route({
     method: action.method,
@@ -54,6 +56,11 @@ export function signedRoute<A extends Action>(
     onRequest: (request, reply) => serve(route, request, reply),
     handler: (_request, reply) => reply, // every request is answered above
   });
+}
+
+export interface RouteOptions {
+  /** The handler changes nothing before it remembers its answer: it may be called for a repeat, as long as it learns of that in the end. */
+  writesLast?: boolean;
 }
 
 /** What the signed routes of one role have in common. */
@@ -96,6 +103,7 @@ interface Route<A extends Action> {
   action: A;
   handler: (request: VerifiedRequest<A>) => Promise<Answer>;
   maxBytes: number;
+  arrivals?: Arrivals;
 }
 
 /** What is known of a request so far, for the answer to a refusal. */
@@ -139,7 +147,7 @@ async function serve<A extends Action>(
 }
 
 async function handle<A extends Action>(route: Route<A>, progress: Progress): Promise<Answer> {
-  const { service, action, handler, maxBytes } = route;
+  const { service, action, handler, maxBytes, arrivals } = route;
   const { raw, receivedAt } = progress;
   const { rateLimits, recall } = service;
   raw.server.admission?.admit();
@@ -159,7 +167,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
     charge(rateLimits.identities, caller.identity);
 
   const request = readRequest(service, action, progress, caller);
-  return await answerOnce(recall, request, () => handler(request));
+  return await answerOnce(recall, request, () => handler(request), arrivals);
 }
 
 function charge(limit: RateLimit, key: string): void {

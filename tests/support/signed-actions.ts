@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerOptions } from '../../src/http/server.ts';
 import {
   type Answer,
+  type RouteOptions,
   type SignedService,
   signedRoute,
   type VerifiedRequest,
@@ -39,10 +40,11 @@ export async function start<A extends Action>(
     status: 200,
     body: { message: {} },
   }),
-  options: Partial<ServerOptions> = {},
+  { writesLast, ...options }: Partial<ServerOptions> & RouteOptions = {},
 ): Promise<RunningServer> {
   const running = await listen((server) => {
-    signedRoute(server, createService(service, { findKey, ...overrides }), action, handler);
+    const signed = createService(service, { findKey, ...overrides });
+    signedRoute(server, signed, action, handler, { writesLast });
     server.get('/plain', async () => ({ plain: true }));
   }, options);
   servers.push(running);
