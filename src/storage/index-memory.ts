@@ -76,7 +76,7 @@ function forgetAll(memory: Memory): void {
 }
 
 function forgetChanged(memory: Memory, { catalogs, lists, everything }: ChangeRow): void {
-  if (everything) return forgetAll(memory);
+  if (everything) forgetAll(memory);
   memory.times++;
   for (const key of JSON.parse(catalogs ?? '[]')) memory.catalogs.delete(key);
   for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
