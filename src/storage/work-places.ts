@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 // The places of a loop (see due-work.ts) that are taken, by the tokens of leases, and how many of each group. A place is taken by a claim,
-// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, half of the places are left to
-// them: who is always quick enough to take the next free place would keep them waiting for ever.
+// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, only half of its places are
+// reserved: who is always quick enough to take the next free place would keep them waiting.
 
 export interface WorkPlaces {
   /** How many are taken. */
@@ -48,7 +48,7 @@ export function createWorkPlaces(groupLimit: number): WorkPlaces {
       if (working >= limit) return undefined;
       const token = randomUUID();
       groups.set(token, group);
-      return { token, perGroup: limit + gone };
+      return { token, perGroup: groupLimit + gone };
     },
     leaveGroup(token) {
       if (groups.has(token)) left.add(token);
