@@ -5,7 +5,14 @@ import { type Evaluator, evaluateIntent } from '../src/discovery/query/evaluate-
 import { silentLogger } from '../src/logger.ts';
 import type { DiscoverMessage } from '../src/protocol/discover-messages.ts';
 import type { Database } from '../src/storage/database.ts';
-import { deleteRuns, entriesOf, insertRuns, runsOf, type StoredRun } from '../src/storage/discovery-lists.ts';
+import {
+  deleteRuns,
+  entriesOf,
+  insertRuns,
+  noteChanged,
+  runsOf,
+  type StoredRun,
+} from '../src/storage/discovery-lists.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
 import { catalog, charger } from './support/sample-catalogs.ts';
@@ -85,4 +92,6 @@ async function takeApart(tx: Parameters<typeof insertRuns>[0]): Promise<void> {
     return keys.flatMap((key, index) => runsOf({ list, keys: [key], marks: [marks[index] ?? 0] }));
   });
   await insertRuns(tx, singles);
+  // Otherwise what was read before would answer.
+  await noteChanged(tx, singles);
 }
