@@ -4,6 +4,7 @@ import { silentLogger } from '../logger.ts';
 import { type Database, openDatabase } from './database.ts';
 import { holdCatalogs, setServed, updateCatalogs } from './discovery-catalogs.ts';
 import { keyOf } from './discovery-keys.ts';
+import { mergeRuns } from './discovery-list-merger.ts';
 import { addToLists } from './discovery-lists.ts';
 import { findSearched } from './discovery-searched.ts';
 import { readWholeLists } from './discovery-whole-lists.ts';
@@ -23,6 +24,8 @@ let statements: string[] = [];
 const memory = {};
 /** What happens while the answer of a statement is on its way. */
 let meanwhile = async () => {};
+/** How far the clock of the database has gone on since the reader asked first. */
+let passedMs = 0;
 /** Of the reader, whose statements are counted. */
 let counted: Database;
 
@@ -37,7 +40,7 @@ beforeAll(async () => {
       statements.push(text);
       const answer = await reader.query(text, ...rest);
       await meanwhile();
-      return answer as never;
+      return { ...answer, rows: answer.rows.map((row) => ('at' in row ? later(row) : row)) } as never;
     },
   };
 });
@@ -45,6 +48,7 @@ afterAll(async () => {
   await Promise.all([reader.close(), writer.close()]);
   await home.drop();
 });
+const later = (row: { at?: unknown }) => ({ ...row, at: Number(row.at) + passedMs });
 beforeEach(async () => {
   await writer.query('truncate discovery.run, discovery.catalog cascade');
   await catchUp(counted);
@@ -116,6 +120,66 @@ describe('what a process remembers of the index', () => {
     await writer.transaction((tx) => addToLists(tx, many));
     await catchUp(counted);
     expect(await read()).toEqual([1, 2]);
+  });
+
+  it('is all forgotten when so much has changed that it is not worth telling', async () => {
+    await add(1);
+    await catchUp(counted);
+    await read();
+    await writer.query(
+      'insert into discovery.change (lists) select array[n] from generate_series(5000, 7000) as n',
+    );
+    await catchUp(counted);
+    statements = [];
+    expect(await read()).toEqual([1]);
+    expect(statements).toHaveLength(1);
+  });
+
+  it('is all forgotten when the process did not ask for a while', async () => {
+    await add(1);
+    await catchUp(counted);
+    await read();
+    passedMs += 59_000;
+    await catchUp(counted);
+    statements = [];
+    await read();
+    expect(statements).toEqual([]);
+    passedMs += 61_000;
+    await catchUp(counted);
+    statements = [];
+    await read();
+    expect(statements).toHaveLength(1);
+  });
+
+  it('is all forgotten when another database has taken the place of the one that it was read from', async () => {
+    await add(1);
+    await catchUp(counted);
+    expect(await read()).toEqual([1]);
+    const copy = await createTestDatabase();
+    const other = await openDatabase({ url: copy.url, logger: silentLogger() });
+    try {
+      const restored = { ...other, origin: memory };
+      await catchUp(restored);
+      expect((await readWholeLists(restored, [list])).get(list)?.others.keys).toHaveLength(0);
+    } finally {
+      await other.close();
+      await copy.drop();
+    }
+  });
+
+  it('is not that a list is too long to be read whole, when it has been put together', async () => {
+    const keys = Array.from({ length: 4_100 }, (_, index) => index + 1);
+    await writer.transaction((tx) =>
+      addToLists(
+        tx,
+        keys.map((key) => ({ list, keys: [key], marks: [0] })),
+      ),
+    );
+    await catchUp(counted);
+    expect(await read()).toEqual([]);
+    await mergeRuns(writer, list);
+    await catchUp(counted);
+    expect(await read()).toEqual(keys);
   });
 
   it('goes on being right when old changes are told no more', async () => {

@@ -17,15 +17,18 @@ const maxListBytes = 192 * 2 ** 20;
 const entryBytes = 500;
 /** A catalog takes some forty bytes, as most share their states with others. */
 const maxCatalogs = 2_000_000;
-const maxShared = 50_000;
-/** How long the database tells of a change. Who has not asked for half of that time begins anew. */
+/** A state takes up to a kilobyte. */
+const maxStates = 100_000;
+/** How long the database tells of a change after it was written: a transaction may still take most of that to commit. */
 const changesKeptMs = 3_600_000;
+/** Who has not asked for longer begins anew: to be told of all that has changed would take longer than to read again what is needed. */
+const maxPauseMs = 60_000;
+/** Likewise when there are so many changes. */
+const maxChanges = 2_000;
 
 interface Memory {
-  /** What had been committed when the database was asked last, as PostgreSQL writes it. Before, nothing is kept. */
-  snapshot?: string;
-  /** By the clock of performance.now(). */
-  askedAt: number;
+  /** When the database was asked last. Before, nothing is kept. */
+  asked?: Moment;
   /** How often something had to be forgotten: what was read before that may be outdated. */
   times: number;
   lists: Map<number, { list: unknown; bytes: number }>;
@@ -37,31 +40,45 @@ interface Memory {
   inPieces: Set<number>;
 }
 
+/** A moment as a database knows it. */
+interface Moment {
+  /** What had been committed, as PostgreSQL writes it. */
+  snapshot: string;
+  /** Where the changes stand. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
+  home: string;
+  /** By its clock, in milliseconds. */
+  at: number;
+}
+
 /** Makes sure that nothing is remembered that was outdated when this was called. */
 export async function catchUp(queryable: Queryable): Promise<void> {
   const memory = memoryOf(queryable);
-  const askedAt = performance.now();
-  const isTooLate = askedAt - memory.askedAt > changesKeptMs / 2;
-  const since = isTooLate ? undefined : memory.snapshot;
-  const { rows } = await queryable.query<ChangeRow>(
-    `select pg_current_snapshot()::text as snapshot, null as catalogs, null as lists, null as everything
-     union all
-     select null, array_to_json(catalogs)::text, array_to_json(lists)::text, everything from discovery.change
-     where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`,
-    [since ?? null],
+  // Others may ask at the same time: what is told follows this moment, whichever was the last one when the answer comes.
+  const { asked } = memory;
+  const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
+    `select pg_current_snapshot()::text as snapshot,
+       concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change')) as home,
+       extract(epoch from now())::float8 * 1000 as at, null as catalogs, null as lists, null as everything
+     union all (
+       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, everything from discovery.change
+       where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
+       limit ${maxChanges}
+     )`,
+    [asked?.snapshot ?? null],
     { prepared: true },
   );
-  memory.askedAt = askedAt;
-  if (since === undefined) forgetAll(memory);
   for (const row of rows) {
-    if (row.snapshot !== null) memory.snapshot = row.snapshot;
-    else forgetChanged(memory, row);
+    if (row.snapshot === null) forgetChanged(memory, row);
+    else {
+      const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
+      if (!isAll) forgetAll(memory);
+      memory.asked = row;
+    }
   }
 }
 
-/** What was committed now, or one change. */
-interface ChangeRow {
-  snapshot: string | null;
+/** What one transaction changed, or part of that. */
+interface Change {
   /** JSON texts. */
   catalogs: string | null;
   lists: string | null;
@@ -75,7 +92,7 @@ function forgetAll(memory: Memory): void {
   memory.listBytes = 0;
 }
 
-function forgetChanged(memory: Memory, { catalogs, lists, everything }: ChangeRow): void {
+function forgetChanged(memory: Memory, { catalogs, lists, everything }: Change): void {
   if (everything) forgetAll(memory);
   memory.times++;
   for (const key of JSON.parse(catalogs ?? '[]')) memory.catalogs.delete(key);
@@ -107,7 +124,7 @@ export async function readToKeep<T>(
   const memory = memoryOf(queryable);
   const { times } = memory;
   const found = await read();
-  return { found, mayKeep: memory.snapshot !== undefined && memory.times === times };
+  return { found, mayKeep: memory.asked !== undefined && memory.times === times };
 }
 
 export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
@@ -142,7 +159,8 @@ export function keepCatalogs(
   states: ReadonlyMap<number, CatalogState | undefined>,
 ): void {
   const memory = memoryOf(queryable);
-  if (memory.catalogs.size + states.size > maxCatalogs) forgetCatalogs(memory);
+  if (memory.catalogs.size + states.size > maxCatalogs || memory.states.size > maxStates)
+    forgetCatalogs(memory);
   for (const [key, state] of states) memory.catalogs.set(key, state);
 }
 
@@ -150,7 +168,7 @@ export function keepCatalogs(
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
   const { states } = memoryOf(queryable);
   const state = states.get(text) ?? parse();
-  if (states.size < maxShared) states.set(text, state);
+  states.set(text, state);
   return state;
 }
 
@@ -174,7 +192,7 @@ function memoryOf(queryable: Queryable): Memory {
   const known = memories.get(database);
   if (known) return known;
   const memory: Memory = {
-    ...{ askedAt: 0, times: 0, listBytes: 0 },
+    ...{ times: 0, listBytes: 0 },
     ...{ lists: new Map(), catalogs: new Map(), states: new Map(), inPieces: new Set() },
   };
   memories.set(database, memory);
