@@ -62,7 +62,7 @@ export async function catchUp(queryable: Queryable): Promise<void> {
      union all (
        select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, everything from discovery.change
        where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
-       limit ${maxChanges}
+       order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
     { prepared: true },
