@@ -100,6 +100,18 @@ describe('a limit per group', () => {
   });
 });
 
+describe('a row that has left its group', () => {
+  it('does not count for the limit of that, though its lease is held', async () => {
+    for (let count = 0; count < 4; count++) await jobs.add('-1 s');
+    const options = { limit: 10, perGroup: { column: 'receiver', limit: 2 } };
+    const [first] = await claimDue(jobs.database, jobTable, options);
+    expect(await claimDue(jobs.database, jobTable, options)).toEqual([]);
+    const leavers = [first?.token ?? ''];
+    expect(await claimDue(jobs.database, jobTable, { ...options, leavers })).toHaveLength(1);
+    expect(await claimDue(jobs.database, jobTable, { ...options, leavers })).toEqual([]);
+  });
+});
+
 describe('a choice of groups', () => {
   it.each([0, 500])('is all that is claimed from, with %i rows of others waiting', async (waiting) => {
     await jobs.database.query(

@@ -17,6 +17,8 @@ export interface ClaimOptions {
    * of `where`, `column` and due_at, and one on leased_until.
    */
   perGroup?: { column: string; limit: number };
+  /** Tokens of leases that are still held, but do not count for their groups any more. */
+  leavers?: readonly string[];
   /** Of these groups alone, or of all but these. */
   groups?: GroupChoice;
 }
@@ -106,7 +108,7 @@ function longestDueWithPlace(name: string, options: ClaimOptions, parameters: Pa
   const { limit, perGroup } = grouped(options);
   const group = pg.escapeIdentifier(perGroup.column);
   const match = matchingGroups(options, parameters);
-  return `with busy as (${busyGroups(name, group, match)}), seen as (
+  return `with busy as (${busyGroups(name, group, match, leaving(options, parameters))}), seen as (
             select id, due_at, ${group} as value from ${name} where ${isDue} ${match}
             order by due_at limit ${parameters.add(limit * rowsSeenPerPlace)}
           ), placed as (
@@ -128,7 +130,7 @@ function longestDueOfEachGroup(name: string, options: ClaimOptions, parameters: 
             union all
             select (select ${group} from ${name} where due_at is not null ${match} and ${group} > value order by ${group} limit 1)
             from groups where value is not null
-          ), busy as (${busyGroups(name, group, match)}), free as (
+          ), busy as (${busyGroups(name, group, match, leaving(options, parameters))}), free as (
             select waiting.id from groups left join busy using (value) cross join lateral (
               select id, due_at from ${name} where ${group} = value and ${isDue} ${match}
               order by due_at limit greatest(0, ${parameters.add(perGroup.limit)} - coalesce(busy.rows, 0))
@@ -138,8 +140,12 @@ function longestDueOfEachGroup(name: string, options: ClaimOptions, parameters: 
           select id from ${name} where id in (select id from free) and ${isDue} for update skip locked`;
 }
 
-function busyGroups(name: string, group: string, match: string): string {
-  return `select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} group by ${group}`;
+function busyGroups(name: string, group: string, match: string, leaving: string): string {
+  return `select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} ${leaving} group by ${group}`;
+}
+
+function leaving({ leavers = [] }: ClaimOptions, parameters: Parameters): string {
+  return leavers.length === 0 ? '' : `and lease_token <> all (${parameters.add(leavers)}::uuid[])`;
 }
 
 function grouped({ limit, perGroup }: ClaimOptions) {

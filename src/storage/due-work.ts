@@ -63,7 +63,7 @@ export interface WorkLoopOptions<Row extends object>
 export interface Place {
   /** The handler merely waits: another row may have its place. */
   stepAside(): void;
-  /** The rest of the work does not concern its group: another row of that may be handed over. */
+  /** The rest of the work does not concern its group: another row of that may begin. */
   leaveGroup(): void;
 }
 
@@ -142,7 +142,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       // What is handed over meanwhile may take the same places: better a few too many than none while the loop looks.
       const limit = freePlaces();
       if (limit <= 0) return pollMs;
-      const wanted = { limit, leaseMs, where, columns, perGroup, groups };
+      const wanted = { limit, leaseMs, where, columns, perGroup, groups, leavers: places.leavers() };
       const taken = await takeDue<Row>(database, table, wanted);
       for (const claim of taken.claims) begin(claim, askedAt);
       full = taken.claims.length === limit;
@@ -179,7 +179,10 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         waiting.add(token);
         refill();
       },
-      leaveGroup: () => places.leaveGroup(token),
+      leaveGroup() {
+        places.leaveGroup(token);
+        refill();
+      },
     };
     places.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
     const work = finish(claim, abort.signal, place).finally(() => {

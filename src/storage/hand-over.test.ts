@@ -108,10 +108,11 @@ describe('a row that is handed over', () => {
     await handOver(loop, 'r', () => closed.push(loop.close()));
     await Promise.all(closed);
     expect(await handOver(loop, 'r')).toBe(false);
-    expect(await claimDue(jobs.database, jobTable, { limit: 9 })).toMatchObject([
-      { attempts: 1 },
-      { attempts: 1 },
-    ]);
+    // A look that was under way when the loop closed may have found the first one.
+    const open = (await jobs.all()).filter(({ result }) => result !== 'done');
+    const claims = await claimDue(jobs.database, jobTable, { limit: 9 });
+    expect(claims.map(({ attempts }) => attempts)).toEqual(open.map(() => 1));
+    expect(claims.length).toBeGreaterThan(0);
   });
 });
 

@@ -15,6 +15,7 @@ export interface WorkPlaces {
   reserve(group: string): { token: string; perGroup: number } | undefined;
   /** What is left to do for it does not concern its group. */
   leaveGroup(token: string): void;
+  leavers(): string[];
   free(token: string): void;
   /** A row of the group was stored without a lease, and waits for its turn. */
   noteWaiting(group: string): void;
@@ -53,6 +54,7 @@ export function createWorkPlaces(groupLimit: number): WorkPlaces {
     leaveGroup(token) {
       if (groups.has(token)) left.add(token);
     },
+    leavers: () => [...left],
     free(token) {
       groups.delete(token);
       left.delete(token);
