@@ -13,6 +13,7 @@ import {
   runsOf,
   type StoredRun,
 } from '../src/storage/discovery-lists.ts';
+import { maxRuns } from '../src/storage/discovery-whole-lists.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
 import { catalog, charger } from './support/sample-catalogs.ts';
@@ -20,7 +21,7 @@ import { catalog, charger } from './support/sample-catalogs.ts';
 // A list of more runs than a search reads whole is read in parts. Here every run has one key, as after many small changes, or right after an
 // upgrade: what was found in few runs is found in many.
 
-const resources = 4_200;
+const resources = maxRuns + 200;
 
 let database: Database;
 let threads: ThreadPool;

@@ -16,7 +16,7 @@ export interface WholeList {
 export const emptyWhole: WholeList = { heads: emptyList, others: emptyList };
 
 /** Longer lists are read in parts (discovery-list-reader.ts). */
-const maxRuns = 4_000;
+export const maxRuns = 6_500;
 const maxNumberRuns = 12_000;
 
 /** Lists by their numbers; those that are too long are left out. */
@@ -54,13 +54,24 @@ export function readWholeNumbers(
 }
 
 export function divided(list: KeyList): WholeList {
-  const isOfHead = Array.from(list.keys, isHead);
-  if (!isOfHead.includes(true)) return { heads: emptyList, others: list };
-  const part = (ofHeads: boolean): KeyList => ({
-    keys: list.keys.filter((_, index) => isOfHead[index] === ofHeads),
-    weights: list.weights.filter((_, index) => isOfHead[index] === ofHeads),
-  });
-  return { heads: part(true), others: part(false) };
+  const { keys, weights } = list;
+  let count = 0;
+  for (let at = 0; at < keys.length; at++) if (isHead(keys[at] as number)) count++;
+  if (count === 0) return { heads: emptyList, others: list };
+  const heads = { keys: new Float64Array(count), weights: new Uint8Array(count) };
+  const others = {
+    keys: new Float64Array(keys.length - count),
+    weights: new Uint8Array(keys.length - count),
+  };
+  let head = 0;
+  for (let at = 0; at < keys.length; at++) {
+    const isOfHead = isHead(keys[at] as number);
+    const [part, place] = isOfHead ? [heads, head] : [others, at - head];
+    part.keys[place] = keys[at] as number;
+    part.weights[place] = weights[at] as number;
+    if (isOfHead) head++;
+  }
+  return { heads, others };
 }
 
 interface Form<T> {

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
@@ -12,7 +13,8 @@ const fewRuns = 16;
 const leastFilled = 1 / 20;
 /** More are not remembered. */
 const maxInPieces = 1_000;
-const maxListBytes = 192 * 2 ** 20;
+/** An eighth of the memory there is, at most half a gigabyte: the words that most of two million resources have in common fit into that. */
+const maxListBytes = Math.min(512 * 2 ** 20, memoryThereIs() / 8);
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** A catalog takes some forty bytes, as most share their states with others. */
@@ -25,6 +27,11 @@ const changesKeptMs = 3_600_000;
 const maxPauseMs = 60_000;
 /** Likewise when there are so many changes. */
 const maxChanges = 2_000;
+
+/** Of the machine, or of the container. */
+function memoryThereIs(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+}
 
 interface Memory {
   /** When the database was asked last. Before, nothing is kept. */

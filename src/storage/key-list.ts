@@ -1,4 +1,5 @@
 import { span } from './discovery-keys.ts';
+import { placesInOrder } from './merge-order.ts';
 
 // Long lists of keys, as the index keeps them: cut into runs, each one row. A run is its first key and, after it, the steps from key to key
 // in a few bytes: a common word's hundred thousand places are read in the time of some hundred rows.
@@ -59,16 +60,14 @@ export function joined(lists: readonly KeyList[]): KeyList {
 
 export function inOrder(list: KeyList): KeyList {
   const { keys, weights } = list;
-  let index = 1;
-  while (index < keys.length && (keys[index - 1] as number) < (keys[index] as number)) index++;
-  if (index >= keys.length) return list;
-  const places = Uint32Array.from(keys, (_, place) => place).sort(
-    (a, b) => (keys[a] as number) - (keys[b] as number),
-  );
-  return {
-    keys: Float64Array.from(places, (place) => keys[place] as number),
-    weights: Uint8Array.from(places, (place) => weights[place] as number),
-  };
+  const places = placesInOrder(keys.length, (a, b) => (keys[a] as number) > (keys[b] as number));
+  if (places === undefined) return list;
+  const ordered = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
+  for (const [index, place] of places.entries()) {
+    ordered.keys[index] = keys[place] as number;
+    ordered.weights[index] = weights[place] as number;
+  }
+  return ordered;
 }
 
 /** The place of the first key that is not lower. */

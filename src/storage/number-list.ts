@@ -1,4 +1,5 @@
 import type { Run } from './key-list.ts';
+import { placesInOrder } from './merge-order.ts';
 
 // Numbers under one path, in the order of their values: as the index keeps them, in runs (key-list.ts). What one has in common with its
 // neighbours is not worth the trouble of leaving it out: each takes sixteen bytes.
@@ -63,22 +64,17 @@ export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: n
   return { list: byValue(list), firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
 }
 
-/** Most runs do not overlap: what is in order stays as it is. */
 export function byValue(list: NumberList): NumberList {
   const { keys, values } = list;
-  let index = 1;
-  while (index < keys.length && isBefore(list, index - 1, index)) index++;
-  if (index >= keys.length) return list;
-  const places = Uint32Array.from(keys, (_, place) => place).sort(
-    (a, b) => (values[a] as number) - (values[b] as number) || (keys[a] as number) - (keys[b] as number),
-  );
-  return {
-    keys: Float64Array.from(places, (place) => keys[place] as number),
-    values: Float64Array.from(places, (place) => values[place] as number),
-  };
-}
-
-function isBefore({ keys, values }: NumberList, a: number, b: number): boolean {
-  const difference = (values[a] as number) - (values[b] as number);
-  return difference < 0 || (difference === 0 && (keys[a] as number) < (keys[b] as number));
+  const places = placesInOrder(keys.length, (a, b) => {
+    const difference = (values[a] as number) - (values[b] as number);
+    return difference > 0 || (difference === 0 && (keys[a] as number) > (keys[b] as number));
+  });
+  if (places === undefined) return list;
+  const ordered = { keys: new Float64Array(keys.length), values: new Float64Array(keys.length) };
+  for (const [index, place] of places.entries()) {
+    ordered.keys[index] = keys[place] as number;
+    ordered.values[index] = values[place] as number;
+  }
+  return ordered;
 }
