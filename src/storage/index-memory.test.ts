@@ -7,7 +7,7 @@ import { keyOf } from './discovery-keys.ts';
 import { mergeRuns } from './discovery-list-merger.ts';
 import { addToLists } from './discovery-lists.ts';
 import { findSearched } from './discovery-searched.ts';
-import { readWholeLists } from './discovery-whole-lists.ts';
+import { maxRuns, readWholeLists } from './discovery-whole-lists.ts';
 import { catchUp, knownCatalogs, purgeChanges, readToKeep } from './index-memory.ts';
 
 const list = 4711;
@@ -168,7 +168,7 @@ describe('what a process remembers of the index', () => {
   });
 
   it('is not that a list is too long to be read whole, when it has been put together', async () => {
-    const keys = Array.from({ length: 4_100 }, (_, index) => index + 1);
+    const keys = Array.from({ length: maxRuns + 1 }, (_, index) => index + 1);
     await writer.transaction((tx) =>
       addToLists(
         tx,
