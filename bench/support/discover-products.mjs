@@ -83,7 +83,10 @@ function contents({ resources }) {
 
 /** The longest word of the first names: plain letters, so that it means the same to both. */
 function rareWord({ resources }) {
-  const words = resources.slice(0, 20).flatMap(({ descriptor }) => descriptor.name.match(/[a-z]+/gi) ?? []);
+  const words = resources
+    .slice(0, 20)
+    .flatMap(({ descriptor }) => descriptor.name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])
+    .filter((word) => /^[a-z]+$/i.test(word));
   return words.reduce((longest, word) => (word.length > longest.length ? word : longest), '');
 }
 
