@@ -7,6 +7,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from './support/networ
 import {
   allPushed,
   currentCopies,
+  holdBack,
   type Push,
   type Receiver,
   startReceiver,
@@ -221,24 +222,16 @@ describe('a receiver', () => {
   it('that is slow holds at most 4 pushes, and delays neither other receivers nor their catalogs', async () => {
     const [slow, quick] = [await startReceiver(network, 'slow'), await startReceiver(network, 'quick')];
     const answers = gate();
-    let underWay = 0;
-    let most = 0;
-    slow.answer(async () => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await answers.passed;
-      underWay -= 1;
-      return undefined;
-    });
+    const most = holdBack(slow, answers);
     await Promise.all([slow, quick].map((one) => one.subscribe({ networkIds: [defaultNetwork] })));
     const ids = Array.from({ length: 10 }, newId);
     for (const id of ids) await publish(id, 'r1');
     await until(() => quick.pushes.length === ids.length, 'all pushes to the quick receiver');
-    await until(() => most === 4, 'all pushes that the slow receiver is sent at once');
+    await until(() => most() === 4, 'all pushes that the slow receiver is sent at once');
     expect(slow.copies.size).toBeLessThan(ids.length);
     answers.open();
     await until(() => slow.copies.size === ids.length, 'all pushes to the slow receiver');
-    expect(most).toBe(4);
+    expect(most()).toBe(4);
     await network.database.query("delete from catalog.subscription where owner not like 'ds.%'");
   });
 

@@ -4,7 +4,7 @@ import type { Actor } from './support/actor.ts';
 import { gate } from './support/gate.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import type { Directive } from './support/publish.ts';
-import { allPushed, currentCopies, type Receiver, startReceiver } from './support/receiver.ts';
+import { allPushed, currentCopies, holdBack, type Receiver, startReceiver } from './support/receiver.ts';
 import { newId, offer, type PartialCatalog, publishCatalog, resource } from './support/small-catalogs.ts';
 
 // What is pushed to whom (catalog spec: POST /catalog/push), over real HTTP and signatures.
@@ -120,20 +120,12 @@ describe('a push', () => {
     await ds.subscribe({ networkIds: [retail] });
     const id = newId();
     const first = gate();
-    let underWay = 0;
-    let most = 0;
-    ds.answer(async () => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await first.passed;
-      underWay -= 1;
-      return undefined;
-    });
+    const most = holdBack(ds, first);
     await publish({ id, resources: [resource('r0')] });
     for (const n of [1, 2, 3, 4, 5]) await publish({ id, resources: [resource(`r${n}`)] });
     first.open();
     await allPushed(network);
-    expect(most).toBe(1);
+    expect(most()).toBe(1);
     expect(ds.pushes.filter(({ catalogId }) => catalogId === id).length).toBeLessThan(6);
     expect(ds.copies.get(id)).toEqual((await currentCopies(network, [id])).get(id));
   });

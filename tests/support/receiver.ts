@@ -4,6 +4,7 @@ import { actions } from '../../src/protocol/actions.ts';
 import { parseEnvelope } from '../../src/protocol/envelope.ts';
 import { readCatalog } from '../../src/storage/catalog-reader.ts';
 import type { Actor, Body, Received, Reply } from './actor.ts';
+import type { Gate } from './gate.ts';
 import type { TestNetwork } from './network.ts';
 import { patienceMs } from './patience.ts';
 
@@ -37,6 +38,19 @@ export interface Copy {
   head: Record<string, unknown>;
   resources: Record<string, unknown>;
   offers: Record<string, unknown>;
+}
+
+/** Has it answer nothing until the gate is open; tells how many pushes it had before it at the same time, at most. */
+export function holdBack(receiver: Receiver, { passed }: Gate): () => number {
+  let [underWay, most] = [0, 0];
+  receiver.answer(async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await passed;
+    underWay -= 1;
+    return undefined;
+  });
+  return () => most;
 }
 
 export async function startReceiver(
