@@ -6,7 +6,7 @@ import { applyCatalog } from '../src/discovery/ingest.ts';
 import { type Evaluator, evaluateIntent } from '../src/discovery/query/evaluate-intent.ts';
 import { removeCatalogs } from '../src/discovery/remove-catalogs.ts';
 import { silentLogger } from '../src/logger.ts';
-import type { Catalog } from '../src/protocol/catalog.ts';
+import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Intent } from '../src/protocol/discover-messages.ts';
 import { DatabaseUnavailable } from '../src/storage/connection.ts';
 import { type Database, openDatabase, type Transaction } from '../src/storage/database.ts';
@@ -81,6 +81,7 @@ interface Step {
   kind:
     | 'replace'
     | 'add'
+    | 'edit'
     | 'pause'
     | 'expire'
     | 'move'
@@ -95,7 +96,19 @@ interface Step {
 
 const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom<Step['kind'][]>(
-    ...(['replace', 'replace', 'add', 'add', 'pause', 'expire', 'move', 'withdraw', 'remove'] as const),
+    ...([
+      'replace',
+      'replace',
+      'add',
+      'add',
+      'edit',
+      'edit',
+      'pause',
+      'expire',
+      'move',
+      'withdraw',
+      'remove',
+    ] as const),
     ...(['fail', 'lose a connection'] as const),
   ),
   items: fc.array(fc.record({ isOn: fc.boolean(), price: fc.nat(99), isBrass: fc.boolean() }), {
@@ -116,7 +129,11 @@ const empty: Shelf = { items: new Map(), hidden: [] };
 async function write(id: string, history: readonly Step[]): Promise<void> {
   let shelf = empty;
   for (const [place, step] of history.entries()) {
-    const items = new Map(step.items.map((item, index) => [`${id}-${place}-${index}`, item]));
+    const ids =
+      step.kind === 'edit'
+        ? [...shelf.items.keys()]
+        : step.items.map((_, index) => `${id}-${place}-${index}`);
+    const items = new Map(step.items.slice(0, ids.length).map((item, index) => [ids[index] as string, item]));
     const after = changed(shelf, step, items);
     const before = shelf;
     const work = database.transaction(async (tx) => {
@@ -136,7 +153,7 @@ function changed({ items: known, hidden }: Shelf, { kind }: Step, items: Shelf['
   // Whatever comes of a catalog names its networks, and says that it is there.
   const stillHidden = hidden.filter((by) => by !== 'move' && by !== 'withdraw');
   if (kind === 'replace') return { items, hidden: [] };
-  if (kind === 'add') return { items: new Map([...known, ...items]), hidden: stillHidden };
+  if (kind === 'add' || kind === 'edit') return { items: new Map([...known, ...items]), hidden: stillHidden };
   if (kind === 'remove') return empty;
   if (kind === 'withdraw') return { items: known, hidden: [...hidden, kind] };
   if (kind === 'fail' || kind === 'lose a connection') return { items: known, hidden };
@@ -154,15 +171,13 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
       },
       new Date(),
     );
-  const resources = Array.from(items, ([key, { isOn, price, isBrass }]) => ({
-    ...{ id: key, descriptor: { name: isBrass ? 'Brass lamp' : 'Copper lamp' } },
-    ...{ state: isOn ? 'on' : 'off', price },
-  }));
+  const resources = Array.from(items, ([key, item]) => resourceOf(key, item));
   switch (kind) {
     case 'fail':
     case 'replace':
       return void (await apply({ resources, isActive: true, validity: {} }, 'FULL'));
     case 'add':
+    case 'edit':
       return void (await apply({ resources }, 'MERGE'));
     case 'pause':
       return void (await apply({ isActive: false }, 'MERGE'));
@@ -179,6 +194,17 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
     case 'remove':
       return removeCatalogs(tx, [ref], new Date());
   }
+}
+
+function resourceOf(id: string, { isOn, price, isBrass }: Item): Lamp {
+  const name = isBrass ? 'Brass lamp' : 'Copper lamp';
+  return { id, descriptor: { name }, state: isOn ? 'on' : 'off', price };
+}
+
+type Lamp = Resource & { state?: string; price?: number };
+
+function describe({ id, descriptor, state, price }: Lamp): string {
+  return `${id}: ${descriptor?.name}, ${state}, ${price}`;
 }
 
 const questions: { intent: Intent; finds(item: Item): boolean }[] = [
@@ -199,7 +225,7 @@ async function check(id: string, shelf: Shelf, step: Step, places: readonly numb
   for (const place of places) {
     const { intent, finds } = questions[step.asked % questions.length] as (typeof questions)[0];
     const expected = [...shelf.items].flatMap(([key, item]) =>
-      shelf.hidden.length === 0 && finds(item) ? key : [],
+      shelf.hidden.length === 0 && finds(item) ? describe(resourceOf(key, item)) : [],
     );
     const [found] = await Promise.all([
       find(processes[place] as Evaluator, intent),
@@ -215,7 +241,7 @@ async function find(evaluator: Evaluator, intent: Intent): Promise<string[]> {
     evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }),
   );
   const catalogs: Catalog[] = JSON.parse(answer.catalogs);
-  return catalogs.flatMap(({ resources = [] }) => resources.map(({ id }) => id));
+  return catalogs.flatMap(({ resources = [] }) => resources.map(describe));
 }
 
 /** One of them. */

@@ -1,6 +1,7 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { lastNumbers, span } from './discovery-keys.ts';
+import { hasCatalogs, withMembers } from './discovery-members.ts';
 import { Parameters } from './parameters.ts';
 
 // Resources that the index proposed, of searched catalogs: which of them pass a check on their documents. A catalog's own key stands for all its
@@ -18,22 +19,24 @@ export interface CandidateQuery {
   check?: DocumentCheck;
 }
 
-/** The resources that pass, in the order in which they were named, none twice. */
-export async function readPassing(queryable: Queryable, query: CandidateQuery): Promise<number[]> {
-  if (!isToBeLookedUp(query)) return Array.from(query.keys);
+/** The resources that pass, in the order in which they were named, none twice: the first so many of them. */
+export async function readPassing(
+  queryable: Queryable,
+  query: CandidateQuery,
+  atMost = Number.MAX_SAFE_INTEGER,
+): Promise<number[]> {
+  if (query.check === undefined || query.keys.length === 0)
+    return (await withMembers(queryable, query.keys)).slice(0, atMost);
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
-    `select array_to_json(array_agg(key order by place, key))::text as keys from (${passing(query, parameters)}) as passing`,
+    `select array_to_json(array_agg(key order by place, key))::text as keys from (
+       select key, place from (${passing(query, parameters)}) as passing order by place, key limit ${parameters.add(atMost)}
+     ) as first`,
     parameters.values,
     { prepared: true },
   );
   const text = rows[0]?.keys;
   return text ? JSON.parse(text) : [];
-}
-
-/** Without a check, resources pass as they are. */
-export function isToBeLookedUp({ keys, check }: CandidateQuery): boolean {
-  return keys.length > 0 && (check !== undefined || hasCatalogs(keys));
 }
 
 /** The same with their documents, JSON texts. */
@@ -57,7 +60,7 @@ export async function readPassingDocuments(
  * Selects the keys that pass, with their places. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
  * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
  */
-export function passing({ keys, check }: CandidateQuery, parameters: Parameters): string {
+function passing({ keys, check }: CandidateQuery, parameters: Parameters): string {
   const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, place)`;
   const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
   if (hasCatalogs(keys)) {
@@ -72,11 +75,6 @@ export function passing({ keys, check }: CandidateQuery, parameters: Parameters)
   }
   return `select named.key, place from ${named}
     cross join lateral (select from discovery.resource where resource.key = named.key ${conditions} offset 0) as resource`;
-}
-
-function hasCatalogs(keys: ArrayLike<number>): boolean {
-  for (let index = 0; index < keys.length; index++) if ((keys[index] as number) % span === 0) return true;
-  return false;
 }
 
 /** Neither holds where the document lacks what it asks for. */

@@ -4,6 +4,7 @@ import type { Queryable } from './database.ts';
 import type { Gate } from './discovery-gate.ts';
 import { catalogKeyOf } from './discovery-keys.ts';
 import { keepCatalogs, knownCatalogs, readToKeep, sharedState } from './index-memory.ts';
+import { readPeriod, validityText } from './validity-text.ts';
 
 // Which candidates belong to catalogs that a search looks at. A process knows the states of the catalogs that it has met (index-memory.ts): thousands
 // of candidates are told apart without a word to the database.
@@ -57,8 +58,7 @@ async function readStates(
   keys: readonly number[],
 ): Promise<Map<number, CatalogState | undefined>> {
   const { rows } = await queryable.query<{ key: number; state: string }>(
-    `select key, json_build_array(type, is_active and served, networks, schema_types,
-       extract(epoch from valid_from) * 1000, extract(epoch from valid_until) * 1000, window_start, window_length)::text as state
+    `select key, json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text as state
      from discovery.catalog where key = any ($1::bigint[])`,
     [bigintArray(keys)],
     { prepared: true },
@@ -76,28 +76,9 @@ type StateColumns = [
   isActive: boolean,
   networkIds: string[],
   schemaTypes: string[],
-  from: number | null,
-  until: number | null,
-  windowStart: number | null,
-  windowLength: number | null,
+  validity: string | null,
 ];
 
-function stateOf([
-  type,
-  isActive,
-  networkIds,
-  schemaTypes,
-  from,
-  until,
-  start,
-  length,
-]: StateColumns): CatalogState {
-  return {
-    ...{ type, isActive, networkIds, schemaTypes: new Set(schemaTypes) },
-    validity: {
-      ...(from !== null && { from: new Date(from) }),
-      ...(until !== null && { until: new Date(until) }),
-      ...(start !== null && length !== null && { window: { start, length } }),
-    },
-  };
+function stateOf([type, isActive, networkIds, schemaTypes, validity]: StateColumns): CatalogState {
+  return { type, isActive, networkIds, schemaTypes: new Set(schemaTypes), validity: readPeriod(validity) };
 }

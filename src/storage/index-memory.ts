@@ -1,10 +1,12 @@
 import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
+import { PageMemory } from './page-memory.ts';
 
-// What a process remembers of the index of one database: lists that it read lately, states of catalogs, and which lists it found in too many
-// pieces. Before a search it asks what was committed since it asked last, and forgets that: so a search that begins after a commit sees it, whoever
+// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents,
+// and which lists it found in too many pieces. Before a search it asks what was committed since it asked last, and forgets that: so a search that begins after a commit sees it, whoever
 // committed. What is forgotten is read again when it is needed.
 
 /** Runs that a list may always have. */
@@ -21,6 +23,11 @@ const entryBytes = 500;
 const maxCatalogs = 2_000_000;
 /** A state takes up to a kilobyte. */
 const maxStates = 100_000;
+/** Keys of resources, eight bytes each; a catalog counts as some more. */
+const maxMembers = 4_000_000;
+const membersOfCatalog = 12;
+/** Texts stand in the heap. */
+const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 /** How long the database tells of a change after it was written: a transaction may still take most of that to commit. */
 const changesKeptMs = 3_600_000;
 /** Who has not asked for longer begins anew: to be told of all that has changed would take longer than to read again what is needed. */
@@ -44,6 +51,12 @@ interface Memory {
   catalogs: Map<number, CatalogState | undefined>;
   /** By their texts. */
   states: Map<string, CatalogState>;
+  /** The keys of all resources of catalogs, in order. */
+  members: Map<number, readonly number[]>;
+  memberCount: number;
+  pages: PageMemory;
+  /** The database is being asked. */
+  asking?: Promise<void>;
   inPieces: Set<number>;
 }
 
@@ -57,17 +70,29 @@ interface Moment {
   at: number;
 }
 
-/** Makes sure that nothing is remembered that was outdated when this was called. */
+/** Makes sure that nothing is remembered that was outdated when this was called. Searches that begin while one is asking ask together after it. */
 export async function catchUp(queryable: Queryable): Promise<void> {
   const memory = memoryOf(queryable);
+  // What was asked before this was called may have been told before.
+  await memory.asking?.catch(() => undefined);
+  // Whoever asks for all may have less time than others.
+  if (memory.asking) return memory.asking.catch(() => ask(queryable, memory));
+  memory.asking = ask(queryable, memory).finally(() => {
+    memory.asking = undefined;
+  });
+  return memory.asking;
+}
+
+async function ask(queryable: Queryable, memory: Memory): Promise<void> {
   // Others may ask at the same time: what is told follows this moment, whichever was the last one when the answer comes.
   const { asked } = memory;
   const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
     `select pg_current_snapshot()::text as snapshot,
        concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change')) as home,
-       extract(epoch from now())::float8 * 1000 as at, null as catalogs, null as lists, null as everything
+       extract(epoch from now())::float8 * 1000 as at, null as catalogs, null as lists, null as owners, null as everything
      union all (
-       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, everything from discovery.change
+       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text, everything
+       from discovery.change
        where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
        order by xid limit ${maxChanges}
      )`,
@@ -89,26 +114,42 @@ interface Change {
   /** JSON texts. */
   catalogs: string | null;
   lists: string | null;
+  /** Whose offers were written. */
+  owners: string | null;
   everything: boolean | null;
 }
 
 function forgetAll(memory: Memory): void {
   memory.times++;
   forgetCatalogs(memory);
+  memory.members.clear();
+  memory.memberCount = 0;
+  memory.pages.clear();
   memory.lists.clear();
   memory.listBytes = 0;
 }
 
-function forgetChanged(memory: Memory, { catalogs, lists, everything }: Change): void {
+function forgetChanged(memory: Memory, { catalogs, lists, owners, everything }: Change): void {
   if (everything) forgetAll(memory);
   memory.times++;
-  for (const key of JSON.parse(catalogs ?? '[]')) memory.catalogs.delete(key);
+  for (const key of JSON.parse(catalogs ?? '[]')) {
+    memory.catalogs.delete(key);
+    forgetMembers(memory, key);
+    memory.pages.forget(key);
+  }
+  for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
   for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
 }
 
 function forgetCatalogs(memory: Memory): void {
   memory.catalogs.clear();
   memory.states.clear();
+}
+
+function forgetMembers(memory: Memory, catalogKey: number): void {
+  const keys = memory.members.get(catalogKey);
+  if (keys) memory.memberCount -= keys.length + membersOfCatalog;
+  memory.members.delete(catalogKey);
 }
 
 function forgetList(memory: Memory, list: number): void {
@@ -171,6 +212,29 @@ export function keepCatalogs(
   for (const [key, state] of states) memory.catalogs.set(key, state);
 }
 
+/** The keys of the resources of catalogs that are known, in order, by the catalogs' keys. */
+export function knownMembers(queryable: Queryable): ReadonlyMap<number, readonly number[]> {
+  return memoryOf(queryable).members;
+}
+
+export function keepMembers(queryable: Queryable, members: ReadonlyMap<number, readonly number[]>): void {
+  const memory = memoryOf(queryable);
+  for (const [catalogKey, keys] of members) {
+    forgetMembers(memory, catalogKey);
+    memory.members.set(catalogKey, keys);
+    memory.memberCount += keys.length + membersOfCatalog;
+  }
+  for (const oldest of memory.members.keys()) {
+    if (memory.memberCount <= maxMembers) break;
+    forgetMembers(memory, oldest);
+  }
+}
+
+/** Documents that are known. */
+export function pageMemory(queryable: Queryable): PageMemory {
+  return memoryOf(queryable).pages;
+}
+
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
   const { states } = memoryOf(queryable);
@@ -199,8 +263,9 @@ function memoryOf(queryable: Queryable): Memory {
   const known = memories.get(database);
   if (known) return known;
   const memory: Memory = {
-    ...{ times: 0, listBytes: 0 },
-    ...{ lists: new Map(), catalogs: new Map(), states: new Map(), inPieces: new Set() },
+    ...{ times: 0, listBytes: 0, memberCount: 0 },
+    ...{ lists: new Map(), catalogs: new Map(), states: new Map(), members: new Map(), inPieces: new Set() },
+    pages: new PageMemory(maxPageBytes),
   };
   memories.set(database, memory);
   return memory;

@@ -6,9 +6,11 @@ import {
   pageAnswer,
   type StoredDocument,
 } from '../../rules/discover/page-answer.ts';
-import { type FoundPage, readPage } from '../../storage/discovery-answers.ts';
+import { type Confirmation, type ListedResource, readPage } from '../../storage/discovery-answers.ts';
+import { headOf } from '../../storage/discovery-keys.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { inSlices } from './passing.ts';
+import type { FilterPlan } from './plan-filter.ts';
 
 /**
  * The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. It is outdated when
@@ -22,7 +24,7 @@ export async function buildAnswer(
   const { limit = defaultLimit, offset = 0 } = paging;
   const needed = neededCount(paging);
   const found: FoundResource[] = [];
-  const documents = createDocuments();
+  const documents = new Documents();
   let total = 0;
   let isOutdated = false;
   for await (const keys of keysToRead(candidates, needed)) {
@@ -35,21 +37,18 @@ export async function buildAnswer(
           keys,
           gate: search.plan.gate,
           isSettled: candidates.isSettled ?? false,
-          confirm: search.plan.filter?.checkBeside([]),
+          confirm: confirmation(search.plan.filter),
           atMost: needed - total,
           offset: Math.max(0, offset - total),
           limit: limit - found.length,
         }),
-      ({ count, resources, heads, offers }) => ({
-        ...{ candidates: keys.length, passed: count },
-        ...{ resources: resources.length, catalogs: heads.size, offers: offers.size },
-      }),
+      ({ count, resources }) => ({ candidates: keys.length, passed: count, resources: resources.length }),
     );
     if (!candidates.isSettled) search.count(keys.length, page.count);
     const onPage = Math.min(limit - found.length, Math.max(0, page.count - Math.max(0, offset - total)));
     isOutdated ||= page.resources.length < onPage;
     total += page.count;
-    found.push(...resourcesOf(page, documents));
+    found.push(...page.resources.map((each) => documents.found(each)));
     if (total >= needed) break;
   }
   return { answer: pageAnswer(found, total, paging), isOutdated };
@@ -72,37 +71,27 @@ async function* gathered(parts: AsyncIterable<ArrayLike<number>>, needed: number
   if (keys.length > 0) yield keys;
 }
 
-function resourcesOf(
-  { resources, heads, applied, offers }: FoundPage,
-  documents: Documents,
-): FoundResource[] {
-  const offersOf = new Map<number, StoredDocument[]>();
-  for (const { resource_key, offer_key } of applied) {
-    const document = documents.offer(offer_key, offers.get(offer_key));
-    offersOf.set(resource_key, [...(offersOf.get(resource_key) ?? []), document]);
-  }
-  return resources.map(({ key, catalog_key, document }) => ({
-    catalog: documents.catalog(catalog_key, heads.get(catalog_key)),
-    resource: { text: document },
-    offers: offersOf.get(key) ?? [],
-  }));
+/** What the index decided is confirmed on the documents. */
+function confirmation(filter: FilterPlan | undefined): Confirmation | undefined {
+  const check = filter?.checkBeside([]);
+  return check && { check, ...(filter?.cheap && filter.test && { test: filter.test }) };
 }
 
 /** The same catalog and the same offer are the same document, whichever part of the page they came with. */
-interface Documents {
-  catalog(key: number, text?: string): StoredDocument;
-  offer(key: number, text?: string): StoredDocument;
-}
+class Documents {
+  private readonly documents = new Map<number, StoredDocument>();
 
-function createDocuments(): Documents {
-  const documents = new Map<string, StoredDocument>();
-  const get = (name: string, text = '{}') => {
-    const document = documents.get(name) ?? { text };
-    documents.set(name, document);
-    return document;
-  };
-  return {
-    catalog: (key, text) => get(`catalog ${key}`, text),
-    offer: (key, text) => get(`offer ${key}`, text),
-  };
+  found({ key, catalog, resource, offers }: ListedResource): FoundResource {
+    return {
+      catalog: this.one(headOf(key), catalog),
+      resource,
+      offers: offers.map((offer) => this.one(offer.key, offer.document)),
+    };
+  }
+
+  private one(key: number, document: StoredDocument): StoredDocument {
+    const first = this.documents.get(key) ?? document;
+    this.documents.set(key, first);
+    return first;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../storage/database.ts';
-import { readCatalogHeads, readCatalogResources } from '../../storage/discovery-answers.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
 import type { Gate } from '../../storage/discovery-gate.ts';
+import { readCatalogHeads, readCatalogResources } from '../../storage/discovery-homes.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
 import type { CatalogTexts } from './evaluate.ts';

@@ -1,0 +1,65 @@
+import { bigintArray } from './binary-arrays.ts';
+import type { Queryable } from './database.ts';
+import { catalogKeyOf, firstNumbers, isHead } from './discovery-keys.ts';
+import { keepMembers, knownMembers, readToKeep } from './index-memory.ts';
+
+/** Catalogs with more resources are read every time. */
+const maxKept = 10_000;
+
+/** Resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
+export async function withMembers(queryable: Queryable, keys: ArrayLike<number>): Promise<number[]> {
+  if (!hasCatalogs(keys)) return Array.from(keys);
+  const membersOf = await findMembers(queryable, keys);
+  const found = new Set<number>();
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number;
+    if (!isHead(key)) found.add(key);
+    else for (const member of membersOf(catalogKeyOf(key))) found.add(member);
+  }
+  return [...found];
+}
+
+/** The resources of the catalogs that stand among these keys; what is not known is read. */
+async function findMembers(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+): Promise<(catalogKey: number) => readonly number[]> {
+  const known = new Map<number, readonly number[]>();
+  const unknown: number[] = [];
+  const kept = knownMembers(queryable);
+  for (let index = 0; index < keys.length; index++) {
+    if (!isHead(keys[index] as number)) continue;
+    const catalogKey = catalogKeyOf(keys[index] as number);
+    const members = kept.get(catalogKey);
+    if (members) known.set(catalogKey, members);
+    else unknown.push(catalogKey);
+  }
+  if (unknown.length > 0) {
+    const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown));
+    if (mayKeep) keepMembers(queryable, new Map([...found].filter(([, { length }]) => length <= maxKept)));
+    for (const [catalogKey, members] of found) known.set(catalogKey, members);
+  }
+  return (catalogKey) => known.get(catalogKey) ?? [];
+}
+
+async function readMembers(
+  queryable: Queryable,
+  catalogKeys: readonly number[],
+): Promise<Map<number, number[]>> {
+  const { rows } = await queryable.query<{ key: number; members: string | null }>(
+    `select catalog.key, (
+       select array_to_json(array_agg(resource.key order by resource.key))::text from discovery.resource
+       where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
+     ) as members
+     from unnest($1::bigint[]) as catalog (key)`,
+    [bigintArray(catalogKeys)],
+    { prepared: true },
+  );
+  return new Map(rows.map(({ key, members }) => [key, members === null ? [] : JSON.parse(members)]));
+}
+
+/** Whether some of the keys stand for catalogs. */
+export function hasCatalogs(keys: ArrayLike<number>): boolean {
+  for (let index = 0; index < keys.length; index++) if (isHead(keys[index] as number)) return true;
+  return false;
+}
