@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyOf, lastNumbers, maxCatalogKey } from './discovery-keys.ts';
-import { inOrder, type KeyList, type Run, readRuns, toRuns } from './key-list.ts';
+import { inOrder, type KeyList, lowerBound, type Run, readRuns, seek, toRuns } from './key-list.ts';
 
 const key = fc
   .tuple(fc.oneof(fc.nat(20), fc.nat(1_000_000)), fc.oneof(fc.nat(20), fc.nat(100_000)))
@@ -50,6 +50,17 @@ describe('a list of keys', () => {
         expect(readRuns(bytesOf(runs)).list).toEqual(wholeOf(keys, runs));
       }),
       { numRuns: 30 },
+    );
+  });
+
+  it('is looked through from a place on, however far away the next one is', () => {
+    const numbers = fc.uniqueArray(fc.nat(2_000), { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(numbers, fc.nat(2_100), fc.nat(), (some, wanted, from) => {
+        const keys = Float64Array.from(some).sort();
+        const lower = lowerBound(keys, wanted);
+        if (lower > 0) expect(seek(keys, wanted, from % lower)).toBe(lower);
+      }),
     );
   });
 

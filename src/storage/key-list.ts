@@ -94,6 +94,21 @@ export function upperBound(keys: Float64Array, key: number): number {
   return low;
 }
 
+/** The place of the first key that is not lower, from a place on whose key is lower: what is near is found soon. */
+export function seek(keys: Float64Array, key: number, from: number): number {
+  let low = from;
+  let step = 1;
+  for (; low + step < keys.length && (keys[low + step] as number) < key; step *= 2) low += step;
+  let high = Math.min(low + step, keys.length);
+  low++;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] as number) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 // The bytes of a run begin with a head: how many keys, how many bytes after the head, the first key and what it counts. Then come the steps: how
 // many catalogs farther, and the number in that catalog or, within the same one, how much higher. Seven bits go into a byte; the eighth
 // says that more follow. Last come the weights of the other keys, unless all are that of the first.

@@ -1,56 +1,88 @@
+import type { TextQuery } from '../../rules/text/rank.ts';
 import { lowerBound } from '../../storage/key-list.ts';
 import { type Keys, setOf } from './key-sets.ts';
+import { addWord, type PlacesOf, type Ranked, rankKeys, within } from './rank-keys.ts';
 
-// Resources in the order of their ranks, without putting more of them in order than are looked at.
+// Resources in the order of their ranks, without ranking more of them to the last word, or putting more in order, than are looked at.
 
-/** Resources, and beside each its rank. */
-export interface Ranked {
-  keys: Keys;
-  ranks: Float64Array;
+export interface BestFirst {
+  best: Ranked;
+  /** All others. As a rule nobody asks for them, and they are never ranked. */
+  rankOthers(): Ranked;
 }
 
-/** As a rule the first part is enough, and the rest is never put in order. */
-export function* bestFirst(ranked: Ranked): Generator<Ranked> {
-  if (ranked.keys.length <= bestAtOnce) return yield inOrderOfRanks(ranked);
-  const least = nthHighest(ranked.ranks, bestAtOnce);
-  yield inOrderOfRanks(withRanks(ranked, (rank) => rank >= least));
-  yield inOrderOfRanks(withRanks(ranked, (rank) => rank < least));
+export function bestFirst(query: TextQuery, keys: Keys, placesOf: PlacesOf): BestFirst {
+  const likely = findLikely(query, keys, placesOf);
+  const ranked = rankKeys(query, likely.keys, placesOf);
+  const least = Math.max(likely.least, findReached(ranked.ranks, bestAtOnce));
+  return {
+    best: inOrderOfRanks(within(ranked, least, Number.POSITIVE_INFINITY)),
+    rankOthers: () => inOrderOfRanks(within(rankKeys(query, keys, placesOf), 0, least)),
+  };
 }
 
 export const bestAtOnce = 1_200;
+/** So many are ranked rather than looked through for those that are likely. */
+const few = 3 * bestAtOnce;
 
-function withRanks({ keys, ranks }: Ranked, isWanted: (rank: number) => boolean): Ranked {
-  const wanted = ranks.map((rank) => (isWanted(rank) ? rank : 0));
-  return withRank(keys, wanted);
-}
-
-/** Divides the ranks into higher and lower ones, and again those among which it is. */
-function nthHighest(ranks: Float64Array, n: number): number {
-  const values = ranks.slice();
-  for (let left = 0, right = values.length - 1; left < right; ) {
-    const pivot = values[(left + right) >>> 1] as number;
-    let [low, high] = [left, right];
-    while (low <= high) {
-      while ((values[low] as number) > pivot) low++;
-      while ((values[high] as number) < pivot) high--;
-      if (low > high) break;
-      [values[low], values[high]] = [values[high] as number, values[low] as number];
-      low++;
-      high--;
-    }
-    if (n - 1 <= high) right = high;
-    else if (n - 1 >= low) left = low;
-    else break;
+/**
+ * A rank that enough reach, and keys among which are all that reach it. The weightiest words are looked at first, and what could not reach it with all
+ * others is left out: so that the words that stand nearly everywhere are looked for in few resources.
+ */
+function findLikely(query: TextQuery, keys: Keys, placesOf: PlacesOf): { keys: Keys; least: number } {
+  const words = query.words.map(({ variants }) => ({
+    variants,
+    most: Math.max(0, ...variants.map(({ weight }) => weight)),
+  }));
+  let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
+  let least = 0;
+  let highest = 0;
+  let toCome = words.reduce((sum, { most }) => sum + most, 0);
+  for (const { variants, most } of words.sort((a, b) => b.most - a.most)) {
+    if (ranked.keys.length <= few) break;
+    addWord(ranked, variants, placesOf);
+    toCome -= most;
+    highest += most;
+    // Whatever has none of the words so far may still overtake.
+    if (highest <= toCome) continue;
+    least = Math.max(least, findReached(ranked.ranks, bestAtOnce));
+    ranked = within(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
   }
-  return values[n - 1] as number;
+  return { keys: ranked.keys, least };
 }
+
+/** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */
+function findReached(ranks: Float64Array, count: number): number {
+  let highest = 0;
+  for (let index = 0; index < ranks.length; index++)
+    if ((ranks[index] as number) > highest) highest = ranks[index] as number;
+  if (highest === 0) return 0;
+  const stepsOfOne = steps / highest;
+  const counts = new Uint32Array(steps + 1);
+  for (let index = 0; index < ranks.length; index++) {
+    const step = Math.floor((ranks[index] as number) * stepsOfOne);
+    counts[step] = (counts[step] as number) + 1;
+  }
+  let step = steps;
+  for (let reached = counts[step] as number; reached < count && step > 0; )
+    reached += counts[--step] as number;
+  return Math.max(0, step / stepsOfOne - slack);
+}
+
+const steps = 1_000;
+/** More than what sums differ by in their last digits, and what ranks are rounded by. */
+const slack = 1e-8;
 
 /** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
 function inOrderOfRanks({ keys, ranks }: Ranked): Ranked {
   const levels = setOf(ranks);
   const starts = new Uint32Array(levels.length + 1);
-  const levelOf = Uint32Array.from(ranks, (rank) => levels.length - 1 - lowerBound(levels, rank));
-  for (const level of levelOf) starts[level + 1] = (starts[level + 1] as number) + 1;
+  const levelOf = new Uint32Array(ranks.length);
+  for (let index = 0; index < ranks.length; index++) {
+    const level = levels.length - 1 - lowerBound(levels, ranks[index] as number);
+    levelOf[index] = level;
+    starts[level + 1] = (starts[level + 1] as number) + 1;
+  }
   for (let level = 0; level < levels.length; level++)
     starts[level + 1] = (starts[level + 1] as number) + (starts[level] as number);
   const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
@@ -62,16 +94,4 @@ function inOrderOfRanks({ keys, ranks }: Ranked): Ranked {
     sorted.ranks[place] = ranks[index] as number;
   }
   return sorted;
-}
-
-/** Those that have a rank at all. */
-export function withRank(keys: Keys, ranks: Float64Array): Ranked {
-  const found: Ranked = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
-  let count = 0;
-  for (let index = 0; index < keys.length; index++) {
-    if (ranks[index] === 0) continue;
-    found.keys[count] = keys[index] as number;
-    found.ranks[count++] = ranks[index] as number;
-  }
-  return { keys: found.keys.subarray(0, count), ranks: found.ranks.subarray(0, count) };
 }

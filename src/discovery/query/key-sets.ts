@@ -1,4 +1,4 @@
-import { lowerBound } from '../../storage/key-list.ts';
+import { lowerBound, seek } from '../../storage/key-list.ts';
 
 // Sets of keys as arrays in ascending order.
 
@@ -8,22 +8,23 @@ export function keysOf(numbers: Iterable<number>): Keys {
   return Float64Array.from(numbers).sort();
 }
 
-/** Walks along both, or looks up each key of a much shorter one. */
+/** Of the longer one, no more is looked at than is needed to find the keys of the shorter one. */
 export function intersection(a: Keys, b: Keys): Keys {
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
-  if (short.length * muchShorter < long.length) return short.filter((key) => hasKey(long, key));
-  const common = new Float64Array(short.length);
+  const common = new Float64Array(Math.min(a.length, b.length));
   let count = 0;
-  for (let i = 0, j = 0; i < short.length && j < long.length; ) {
-    const difference = (short[i] as number) - (long[j] as number);
-    if (difference === 0) common[count++] = short[i] as number;
-    if (difference <= 0) i++;
-    if (difference >= 0) j++;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const left = a[i] as number;
+    const right = b[j] as number;
+    if (left < right) i = seek(a, right, i);
+    else if (left > right) j = seek(b, left, j);
+    else {
+      common[count++] = left;
+      i++;
+      j++;
+    }
   }
   return common.subarray(0, count);
 }
-
-const muchShorter = 20;
 
 /** Neighbours are put together, and what comes of that, until one is left. */
 export function union(sets: readonly Keys[]): Keys {
@@ -64,7 +65,15 @@ export function setOf(keys: Keys): Keys {
 
 /** What the first has and the second has not. */
 export function difference(a: Keys, b: Keys): Keys {
-  return b.length === 0 ? a : a.filter((key) => !hasKey(b, key));
+  if (b.length === 0) return a;
+  const left = new Float64Array(a.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length; i++) {
+    const key = a[i] as number;
+    if ((b[j] as number) < key) j = seek(b, key, j);
+    if (b[j] !== key) left[count++] = key;
+  }
+  return left.subarray(0, count);
 }
 
 export function hasKey(keys: Keys, key: number): boolean {

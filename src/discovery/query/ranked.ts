@@ -1,8 +1,8 @@
 import { defaultLimit, neededCount } from '../../rules/discover/page-answer.ts';
-import type { Ranked } from './best-first.ts';
 import { type Candidates, inOnePart, type Proposal, type Search } from './candidates.ts';
 import { type Keys, keysOf } from './key-sets.ts';
 import { passing, settled } from './passing.ts';
+import type { Ranked } from './rank-keys.ts';
 import type { SpatialSearch } from './spatial.ts';
 import { inOrder, type Standing, sorted } from './standing.ts';
 import type { TextSearch } from './text.ts';

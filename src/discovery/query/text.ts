@@ -4,11 +4,11 @@ import { readOn, readRanges } from '../../storage/discovery-list-reader.ts';
 import { everyResource, wordList } from '../../storage/discovery-lists.ts';
 import { divided, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { readResourceKeys, readWordsAmong } from '../../storage/discovery-word-search.ts';
-import { emptyList, type KeyList, lowerBound } from '../../storage/key-list.ts';
-import { bestFirst, type Ranked, withRank } from './best-first.ts';
+import { emptyList, type KeyList, seek } from '../../storage/key-list.ts';
+import { bestFirst } from './best-first.ts';
 import type { Search } from './candidates.ts';
 import { difference, type Keys, keysOf, union } from './key-sets.ts';
-import { rankKeys } from './rank-keys.ts';
+import { type PlacesOf, type Ranked, rankKeys } from './rank-keys.ts';
 import { type KnownText, readWords, type WordEntry } from './text-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
@@ -32,28 +32,28 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
   );
   const { query, entries } = known;
 
-  async function rank(keys: Keys): Promise<Ranked> {
+  async function findPlaces(keys: Keys): Promise<PlacesOf> {
     const along = await placesAmong(search, [...entries.values()], keys);
-    const ranks = rankKeys(query, keys, (word) => {
+    return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
       return [along.get(entry.id) ?? entry.places, { heads: emptyList, others: entry.offered }];
-    });
-    return withRank(keys, ranks);
+    };
   }
 
   return {
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
-    rank,
+    rank: async (keys) => rankKeys(query, keys, await findPlaces(keys)),
     async *best() {
       for await (const keys of gathered(search, known)) {
         search.deadline.check();
-        const ranked = await search.trace.time(
+        const { best, rankOthers } = await search.trace.time(
           'rank',
-          () => rank(keys),
-          (found) => ({ resources: found.keys.length }),
+          async () => bestFirst(query, keys, await findPlaces(keys)),
+          (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
-        yield* bestFirst(ranked);
+        yield best;
+        if (best.keys.length < keys.length) yield rankOthers();
       }
     },
   };
@@ -140,15 +140,23 @@ const fewHeads = 500;
 
 /** The resources of these catalogs. */
 function below(heads: Keys, resources: Keys): Keys {
-  const found = new Float64Array(resources.length);
-  let count = 0;
-  let at = 0;
-  for (const head of heads) {
-    if ((resources[at] as number) < head) at = lowerBound(resources, head);
-    for (; at < resources.length && (resources[at] as number) < head + span; at++)
-      found[count++] = resources[at] as number;
+  const starts = new Uint32Array(heads.length);
+  const ends = new Uint32Array(heads.length);
+  let [at, count] = [0, 0];
+  for (let index = 0; index < heads.length; index++) {
+    const head = heads[index] as number;
+    if ((resources[at] as number) < head) at = seek(resources, head, at);
+    starts[index] = at;
+    if ((resources[at] as number) < head + span) at = seek(resources, head + span, at);
+    ends[index] = at;
+    count += at - (starts[index] as number);
   }
-  return found.subarray(0, count);
+  const found = new Float64Array(count);
+  let place = 0;
+  for (let index = 0; index < heads.length; index++)
+    for (let from = starts[index] as number; from < (ends[index] as number); from++)
+      found[place++] = resources[from] as number;
+  return found;
 }
 
 /**
