@@ -162,9 +162,20 @@ describe('a callback', () => {
     );
     start();
     const promised = await Promise.all(Array.from({ length: 60 }, () => promise(url)));
-    expect(promised.filter(({ isOffered }) => isOffered)).toHaveLength(8);
+    expect(promised.filter(({ isOffered }) => isOffered)).toHaveLength(16);
     await Promise.all(promised.map(({ messageId }) => settled(messageId)));
-    expect([attempts.length, most]).toEqual([60, 8]);
+    expect(attempts).toHaveLength(60);
+    expect(most).toBeLessThanOrEqual(16);
+  });
+
+  it('that was answered is settled before the loop is closed', async () => {
+    const { attempts, url } = await receiver(() => ({ status: 200 }));
+    start();
+    const { messageId } = await promise(url);
+    while (attempts.length === 0) await delay(1);
+    await loop?.close();
+    const [found] = await listCallbacks(database, { messageId, limit: 1, offset: 0 });
+    expect(found).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
   it('is not repeated after its time, also when nobody was there to repeat it before', async () => {
@@ -239,7 +250,7 @@ describe('a callback', () => {
     expect(
       await listCallbacks(database, { role: 'test', state: 'open', limit: 1_000, offset: 0 }),
     ).toHaveLength(200);
-    expect(silent.attempts.length).toBeLessThanOrEqual(8);
+    expect(silent.attempts.length).toBeLessThanOrEqual(16);
   });
 
   it('to any of many receivers that never answer delays nobody else for long', async () => {
@@ -252,7 +263,7 @@ describe('a callback', () => {
     await settled(await queue(lively.url));
     expect(Date.now() - startedAt).toBeLessThan(sendTimeoutMs / 2);
     const inWork = silent.map(({ attempts }) => attempts.length);
-    expect(Math.max(...inWork)).toBeLessThanOrEqual(8);
+    expect(Math.max(...inWork)).toBeLessThanOrEqual(16);
   });
 
   it('is not handed over while its receiver is slow', { timeout: 15_000 }, async () => {

@@ -31,14 +31,14 @@ import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 //
 // Slow receivers must not take the places of the others, however many they are:
 //
-//   quick   128 places, 8 of them for one receiver; who has waited for its answer for a moment steps aside
+//   quick   128 places, 16 of them for one receiver; who has waited for its answer for a moment steps aside
 //   slow    64 places, one for each receiver that did not answer in good time when it was last sent something
 
-const quick = { concurrency: 128, perReceiver: 8, aside: 256 };
+const quick = { concurrency: 128, perReceiver: 16, aside: 256 };
 const slow = { concurrency: 64, perReceiver: 1 };
 /** Callbacks that are queued soon after each other are claimed together; those that are delivered soon after each other, settled. */
 const gatherMs = 10;
-const settling = { maxItems: 128, gatherMs: 5 };
+const settling = { maxItems: 64, gatherMs: 50 };
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
@@ -63,7 +63,10 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
     for (const loop of loops) loop.wake();
   };
   const slowOnes = createSlowReceivers({ ...patience, changed });
-  const settle = createBatch(settling, (delivered: Delivered[]) => recordDelivered(database, delivered));
+  const ending = new AbortController();
+  const settle = createBatch({ ...settling, hurry: ending.signal }, (delivered: Delivered[]) =>
+    recordDelivered(database, delivered),
+  );
   const start = (places: Places) => startLoop({ ...options, slowOnes, settle }, places);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
   const slowLoop = start({ ...slow, groups: () => ({ only: slowOnes.list() }) });
@@ -74,6 +77,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
       else await quickLoop.handOver(receiver, store);
     },
     async close() {
+      ending.abort();
       await Promise.all(loops.map((loop) => loop.close()));
     },
   };

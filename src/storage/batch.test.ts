@@ -41,4 +41,27 @@ describe('a batch', () => {
     fails = false;
     expect(await call(3)).toBe(3);
   });
+
+  it('begins when it is full, or when there is no time to wait', async () => {
+    const hurry = new AbortController();
+    const sizes: number[] = [];
+    const limits = { maxItems: 2, gatherMs: 60_000, hurry: hurry.signal };
+    const call = createBatch(limits, async (items: number[]) => {
+      sizes.push(items.length);
+      return items;
+    });
+    const calls = [1, 2, 3].map(call);
+    await calls[1];
+    hurry.abort();
+    expect(await Promise.all([...calls, call(4)])).toEqual([1, 2, 3, 4]);
+    expect(sizes).toEqual([2, 2]);
+  });
+
+  it('may fail for some of its calls', async () => {
+    const call = createBatch({ maxItems: 10, gatherMs: 0 }, async (items: number[]) =>
+      items.map((item) => (item === 2 ? Promise.reject(new Error('two')) : item)),
+    );
+    const outcomes = await Promise.allSettled([1, 2, 3].map(call));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
 });

@@ -1,25 +1,27 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 export interface BatchLimits {
   maxItems: number;
-  /** How long a batch waits for company before it begins. */
+  /** How long a batch waits for company, unless it is full before; 0: for that of the same moment only. */
   gatherMs: number;
+  /** Once aborted, nothing waits for company any more. */
+  hurry?: AbortSignal;
 }
 
 /**
  * Turns calls that come together into one: whatever arrives while a batch gathers, or while the one before is under way, goes
- * with it. Work for many then costs one statement instead of many.
+ * with it. Work for many then costs one statement instead of many. A result may be a promise, where one fails by itself.
  */
 export function createBatch<Item, Result>(
-  { maxItems, gatherMs }: BatchLimits,
-  work: (items: Item[]) => Promise<Result[]>,
+  { maxItems, gatherMs, hurry }: BatchLimits,
+  work: (items: Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
-  const waiting: { item: Item; resolve(result: Result): void; reject(error: unknown): void }[] = [];
+  const waiting: Waiting<Item, Result>[] = [];
   let running = false;
+  let begin = () => {};
+  hurry?.addEventListener('abort', () => begin(), { once: true });
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await delay(gatherMs);
+      await gathered();
       const batch = waiting.splice(0, maxItems);
       try {
         const results = await work(batch.map(({ item }) => item));
@@ -31,11 +33,29 @@ export function createBatch<Item, Result>(
     running = false;
   }
 
+  async function gathered(): Promise<void> {
+    if (gatherMs === 0 || waiting.length >= maxItems || hurry?.aborted) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, gatherMs);
+      begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
+      if (waiting.length >= maxItems) begin();
       if (running) return;
       running = true;
       void run();
     });
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve(result: Result | Promise<Result>): void;
+  reject(error: unknown): void;
 }

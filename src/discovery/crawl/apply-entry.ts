@@ -48,7 +48,7 @@ const lanes = 3;
 
 export function createApplier(context: CrawlContext): ApplyCatalog {
   const batches = Array.from({ length: lanes }, () =>
-    createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 0 }, (reads) =>
+    createBatch<ReadCatalog, Outcome>({ maxItems: catalogsTogether, gatherMs: 1 }, (reads) =>
       applySome(context, reads),
     ),
   );
