@@ -44,12 +44,16 @@ async function holdersOf(
 
 async function checkOne(
   search: Search,
-  { constraint, paths }: PlacedConstraint,
+  placed: PlacedConstraint,
   standings: readonly Standing[],
   holders: ReadonlyMap<number, readonly number[]>,
 ): Promise<Standing[]> {
-  const keys = new Set(standings.flatMap(({ key }) => holders.get(key) ?? []));
-  const stored = await readGeometries(search.database, [...keys], paths);
+  const { constraint } = placed;
+  const stored = await findGeometries(
+    search,
+    placed,
+    standings.flatMap(({ key }) => holders.get(key) ?? []),
+  );
   const judgements = await judge(
     search,
     constraint,
@@ -68,4 +72,16 @@ async function checkOne(
     if (distances.length === 0 || standing.distance !== undefined) return [standing];
     return [{ ...standing, distance: Math.min(...distances) }];
   });
+}
+
+/** Those of some keys that say whether they satisfy the constraint. A radius reaches none but those that were found around its middle. */
+async function findGeometries(
+  { database }: Search,
+  { constraint, paths, nearby, isAllNearby }: PlacedConstraint,
+  keys: readonly number[],
+): Promise<{ key: number; shape: string }[]> {
+  const wanted = new Set(keys);
+  if (nearby && isAllNearby && constraint.quantifier === 'ANY')
+    return nearby.filter(({ key }) => wanted.has(key));
+  return readGeometries(database, [...wanted], paths);
 }

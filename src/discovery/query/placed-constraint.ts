@@ -8,6 +8,8 @@ export interface PlacedConstraint extends SpatialPlan {
   count?: number;
   /** The nearest ones, where it is a radius. */
   nearby?: NearbyGeometry[];
+  /** Those are all. */
+  isAllNearby?: boolean;
 }
 
 export function isRadius({ constraint }: SpatialPlan): boolean {

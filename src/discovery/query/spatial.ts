@@ -56,7 +56,8 @@ async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstr
     findNearby(database, region, sphereBox(geometry), firstLook),
   );
   if (nearby === undefined) return { ...spatial, region };
-  if (nearby.length < firstLook) return { ...spatial, region, count: nearby.length, nearby };
+  if (nearby.length < firstLook)
+    return { ...spatial, region, count: nearby.length, nearby, isAllNearby: true };
   // The nearest come first, so that it matters only to a text how many there are.
   const count = plan.text === undefined ? many : await countAll();
   return { ...spatial, region, count, nearby };
