@@ -173,14 +173,16 @@ describe('a page of an answer', () => {
     const keys = [keyOf(key, 1), keyOf(key, 2)];
     const check = { strict: '$.id == "b"' };
     const test = (each: Json) => (each as { id: string }).id === 'b';
+    const filter = '$.catalogs[*].resources[?@.id == "b"]';
     const names = async (confirm: PageQuery['confirm']) => {
       const { listed, read } = await list(keys, { confirm });
       return { read, names: listed.map((each) => each.resource) };
     };
-    expect(await names({ check, test })).toEqual({ read: 1, names: ['b'] });
+    expect(await names({ filter, check, test })).toEqual({ read: 1, names: ['b'] });
     expect(await names(undefined)).toEqual({ read: 1, names: ['a', 'b'] });
-    expect(await names({ check, test })).toEqual({ read: 0, names: ['b'] });
-    expect(await names({ check })).toEqual({ read: 1, names: ['b'] });
+    expect(await names({ filter, check, test })).toEqual({ read: 0, names: ['b'] });
+    expect(await names({ filter, check })).toEqual({ read: 1, names: ['b'] });
+    expect(await names({ filter: 'another', check, test: () => false })).toEqual({ read: 0, names: [] });
   });
 
   it('counts and lists all resources of a catalog that is named by its own key', async () => {

@@ -7,7 +7,7 @@ import type { Gate } from './discovery-gate.ts';
 import { readHomes } from './discovery-homes.ts';
 import { catalogKeyOf } from './discovery-keys.ts';
 import { pageMemory, readToKeep } from './index-memory.ts';
-import type { KnownHome, KnownOffer } from './page-memory.ts';
+import type { KnownHome, KnownOffer, KnownResource } from './page-memory.ts';
 
 // What an answer is made of: the documents of the resources that were found, their catalogs, and the offers that apply to them. What a process does
 // not know (page-memory.ts) is read by one statement.
@@ -28,6 +28,8 @@ export interface PageQuery extends CandidateQuery {
  * test, which is to be cheap, documents are read for that and checked by the database, known or not.
  */
 export interface Confirmation {
+  /** The filter's text. */
+  filter: string;
   check: DocumentCheck;
   test?: (resource: Json) => boolean;
 }
@@ -74,10 +76,17 @@ function findKnown(
     const home = memory.find(catalogKeyOf(key));
     const resource = home?.resources.get(key);
     if (home === undefined || resource === undefined) continue;
-    const isConfirmed = confirm?.test?.(JSON.parse(resource.document.text)) ?? true;
-    homes.set(key, isConfirmed ? home : null);
+    homes.set(key, isConfirmed(resource, confirm) ? home : null);
   }
   return homes;
+}
+
+/** Most are asked for by the same filter again and again. */
+function isConfirmed(resource: KnownResource, { filter, test }: Partial<Confirmation> = {}): boolean {
+  if (test === undefined || resource.selectedBy === filter) return true;
+  const isSelected = test(JSON.parse(resource.document.text));
+  if (isSelected) resource.selectedBy = filter;
+  return isSelected;
 }
 
 async function readUnknown(

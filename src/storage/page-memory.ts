@@ -17,6 +17,8 @@ export interface KnownResource {
   document: StoredDocument;
   /** Those that name it. */
   offers: readonly KnownOffer[];
+  /** The filter that it was tested by last, and selected. */
+  selectedBy?: string;
 }
 
 export interface KnownOffer {

@@ -10,7 +10,7 @@ import { type Confirmation, type ListedResource, readPage } from '../../storage/
 import { headOf } from '../../storage/discovery-keys.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { inSlices } from './passing.ts';
-import type { FilterPlan } from './plan-filter.ts';
+import type { Plan } from './plan.ts';
 
 /**
  * The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. It is outdated when
@@ -37,7 +37,7 @@ export async function buildAnswer(
           keys,
           gate: search.plan.gate,
           isSettled: candidates.isSettled ?? false,
-          confirm: confirmation(search.plan.filter),
+          confirm: confirmation(search.plan),
           atMost: needed - total,
           offset: Math.max(0, offset - total),
           limit: limit - found.length,
@@ -72,9 +72,10 @@ async function* gathered(parts: AsyncIterable<ArrayLike<number>>, needed: number
 }
 
 /** What the index decided is confirmed on the documents. */
-function confirmation(filter: FilterPlan | undefined): Confirmation | undefined {
+function confirmation({ filter, filterSource }: Plan): Confirmation | undefined {
   const check = filter?.checkBeside([]);
-  return check && { check, ...(filter?.cheap && filter.test && { test: filter.test }) };
+  const text = filterSource?.expression ?? '';
+  return check && { filter: text, check, ...(filter?.cheap && filter.test && { test: filter.test }) };
 }
 
 /** The same catalog and the same offer are the same document, whichever part of the page they came with. */
