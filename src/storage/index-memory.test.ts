@@ -8,7 +8,16 @@ import { mergeRuns } from './discovery-list-merger.ts';
 import { addToLists } from './discovery-lists.ts';
 import { findSearched } from './discovery-searched.ts';
 import { maxRuns, readWholeLists } from './discovery-whole-lists.ts';
-import { catchUp, knownCatalogs, purgeChanges, readToKeep } from './index-memory.ts';
+import {
+  catchUp,
+  isTrustHeld,
+  knownCatalogs,
+  purgeChanges,
+  readToKeep,
+  type Trust,
+  trustHolds,
+  trustMemory,
+} from './index-memory.ts';
 
 const list = 4711;
 const other = 4712;
@@ -192,6 +201,77 @@ describe('what a process remembers of the index', () => {
     await add(2);
     await catchUp(counted);
     expect(await read()).toEqual([1, 2]);
+  });
+});
+
+describe('a search that trusts its memory', () => {
+  it('is right as long as nothing is committed', async () => {
+    await catchUp(counted);
+    const trust = trustMemory(counted);
+    expect(trust).toBeDefined();
+    expect(trust && (await isTrustHeld(counted, trust))).toBe(true);
+  });
+
+  it('learns that something was committed meanwhile, by the database or in the statement that stores what it found', async () => {
+    await catchUp(counted);
+    const trust = trustMemory(counted) as Trust;
+    const holds = async ({ snapshot, home } = trust) => {
+      const { rows } = await reader.query(`select ${trustHolds('$1', '$2')} as holds`, [snapshot, home]);
+      return rows[0]?.holds;
+    };
+    expect(await holds()).toBe(true);
+    expect(await holds({ ...trust, home: 'another server' })).toBe(false);
+    await writer.transaction(async (tx) => {
+      await addToLists(tx, [{ list, keys: [1], marks: [0] }]);
+      expect(await holds()).toBe(true);
+    });
+    expect(await holds()).toBe(false);
+    expect(await isTrustHeld(counted, trust)).toBe(false);
+  });
+
+  it('asks beforehand where something has changed lately, or nobody has asked for a while', async () => {
+    await catchUp(counted);
+    await add(1);
+    await catchUp(counted);
+    expect(trustMemory(counted)).toBeUndefined();
+    await catchUp(counted);
+    expect(trustMemory(counted)).toBeDefined();
+    expect(trustMemory(counted, performance.now() + 2_000)).toBeUndefined();
+  });
+
+  it('does not exist before the process has asked for the first time', () => {
+    expect(trustMemory({ ...counted, origin: {} })).toBeUndefined();
+  });
+});
+
+describe('searches that begin at the same time', () => {
+  /** The first asks; the others begin while its answer is on its way. */
+  const askedTogether = async (
+    others: () => Promise<unknown>[],
+  ): Promise<PromiseSettledResult<unknown>[]> => {
+    let began: Promise<PromiseSettledResult<unknown>[]> | undefined;
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      await add(1);
+      began = Promise.allSettled(others());
+    };
+    statements = [];
+    await catchUp(counted);
+    return (await began) ?? [];
+  };
+
+  it('ask together, and see what was committed before they began', async () => {
+    await catchUp(counted);
+    await read();
+    await askedTogether(() => Array.from({ length: 9 }, () => catchUp(counted)));
+    expect(statements).toHaveLength(2);
+    expect(await read()).toEqual([1]);
+  });
+
+  it('do not fail with the one that asks for all of them', async () => {
+    const broken = { ...counted, query: () => Promise.reject(new Error('it has no time left')) };
+    const results = await askedTogether(() => [catchUp(broken), catchUp(counted)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 });
 

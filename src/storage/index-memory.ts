@@ -34,6 +34,8 @@ const changesKeptMs = 3_600_000;
 const maxPauseMs = 60_000;
 /** Likewise when there are so many changes. */
 const maxChanges = 2_000;
+/** A search trusts its memory if it was right so shortly ago. */
+const trustMs = 1_000;
 
 /** Of the machine, or of the container. */
 function memoryThereIs(): number {
@@ -57,6 +59,9 @@ interface Memory {
   pages: PageMemory;
   /** The database is being asked. */
   asking?: Promise<void>;
+  /** When it was asked last, by the clock of this process, and whether something had changed then. */
+  askedAt: number;
+  isQuiet: boolean;
   inPieces: Set<number>;
 }
 
@@ -86,19 +91,19 @@ export async function catchUp(queryable: Queryable): Promise<void> {
 async function ask(queryable: Queryable, memory: Memory): Promise<void> {
   // Others may ask at the same time: what is told follows this moment, whichever was the last one when the answer comes.
   const { asked } = memory;
+  const askedAt = performance.now();
   const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
-    `select pg_current_snapshot()::text as snapshot,
-       concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change')) as home,
+    `select pg_current_snapshot()::text as snapshot, ${homeText} as home,
        extract(epoch from now())::float8 * 1000 as at, null as catalogs, null as lists, null as owners, null as everything
      union all (
        select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text, everything
-       from discovery.change
-       where xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)
-       order by xid limit ${maxChanges}
+       from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
     { prepared: true },
   );
+  memory.askedAt = askedAt;
+  memory.isQuiet = rows.length === 1;
   for (const row of rows) {
     if (row.snapshot === null) forgetChanged(memory, row);
     else {
@@ -107,6 +112,41 @@ async function ask(queryable: Queryable, memory: Memory): Promise<void> {
       memory.asked = row;
     }
   }
+}
+
+const homeText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
+
+function isNewsTo(snapshot: string): string {
+  return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`;
+}
+
+/** On what a search relied that did not ask what has changed. */
+export interface Trust extends Pick<Moment, 'snapshot' | 'home'> {
+  times: number;
+}
+
+/** What was found under a trust may be outdated: something has changed since. */
+export class TrustLost extends Error {}
+
+/**
+ * Spares a search to catch up beforehand, as nothing is likely to have changed. What it finds holds only if that is made sure afterwards: by
+ * `isTrustHeld`, or by the statement that stores what it found, with `trustHolds`.
+ */
+export function trustMemory(queryable: Queryable, now = performance.now()): Trust | undefined {
+  const { asked, askedAt, isQuiet, times } = memoryOf(queryable);
+  if (asked === undefined || !isQuiet || now - askedAt > trustMs) return undefined;
+  return { snapshot: asked.snapshot, home: asked.home, times };
+}
+
+export async function isTrustHeld(queryable: Queryable, { times }: Trust): Promise<boolean> {
+  await catchUp(queryable);
+  return memoryOf(queryable).times === times;
+}
+
+/** The same as a condition in SQL; without a snapshot it holds. */
+export function trustHolds(snapshot: string, home: string): string {
+  return `(${snapshot}::pg_snapshot is null or
+    ${home} = ${homeText} and not exists (select from discovery.change where ${isNewsTo(snapshot)}))`;
 }
 
 /** What one transaction changed, or part of that. */
@@ -263,7 +303,7 @@ function memoryOf(queryable: Queryable): Memory {
   const known = memories.get(database);
   if (known) return known;
   const memory: Memory = {
-    ...{ times: 0, listBytes: 0, memberCount: 0 },
+    ...{ times: 0, listBytes: 0, memberCount: 0, askedAt: 0, isQuiet: false },
     ...{ lists: new Map(), catalogs: new Map(), states: new Map(), members: new Map(), inPieces: new Set() },
     pages: new PageMemory(maxPageBytes),
   };

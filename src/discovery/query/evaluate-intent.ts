@@ -2,7 +2,7 @@ import type { Context } from '../../protocol/context.ts';
 import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
 import { withinTime } from '../../storage/database.ts';
-import { catchUp } from '../../storage/index-memory.ts';
+import { catchUp, type Trust, trustMemory } from '../../storage/index-memory.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
@@ -15,7 +15,7 @@ import { createTrace, type Trace } from './trace.ts';
 // An intent on its way to an answer:
 //
 //   plan         the parts are read; what the index can be asked is told from what has to be evaluated
-//   catch up     what has changed in the index since the last search is forgotten
+//   catch up     what has changed in the index since the last search is forgotten, or it is made sure afterwards that nothing has
 //   candidates   the index proposes, starting from the most selective part
 //   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
 //   answer       the page is read, with its catalogs and the offers that apply now
@@ -28,13 +28,19 @@ const maxAttempts = 3;
 export interface Evaluation {
   answer: AnswerPage;
   trace: Trace;
+  /** It holds only if this does (index-memory.ts). */
+  trust?: Trust;
 }
 
-/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+/**
+ * Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `trusting`: the caller sees to it afterwards that nothing has
+ * changed since this process last asked.
+ */
 export async function evaluateIntent(
   { config, database, threads, logger, now }: Evaluator,
   message: DiscoverMessage,
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
+  { trusting = false }: { trusting?: boolean } = {},
 ): Promise<Evaluation> {
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
@@ -57,13 +63,13 @@ export async function evaluateIntent(
     },
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
-  const answer = await withinDeadline(parts, async () => {
+  return withinDeadline(parts, async () => {
     for (let attempt = 1; ; attempt++) {
-      await catchUp(search.database);
+      const trust = trusting && attempt === 1 ? trustMemory(search.database) : undefined;
+      if (trust === undefined) await catchUp(search.database);
       const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
-      if (!isOutdated || attempt === maxAttempts) return answer;
+      if (!isOutdated || attempt === maxAttempts) return { answer, trace, ...(trust && { trust }) };
     }
   });
-  return { answer, trace };
 }
