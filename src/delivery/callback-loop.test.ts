@@ -11,11 +11,18 @@ import { createMetrics } from '../metrics.ts';
 import { actions } from '../protocol/actions.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
-import { listCallbacks, type NewCallback, queueCallback, replayCallback } from '../storage/callbacks.ts';
+import {
+  listCallbacks,
+  type NewCallback,
+  queueCallback,
+  receiverOf,
+  replayCallback,
+} from '../storage/callbacks.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import type { Lease } from '../storage/due-work.ts';
-import { type CallbackLoop, type HandOver, startCallbackLoop } from './callback-loop.ts';
-import { rememberPromise } from './remember-answer.ts';
+import { createPromiseStore, type StorePromise } from '../storage/promises.ts';
+import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
+import { type KeepPromise, rememberPromise } from './remember-answer.ts';
 import { type Sender, sendTimeoutMs } from './send.ts';
 
 const privateKey = privateKeyFromSeed(generateSeed());
@@ -25,6 +32,7 @@ const requestSignature = Buffer.alloc(64, 7).toString('base64');
 describe('a callback', () => {
   let testDatabase: TestDatabase;
   let database: Database;
+  let storePromise: StorePromise;
   let loop: CallbackLoop | undefined;
   const servers: Server[] = [];
   const client = createGuardedClient({ allowPrivateAddresses: true });
@@ -39,6 +47,7 @@ describe('a callback', () => {
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
     database = await openDatabase({ url: testDatabase.url, logger: silentLogger() });
+    storePromise = createPromiseStore(database);
   });
   afterEach(async () => {
     await loop?.close();
@@ -108,15 +117,15 @@ describe('a callback', () => {
     const callback = newCallback(destination);
     const { messageId } = callback;
     let offered: Lease | undefined;
-    const handOver: HandOver = async (receiver, store) =>
-      loop?.handOver(receiver, (lease) => {
+    const keepPromise: KeepPromise = async (promised) =>
+      loop?.handOver(receiverOf(destination), (lease) => {
         offered = lease;
-        return store(lease);
+        return storePromise(promised, lease);
       });
     const expires = new Date(Date.now() + 60_000);
     const key = { role: 'test', identity: 'p', method: 'POST', url: '/', action: 'discover', messageId };
     const request = { action: actions.discover, key, digest: 'd', expires };
-    await rememberPromise({ database, handOver }, request, { status: 200, body: '{}' }, callback);
+    await rememberPromise(keepPromise, request, { status: 200, body: '{}' }, callback);
     return { messageId, isOffered: offered !== undefined };
   }
 

@@ -52,10 +52,8 @@ export interface CallbackLoopOptions {
 
 export interface CallbackLoop extends WorkLoop {
   /** Sends a callback as soon as it is stored, where its receiver is quick and there is a place (see due-work.ts). */
-  handOver: HandOver;
+  handOver(receiver: string, store: Store<DueCallback>): Promise<void>;
 }
-
-export type HandOver = (receiver: string, store: Store<DueCallback>) => Promise<void>;
 
 export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const { database } = options;

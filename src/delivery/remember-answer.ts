@@ -1,8 +1,7 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
-import { type NewCallback, receiverOf, rememberWithCallback } from '../storage/callbacks.ts';
-import type { Database, Queryable } from '../storage/database.ts';
+import type { Queryable } from '../storage/database.ts';
+import type { NewPromise } from '../storage/promises.ts';
 import { type NewRequest, type RequestKey, rememberRequest } from '../storage/request-memory.ts';
-import type { HandOver } from './callback-loop.ts';
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
@@ -22,16 +21,16 @@ export async function rememberAnswer(
 
 /** The same for a request that does nothing but promise a callback, which is stored with it, and sent as soon as it is. */
 export async function rememberPromise(
-  { database, handOver }: { database: Database; handOver: HandOver },
+  keepPromise: KeepPromise,
   request: Accepted,
   answer: Answer & { body: string },
-  callback: Omit<NewCallback, 'requestId'>,
+  callback: NewPromise['callback'],
 ): Promise<void> {
   const { key, remembered } = toRemember(request, answer);
-  await handOver(receiverOf(callback.destination), (lease) =>
-    rememberWithCallback(database, key, { ...remembered, open: true }, callback, lease),
-  );
+  await keepPromise({ key, answer: remembered, callback });
 }
+
+export type KeepPromise = (promise: NewPromise) => Promise<void>;
 
 function toRemember(
   { action, key, digest, expires }: Accepted,

@@ -10,10 +10,13 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { receiverOf } from '../storage/callbacks.ts';
 import type { Database } from '../storage/database.ts';
 import type { WorkLoop } from '../storage/due-work.ts';
+import { createPromiseStore } from '../storage/promises.ts';
 import { findRemembered } from '../storage/request-memory.ts';
-import { type CallbackLoop, type HandOver, startCallbackLoop } from './callback-loop.ts';
+import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
+import type { KeepPromise } from './remember-answer.ts';
 
 // The ground that every signed service stands on: a server that turns work away when there is too much of it, signed routes that remember
 // what they answered, and the callbacks that are owed.
@@ -47,8 +50,8 @@ export interface Service {
   server: FastifyInstance;
   signed: SignedService;
   startCallbacks(): WorkLoop;
-  /** Stores a callback; while callbacks are being sent, also from here, it is sent as soon as it is stored. */
-  handOver: HandOver;
+  /** Stores a promise; while callbacks are being sent, also from here, its callback is sent as soon as it is stored. */
+  keepPromise: KeepPromise;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     operations: context.operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
+  const storePromise = createPromiseStore(database);
   let callbacks: CallbackLoop | undefined;
   return {
     server,
@@ -90,9 +94,10 @@ export function createService(context: ServiceContext, options: ServiceOptions):
       });
       return callbacks;
     },
-    async handOver(receiver, store) {
-      if (callbacks) await callbacks.handOver(receiver, store);
-      else await store(undefined);
+    async keepPromise(promise) {
+      const receiver = receiverOf(promise.callback.destination);
+      if (callbacks) await callbacks.handOver(receiver, (lease) => storePromise(promise, lease));
+      else await storePromise(promise);
     },
     async close() {
       await server.close();

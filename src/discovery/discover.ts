@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { HandOver } from '../delivery/callback-loop.ts';
-import { rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
+import { type KeepPromise, rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -21,7 +20,7 @@ const giveUpAfterMs = 10 * 60_000;
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: DiscoveryContext & { handOver: HandOver },
+  context: DiscoveryContext & { keepPromise: KeepPromise },
 ): void {
   const handler = (request: Discover) => discover(context, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true });
@@ -30,7 +29,7 @@ export function addDiscoverRoute(
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 async function discover(
-  context: DiscoveryContext & { handOver: HandOver },
+  context: DiscoveryContext & { keepPromise: KeepPromise },
   request: Discover,
 ): Promise<Answer> {
   const { config, database, metrics } = context;
@@ -49,10 +48,8 @@ async function discover(
   const answer = { status: 200, body: JSON.stringify(ack(messageId)) };
   const body = renderCallback(context, request, page);
   const createdAt = context.now();
-  await rememberPromise(context, request, answer, {
-    role: 'discovery',
+  await rememberPromise(context.keepPromise, request, answer, {
     action: actions.onDiscover.name,
-    messageId,
     destination,
     body,
     requestSignature: request.signature,

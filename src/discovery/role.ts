@@ -16,8 +16,8 @@ export async function startDiscoveryRole(
   const sync = createSync(context);
   const { isExempt, findSentRequest } = sync;
   const service = createService(context, { role: 'discovery', isExempt, findSentRequest });
-  const { server, signed, handOver } = service;
-  addDiscoverRoute(server, signed, { ...context, handOver });
+  const { server, signed, keepPromise } = service;
+  addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, signed.rateLimits ?? {}, context);
   sync.addRoutes(server, signed);

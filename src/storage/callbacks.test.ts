@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
-import { AlreadyRemembered } from '../protocol/errors.ts';
 import {
   callbackTable,
   type DueCallback,
@@ -14,11 +11,10 @@ import {
   recordParked,
   recordRefused,
   recordRetry,
-  rememberWithCallback,
   replayCallback,
 } from './callbacks.ts';
 import type { Database } from './database.ts';
-import { type Claim, claimDue, type Lease, LeaseLost } from './due-work.ts';
+import { type Claim, claimDue, LeaseLost } from './due-work.ts';
 import { type RequestKey, rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
@@ -53,41 +49,6 @@ describe('a queued callback', () => {
   it('is sent by its own role only', async () => {
     await queue();
     expect(await claimDue(database, callbackTable, { limit: 1, where: { role: 'discovery' } })).toEqual([]);
-  });
-});
-
-describe('a callback that is stored with a lease', () => {
-  const lease = (perGroup = 8): Lease => ({ token: randomUUID(), ms: 200, perGroup });
-
-  it('is claimed by nobody while that lasts, and is then found as it was handed over', async () => {
-    const handed = await promise('message-1', lease());
-    expect(await claimDue(database, callbackTable, { limit: 9 })).toEqual([]);
-    await delay(250);
-    const heir = await claimOne();
-    expect(heir).toMatchObject({ id: handed?.id, attempts: 2, row: handed?.row });
-  });
-
-  it('is settled by who has the lease, and closes its request', async () => {
-    const claim = await promise('message-1', lease());
-    if (claim === undefined) throw new Error('it was not leased');
-    expect(await recordDelivered(database, [{ claim, at: now, status: 200 }])).toEqual([true]);
-    expect(await list()).toMatchObject([{ state: 'delivered', attempts: 1, dueAt: null, bodyBytes: 0 }]);
-    expect(await openRequests()).toBe(0);
-  });
-
-  it('has none when as many for its receiver are in work: it is due, and its listeners are told', async () => {
-    const heard = new Promise<void>((resolve) => void database.listen('callbacks', () => resolve()));
-    expect(await promise('message-1', lease(2))).toBeDefined();
-    expect(await promise('message-2', lease(2))).toBeDefined();
-    expect(await promise('message-3', lease(2))).toBeUndefined();
-    await heard;
-    expect(await claimOne()).toMatchObject({ attempts: 1, row: { message_id: 'message-3' } });
-  });
-
-  it('is not stored when its request is remembered already', async () => {
-    await promise('message-1', lease());
-    await expect(promise('message-1', lease())).rejects.toThrow(AlreadyRemembered);
-    expect(await list()).toHaveLength(1);
   });
 });
 
@@ -204,10 +165,6 @@ function queue(messageId = 'message-1'): Promise<number> {
     const requestId = await rememberRequest(tx, keyOf(messageId), answer);
     return queueCallback(tx, { ...callback(messageId), requestId });
   });
-}
-
-function promise(messageId: string, lease: Lease): Promise<Claim<DueCallback> | undefined> {
-  return rememberWithCallback(database, keyOf(messageId), answer, callback(messageId), lease);
 }
 
 function keyOf(messageId: string): RequestKey {

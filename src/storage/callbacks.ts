@@ -1,14 +1,7 @@
-import { AlreadyRemembered } from '../protocol/errors.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
-import { type Claim, type Lease, settle } from './due-work.ts';
+import { type Claim, settle } from './due-work.ts';
 import { markSettled } from './leases.ts';
-import {
-  closeRequest,
-  insertRequest,
-  type NewRequest,
-  type RequestKey,
-  requestValues,
-} from './request-memory.ts';
+import { closeRequest } from './request-memory.ts';
 
 // Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
 // has taken too long. A callback that is settled, whichever way, closes the request that it answers.
@@ -67,72 +60,6 @@ export async function queueCallback(tx: Transaction, callback: NewCallback): Pro
   );
   tx.hint(callbacksChannel);
   return rows[0]?.id ?? 0;
-}
-
-/**
- * Remembers a request with its answer and queues the callback that answers it: both or none, in one statement, because this is all that
- * some actions write. Returns the claim where it was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
- * concurrent one with the same key came first.
- */
-export async function rememberWithCallback(
-  database: Database,
-  key: RequestKey,
-  request: NewRequest,
-  callback: Omit<NewCallback, 'requestId'>,
-  lease?: Lease,
-): Promise<Claim<DueCallback> | undefined> {
-  const { role, action, messageId, destination, body, requestSignature, createdAt, giveUpAt } = callback;
-  const receiver = receiverOf(destination);
-  // Two processes at the same moment may both find the last place of a receiver: it then gets one more than its limit.
-  const { rows } = await database.query<{ id: number; request_id: number; token: string | null }>(
-    `with remembered as (${insertRequest}), lease as (
-       select $22::uuid as token, now() + $23 * interval '1 millisecond' as until
-       where $22 is not null and $24 > (
-         select count(*) from work.callback where role = $13 and receiver = $17 and leased_until > now()
-       )
-     )
-     insert into work.callback
-       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-        due_at, lease_token, leased_until, attempts)
-     select $13, $14, $15, $16, $17, $18, $19, id, $20, $21, coalesce(until, now()), token, until, num_nonnulls(token)
-     from remembered left join lease on true
-     returning id, request_id, lease_token as token`,
-    [
-      ...requestValues(key, request),
-      ...[role, action, messageId, destination, receiver, body, requestSignature, createdAt, giveUpAt],
-      ...[lease?.token, lease?.ms, lease?.perGroup],
-    ],
-    { prepared: true },
-  );
-  const [stored] = rows;
-  if (stored === undefined) throw new AlreadyRemembered();
-  if (stored.token !== null) return claimOf(stored.token, stored.id, stored.request_id, callback);
-  database.hint(callbacksChannel);
-  return undefined;
-}
-
-/** As a claim would have found it. */
-function claimOf(
-  token: string,
-  id: number,
-  requestId: number,
-  { action, messageId, destination, body, requestSignature, createdAt, giveUpAt }: NewCallback,
-): Claim<DueCallback> {
-  const row = {
-    id,
-    action,
-    message_id: messageId,
-    destination,
-    receiver: receiverOf(destination),
-    body,
-    request_signature: requestSignature,
-    request_id: requestId,
-    created_at: createdAt,
-    give_up_at: giveUpAt,
-    last_status: null,
-    last_error: null,
-  };
-  return { id, token, attempts: 1, row };
 }
 
 export function receiverOf(destination: string): string {

@@ -56,26 +56,21 @@ export async function rememberRequest(
   key: RequestKey,
   request: NewRequest,
 ): Promise<number> {
-  const { rows } = await queryable.query<{ id: number }>(insertRequest, requestValues(key, request), {
-    prepared: true,
-  });
+  const { role, identity, method, url, action, messageId } = key;
+  const { digest, status, body, expires, open } = request;
+  const { rows } = await queryable.query<{ id: number }>(
+    `insert into work.request
+       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (key) do nothing returning id`,
+    [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open],
+    { prepared: true },
+  );
   if (rows[0] === undefined) throw new AlreadyRemembered();
   return rows[0].id;
 }
 
 export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
-
-/** With the parameters $1 to $12; yields no id where the request is remembered already. */
-export const insertRequest = `insert into work.request
-    (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-  on conflict (key) do nothing returning id`;
-
-export function requestValues(key: RequestKey, request: NewRequest): unknown[] {
-  const { role, identity, method, url, action, messageId } = key;
-  const { digest, status, body, expires, open } = request;
-  return [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open];
-}
 
 /** The work of a request is done: from now on its expiry alone keeps it. */
 export async function closeRequest(tx: Transaction, id: number): Promise<void> {
@@ -96,7 +91,8 @@ export async function purgeRequests(database: Database, now: Date): Promise<numb
   }
 }
 
-function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
+/** Under which a request is remembered: an address may be longer than an index entry. */
+export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
   const parts = JSON.stringify([role, identity, method, url, action, messageId]);
   return createHash('sha256').update(parts).digest();
 }

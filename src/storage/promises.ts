@@ -1,0 +1,170 @@
+import { AlreadyRemembered } from '../protocol/errors.ts';
+import { createBatch } from './batch.ts';
+import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
+import { DatabaseUnavailable } from './connection.ts';
+import type { Database } from './database.ts';
+import type { Claim, Lease } from './due-work.ts';
+import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
+
+// Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
+// none; and those that come while one is being stored are stored together, by the next statement.
+
+export interface NewPromise {
+  key: RequestKey;
+  answer: Omit<NewRequest, 'open'>;
+  callback: Omit<NewCallback, 'role' | 'messageId' | 'requestId'>;
+}
+
+/**
+ * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
+ * concurrent request with the same key came first.
+ */
+export type StorePromise = (promise: NewPromise, lease?: Lease) => Promise<Claim<DueCallback> | undefined>;
+
+/** Larger callbacks are stored by themselves: nobody waits for the bytes of others, and no statement has more than a few megabytes. */
+const maxSharedBytes = 256 * 1024;
+/** There is a statement for each number of rows. */
+const maxTogether = 8;
+
+export function createPromiseStore(database: Database): StorePromise {
+  const shared = createBatch({ maxItems: maxTogether, gatherMs: 0 }, (rows: Row[]) =>
+    storeEach(database, rows),
+  );
+  return async (promise, lease) => {
+    const row = { ...promise, lease, receiver: receiverOf(promise.callback.destination) };
+    if (promise.callback.body.length <= maxSharedBytes) return shared(row);
+    return storedOf(row, await insert(database, [row]));
+  };
+}
+
+interface Row extends NewPromise {
+  lease: Lease | undefined;
+  receiver: string;
+}
+
+/** One that the database refuses must not fail the others. */
+async function storeEach(database: Database, rows: readonly Row[]): Promise<Promise<Stored>[]> {
+  // Of one statement, what was stored is told apart by the messageId. A second one with the same may be the same request: it comes after.
+  const names = rows.map(({ key }) => key.messageId);
+  const together = rows.filter(({ key }, index) => names.indexOf(key.messageId) === index);
+  const alone = async (row: Row) => storedOf(row, await insert(database, [row]));
+  try {
+    const inserted = await insert(database, together);
+    return rows.map(async (row) => (together.includes(row) ? storedOf(row, inserted) : await alone(row)));
+  } catch (error) {
+    if (rows.length === 1 || error instanceof DatabaseUnavailable) throw error;
+    return rows.map(alone);
+  }
+}
+
+type Stored = Claim<DueCallback> | undefined;
+
+/** As a claim would have found it. */
+function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
+  const found = inserted.find(({ message_id }) => message_id === key.messageId);
+  if (found === undefined) throw new AlreadyRemembered();
+  const { id, request_id, token } = found;
+  if (token === null) return undefined;
+  const { action, destination, body, requestSignature, createdAt, giveUpAt } = callback;
+  const row = {
+    id,
+    action,
+    message_id: key.messageId,
+    destination,
+    receiver,
+    body,
+    request_signature: requestSignature,
+    request_id,
+    created_at: createdAt,
+    give_up_at: giveUpAt,
+    last_status: null,
+    last_error: null,
+  };
+  return { id, token, attempts: 1, row };
+}
+
+interface Inserted {
+  id: number;
+  message_id: string;
+  request_id: number;
+  token: string | null;
+}
+
+async function insert(database: Database, rows: readonly Row[]): Promise<Inserted[]> {
+  const { rows: inserted } = await database.query<Inserted>(
+    statementFor(rows.length),
+    rows.flatMap(valuesOf),
+    {
+      prepared: true,
+    },
+  );
+  if (inserted.some(({ token }) => token === null)) database.hint(callbacksChannel);
+  return inserted;
+}
+
+const columns = {
+  ...{
+    key: 'bytea',
+    role: 'text',
+    identity: 'text',
+    method: 'text',
+    url: 'text',
+    action: 'text',
+    message_id: 'text',
+  },
+  ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
+  ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
+  ...{ created_at: 'timestamptz', give_up_at: 'timestamptz' },
+  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer' },
+};
+
+function valuesOf({ key, answer, callback, receiver, lease }: Row): unknown[] {
+  return [
+    ...[hashOf(key), key.role, key.identity, key.method, key.url, key.action, key.messageId],
+    ...[answer.digest, answer.status, answer.body, answer.expires],
+    ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
+    ...[callback.createdAt, callback.giveUpAt],
+    ...[lease?.token, lease?.ms, lease?.perGroup],
+  ];
+}
+
+const statements: string[] = [];
+
+/**
+ * Rows of values and no arrays: those would be planned anew each time. Two processes at the same moment may both find the last place of a
+ * receiver: it then gets one more than its limit.
+ */
+function statementFor(count: number): string {
+  const types = Object.values(columns);
+  const rowOf = (row: number) =>
+    `(${types.map((type, index) => `$${row * types.length + index + 1}::${type}`).join()}, ${row})`;
+  statements[count] ??= `
+    with given (${Object.keys(columns).join()}, place) as (
+      values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
+    ), remembered as (
+      insert into work.request
+        (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+      select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true from given
+      -- Who stores the same requests in another order would wait for this one, and this one for it.
+      order by key
+      on conflict (key) do nothing
+      returning id as request_id, message_id
+    ), lease as materialized (
+      select place, token as lease_token, now() + lease_ms * interval '1 millisecond' as leased_until from given
+      where per_group >= (
+        select count(token) from given as earlier
+        where earlier.role = given.role and earlier.receiver = given.receiver and earlier.place <= given.place
+      ) + (
+        select count(*) from work.callback as busy
+        where busy.role = given.role and busy.receiver = given.receiver and busy.leased_until > now()
+      )
+    )
+    insert into work.callback
+      (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+       due_at, lease_token, leased_until, attempts)
+    select role, callback, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+      coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
+    from given join remembered using (message_id) left join lease using (place)
+    returning id, message_id, request_id, lease_token as token`;
+  return statements[count];
+}
