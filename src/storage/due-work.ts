@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { createAlarm } from './alarm.ts';
 import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
@@ -21,7 +22,8 @@ export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './le
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
 // place gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
 // stored is handed over instead: stored with its lease, it costs no hint, no look and no claim. What a handler does not settle is
-// never lost: it comes due again after a pause, or, with the process, when its lease ends.
+// never lost: it comes due again after a pause, or, with the process, when its lease ends. Longer than our other files: everything in it
+// shares the state of one loop.
 
 const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
@@ -162,7 +164,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       const claim = await store(place && { ...place, ms: leaseMs });
       if (claim === undefined) places.noteWaiting(group);
       else if (closing) await giveBack([claim]);
-      else begin(claim, askedAt);
+      // Whoever stored it says so first: an acknowledgement goes out before the callback that it promises.
+      else begin(claim, askedAt, immediate());
     } finally {
       if (place && !held.has(place.token)) {
         places.free(place.token);
@@ -171,7 +174,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     }
   }
 
-  function begin(claim: Claim<Row>, leasedAt: number): void {
+  function begin(claim: Claim<Row>, leasedAt: number, ready: Promise<unknown> = Promise.resolve()): void {
     const { token, row } = claim;
     const abort = new AbortController();
     const place = {
@@ -185,12 +188,14 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
       },
     };
     places.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
-    const work = finish(claim, abort.signal, place).finally(() => {
-      held.delete(token);
-      waiting.delete(token);
-      places.free(token);
-      refill(claim);
-    });
+    const work = ready
+      .then(() => finish(claim, abort.signal, place))
+      .finally(() => {
+        held.delete(token);
+        waiting.delete(token);
+        places.free(token);
+        refill(claim);
+      });
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
