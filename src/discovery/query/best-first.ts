@@ -1,4 +1,5 @@
 import type { TextQuery } from '../../rules/text/rank.ts';
+import type { WholeList } from '../../storage/discovery-whole-lists.ts';
 import { lowerBound } from '../../storage/key-list.ts';
 import { type Keys, setOf } from './key-sets.ts';
 import { addWord, type PlacesOf, type Ranked, rankKeys, within } from './rank-keys.ts';
@@ -26,19 +27,20 @@ export const bestAtOnce = 1_200;
 const few = 3 * bestAtOnce;
 
 /**
- * A rank that enough reach, and keys among which are all that reach it. The weightiest words are looked at first, and what could not reach it with all
+ * A rank that enough reach, and keys among which are all that reach it. The rarest words are looked for first, and what could not reach it with all
  * others is left out: so that the words that stand nearly everywhere are looked for in few resources.
  */
 function findLikely(query: TextQuery, keys: Keys, placesOf: PlacesOf): { keys: Keys; least: number } {
   const words = query.words.map(({ variants }) => ({
     variants,
     most: Math.max(0, ...variants.map(({ weight }) => weight)),
+    places: variants.reduce((sum, { word }) => sum + placeCount(placesOf(word)), 0),
   }));
   let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
   let least = 0;
   let highest = 0;
   let toCome = words.reduce((sum, { most }) => sum + most, 0);
-  for (const { variants, most } of words.sort((a, b) => b.most - a.most)) {
+  for (const { variants, most } of words.sort((a, b) => a.places - b.places)) {
     if (ranked.keys.length <= few) break;
     addWord(ranked, variants, placesOf);
     toCome -= most;
@@ -49,6 +51,10 @@ function findLikely(query: TextQuery, keys: Keys, placesOf: PlacesOf): { keys: K
     ranked = within(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
   }
   return { keys: ranked.keys, least };
+}
+
+function placeCount(lists: readonly WholeList[]): number {
+  return lists.reduce((sum, { heads, others }) => sum + heads.keys.length + others.keys.length, 0);
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */

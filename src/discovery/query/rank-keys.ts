@@ -27,7 +27,8 @@ export function rankKeys(query: TextQuery, keys: Keys, placesOf: PlacesOf): Rank
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
 export function addWord({ keys, ranks }: Ranked, variants: readonly WordVariant[], placesOf: PlacesOf): void {
-  const best = new Float64Array(keys.length);
+  if (variants.length === 0) return;
+  const best = spareArray('best', keys.length).fill(0);
   let catalogs: Keys | undefined;
   for (const { word, weight } of variants) {
     for (const { heads, others } of placesOf(word)) {
@@ -43,10 +44,20 @@ export function addWord({ keys, ranks }: Ranked, variants: readonly WordVariant[
 }
 
 function headsOf(keys: Keys): Keys {
-  const heads = new Float64Array(keys.length);
+  const heads = spareArray('heads', keys.length);
   for (let index = 0; index < keys.length; index++) heads[index] = headOf(keys[index] as number);
   return heads;
 }
+
+/** For what is needed while one word is added: a new array would take longer than to fill it. */
+function spareArray(use: keyof typeof spare, length: number): Float64Array {
+  if (length > maxSpare) return new Float64Array(length);
+  if (spare[use].length < length) spare[use] = new Float64Array(Math.min(2 * length, maxSpare));
+  return spare[use].subarray(0, length);
+}
+
+const spare = { best: new Float64Array(), heads: new Float64Array() };
+const maxSpare = 100_000;
 
 /** Where one of the places is one of the keys, it counts so much there. The same key may come several times. */
 function raise(best: Float64Array, keys: Keys, { keys: places, weights }: KeyList, weight: number): void {

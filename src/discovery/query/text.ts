@@ -94,7 +94,7 @@ interface KeyPlaces {
 
 const none: Keys = new Float64Array();
 
-/** Where one word stands, part by part, at most as many resources at a time as are ranked together. */
+/** Where one word stands, part by part. */
 async function* placesOf({ database }: Search, { places, offered }: WordEntry): AsyncGenerator<KeyPlaces> {
   yield { heads: places.heads.keys, others: offered.keys };
   yield* slicesOf(places.others.keys);
@@ -108,9 +108,12 @@ async function* placesOf({ database }: Search, { places, offered }: WordEntry): 
 }
 
 function* slicesOf(keys: Keys): Generator<KeyPlaces> {
-  for (let start = 0; start < keys.length; start += maxRanked)
-    yield { heads: none, others: keys.subarray(start, start + maxRanked) };
+  for (let start = 0; start < keys.length; start += sliceLength)
+    yield { heads: none, others: keys.subarray(start, start + sliceLength) };
 }
+
+/** So that not many more are gathered than are ranked together. */
+const sliceLength = maxRanked / 4;
 
 const moreRuns = 32;
 /** Of a list in small pieces, more and more are read at once. */
