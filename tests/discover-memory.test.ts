@@ -11,6 +11,7 @@ import type { Intent } from '../src/protocol/discover-messages.ts';
 import { DatabaseUnavailable } from '../src/storage/connection.ts';
 import { type Database, openDatabase, type Transaction } from '../src/storage/database.ts';
 import { findCatalogs, setServed } from '../src/storage/discovery-catalogs.ts';
+import { isTrustHeld } from '../src/storage/index-memory.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { catalog } from './support/sample-catalogs.ts';
@@ -237,9 +238,13 @@ async function check(id: string, shelf: Shelf, step: Step, places: readonly numb
 }
 
 async function find(evaluator: Evaluator, intent: Intent): Promise<string[]> {
-  const { answer } = await patiently(() =>
-    evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }),
-  );
+  const evaluate = (trusting: boolean) =>
+    evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }, { trusting });
+  const { answer } = await patiently(async () => {
+    const found = await evaluate(true);
+    const isRight = found.trust === undefined || (await isTrustHeld(evaluator.database, found.trust));
+    return isRight ? found : await evaluate(false);
+  });
   const catalogs: Catalog[] = JSON.parse(answer.catalogs);
   return catalogs.flatMap(({ resources = [] }) => resources.map(describe));
 }

@@ -125,7 +125,7 @@ describe('a callback', () => {
     const expires = new Date(Date.now() + 60_000);
     const key = { role: 'test', identity: 'p', method: 'POST', url: '/', action: 'discover', messageId };
     const request = { action: actions.discover, key, digest: 'd', expires };
-    await rememberPromise(keepPromise, request, { status: 200, body: '{}' }, callback);
+    await rememberPromise(keepPromise, request, { status: 200, body: '{}' }, { callback });
     return { messageId, isOffered: offered !== undefined };
   }
 

@@ -24,10 +24,10 @@ export async function rememberPromise(
   keepPromise: KeepPromise,
   request: Accepted,
   answer: Answer & { body: string },
-  callback: NewPromise['callback'],
+  promised: Pick<NewPromise, 'callback' | 'trust'>,
 ): Promise<void> {
   const { key, remembered } = toRemember(request, answer);
-  await keepPromise({ key, answer: remembered, callback });
+  await keepPromise({ key, answer: remembered, ...promised });
 }
 
 export type KeepPromise = (promise: NewPromise) => Promise<void>;

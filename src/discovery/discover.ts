@@ -7,8 +7,9 @@ import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
+import { isTrustHeld, TrustLost } from '../storage/index-memory.ts';
 import type { DiscoveryContext } from './context.ts';
-import { evaluateIntent } from './query/evaluate-intent.ts';
+import { type Evaluation, evaluateIntent } from './query/evaluate-intent.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
 // acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
@@ -17,45 +18,74 @@ import { evaluateIntent } from './query/evaluate-intent.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
+type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise };
+type Discover = VerifiedRequest<typeof actions.discover>;
+
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: DiscoveryContext & { keepPromise: KeepPromise },
+  context: DiscoverContext,
 ): void {
   const handler = (request: Discover) => discover(context, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true });
 }
 
-type Discover = VerifiedRequest<typeof actions.discover>;
+/** As a rule nothing has changed since the search before: only when an answer is stored, the database is asked whether that is so. */
+async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
+  try {
+    return await search(context, request, { trusting: true });
+  } catch (error) {
+    if (!(error instanceof TrustLost)) throw error;
+    return await search(context, request, { trusting: false });
+  }
+}
 
-async function discover(
-  context: DiscoveryContext & { keepPromise: KeepPromise },
+async function search(
+  context: DiscoverContext,
   request: Discover,
+  options: { trusting: boolean },
 ): Promise<Answer> {
-  const { config, database, metrics } = context;
+  const { config, metrics } = context;
   const destination = callbackAddress(request, actions.onDiscover, config);
-  const { answer: page } = await evaluateIntent(context, request.message, request.context);
+  const found = await evaluateIntent(context, request.message, request.context, options);
+  const isFound = found.answer.resourceCount > 0;
+  const answer = await (isFound
+    ? promise(context, request, found, destination)
+    : tellNothing(context, request, found));
   metrics
     .counter('signpost_discovers_total', 'Evaluated intents, by whether something was found', ['found'])
-    .inc({ found: String(page.resourceCount > 0) });
+    .inc({ found: String(isFound) });
+  return answer;
+}
 
-  const { messageId } = request.context;
-  if (page.resourceCount === 0) {
-    const answer = { status: 202, body: JSON.stringify(nothingFound(messageId)) };
-    await rememberAnswer(database, request, answer, { open: false });
-    return answer;
-  }
-  const answer = { status: 200, body: JSON.stringify(ack(messageId)) };
-  const body = renderCallback(context, request, page);
+async function promise(
+  context: DiscoverContext,
+  request: Discover,
+  { answer: page, trust }: Evaluation,
+  destination: string,
+): Promise<Answer> {
+  const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
   const createdAt = context.now();
-  await rememberPromise(context.keepPromise, request, answer, {
+  const callback = {
     action: actions.onDiscover.name,
     destination,
-    body,
+    body: renderCallback(context, request, page),
     requestSignature: request.signature,
     createdAt,
     giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
-  });
+  };
+  await rememberPromise(context.keepPromise, request, answer, { callback, trust });
+  return answer;
+}
+
+async function tellNothing(
+  { database }: DiscoverContext,
+  request: Discover,
+  { trust }: Evaluation,
+): Promise<Answer> {
+  if (trust && !(await isTrustHeld(database, trust))) throw new TrustLost();
+  const answer = { status: 202, body: JSON.stringify(nothingFound(request.context.messageId)) };
+  await rememberAnswer(database, request, answer, { open: false });
   return answer;
 }
 

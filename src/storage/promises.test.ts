@@ -6,6 +6,7 @@ import { AlreadyRemembered } from '../protocol/errors.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import type { Database } from './database.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
+import { catchUp, type Trust, TrustLost, trustMemory } from './index-memory.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
 import { findRemembered, type RequestKey } from './request-memory.ts';
 
@@ -63,6 +64,39 @@ describe('a promise', () => {
     const claims = await Promise.all([store(promise('message-1'), lease()), store(other, lease())]);
     expect(new Set(claims.map((claim) => claim?.row.request_id)).size).toBe(2);
     expect(await list()).toHaveLength(2);
+  });
+});
+
+describe('a promise that relies on what a search remembered', () => {
+  const change = () => database.query('insert into discovery.change (lists) values (array[1])');
+  const trust = async (): Promise<Trust> => {
+    await catchUp(database);
+    await catchUp(database);
+    return trustMemory(database) as Trust;
+  };
+
+  it('is made when nothing has changed since', async () => {
+    expect(await store({ ...promise('message-1'), trust: await trust() }, lease())).toBeDefined();
+  });
+
+  it('is not made when something has, and others that are made with it are', async () => {
+    const outdated = await trust();
+    await change();
+    const current = await trust();
+    const made = [promise('message-0'), { ...promise('message-1'), trust: outdated }, promise('message-2')];
+    const outcomes = await Promise.allSettled(
+      [...made, { ...promise('message-3'), trust: current }].map((each) => store(each, lease())),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: expect.any(TrustLost) });
+    expect((await list()).map(({ messageId }) => messageId).sort()).toEqual([
+      'message-0',
+      'message-2',
+      'message-3',
+    ]);
+    expect(await openRequests()).toBe(3);
+    await store(promise('message-1'), lease());
+    expect(await openRequests()).toBe(4);
   });
 });
 

@@ -4,6 +4,7 @@ import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from
 import { DatabaseUnavailable } from './connection.ts';
 import type { Database } from './database.ts';
 import type { Claim, Lease } from './due-work.ts';
+import { type Trust, TrustLost, trustHolds } from './index-memory.ts';
 import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
 
 // Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
@@ -13,11 +14,13 @@ export interface NewPromise {
   key: RequestKey;
   answer: Omit<NewRequest, 'open'>;
   callback: Omit<NewCallback, 'role' | 'messageId' | 'requestId'>;
+  /** It is stored only if this holds. */
+  trust?: Trust;
 }
 
 /**
  * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
- * concurrent request with the same key came first.
+ * concurrent request with the same key came first, TrustLost where something has changed that the answer relied on.
  */
 export type StorePromise = (promise: NewPromise, lease?: Lease) => Promise<Claim<DueCallback> | undefined>;
 
@@ -62,8 +65,10 @@ type Stored = Claim<DueCallback> | undefined;
 /** As a claim would have found it. */
 function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
   const found = inserted.find(({ message_id }) => message_id === key.messageId);
-  if (found === undefined) throw new AlreadyRemembered();
-  const { id, request_id, token } = found;
+  if (found === undefined) throw new Error('nothing is told of a promise');
+  const { holds, id, request_id, token } = found;
+  if (!holds) throw new TrustLost();
+  if (id === null) throw new AlreadyRemembered();
   if (token === null) return undefined;
   const { action, destination, body, requestSignature, createdAt, giveUpAt } = callback;
   const row = {
@@ -84,8 +89,10 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
 }
 
 interface Inserted {
-  id: number;
   message_id: string;
+  holds: boolean;
+  /** Null where it was not stored. */
+  id: number | null;
   request_id: number;
   token: string | null;
 }
@@ -98,7 +105,7 @@ async function insert(database: Database, rows: readonly Row[]): Promise<Inserte
       prepared: true,
     },
   );
-  if (inserted.some(({ token }) => token === null)) database.hint(callbacksChannel);
+  if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbacksChannel);
   return inserted;
 }
 
@@ -115,16 +122,16 @@ const columns = {
   ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
   ...{ created_at: 'timestamptz', give_up_at: 'timestamptz' },
-  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer' },
+  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', home: 'text' },
 };
 
-function valuesOf({ key, answer, callback, receiver, lease }: Row): unknown[] {
+function valuesOf({ key, answer, callback, receiver, lease, trust }: Row): unknown[] {
   return [
     ...[hashOf(key), key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
     ...[callback.createdAt, callback.giveUpAt],
-    ...[lease?.token, lease?.ms, lease?.perGroup],
+    ...[lease?.token, lease?.ms, lease?.perGroup, trust?.snapshot, trust?.home],
   ];
 }
 
@@ -141,10 +148,13 @@ function statementFor(count: number): string {
   statements[count] ??= `
     with given (${Object.keys(columns).join()}, place) as (
       values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
+    ), trusted as materialized (
+      select place, message_id, ${trustHolds('snapshot', 'home')} as holds from given
     ), remembered as (
       insert into work.request
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-      select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true from given
+      select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
+      from given join trusted using (place, message_id) where holds
       -- Who stores the same requests in another order would wait for this one, and this one for it.
       order by key
       on conflict (key) do nothing
@@ -158,13 +168,15 @@ function statementFor(count: number): string {
         select count(*) from work.callback as busy
         where busy.role = given.role and busy.receiver = given.receiver and busy.leased_until > now()
       )
+    ), stored as (
+      insert into work.callback
+        (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+         due_at, lease_token, leased_until, attempts)
+      select role, callback, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
+      from given join remembered using (message_id) left join lease using (place)
+      returning id, message_id, request_id, lease_token as token
     )
-    insert into work.callback
-      (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-       due_at, lease_token, leased_until, attempts)
-    select role, callback, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
-      coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
-    from given join remembered using (message_id) left join lease using (place)
-    returning id, message_id, request_id, lease_token as token`;
+    select message_id, holds, id, request_id, token from trusted left join stored using (message_id)`;
   return statements[count];
 }
