@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AlreadyRemembered } from '../protocol/errors.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
 
@@ -94,5 +94,5 @@ export async function purgeRequests(database: Database, now: Date): Promise<numb
 /** Under which a request is remembered: an address may be longer than an index entry. */
 export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
   const parts = JSON.stringify([role, identity, method, url, action, messageId]);
-  return createHash('sha256').update(parts).digest();
+  return hash('sha256', parts, 'buffer');
 }
