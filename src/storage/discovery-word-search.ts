@@ -1,46 +1,93 @@
+import { findEdits } from '../rules/text/typing-errors.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { firstNumbers, keyOf } from './discovery-keys.ts';
 import { readDocumentWords } from './discovery-words.ts';
+import { readToKeep, wordMemory } from './index-memory.ts';
 import type { KeyList } from './key-list.ts';
+import type { WordMatch } from './word-memory.ts';
 
 // Words, and where they stand, as a search asks for them.
 
-export interface KnownWord {
-  id: number;
-  word: string;
+export interface MatchedWords {
+  /** The indexed words that each word stands for, in spite of typing errors. */
+  matches: { word: string; matches: readonly WordMatch[] }[];
+  /** How many documents there are, about. */
+  documents: number;
 }
 
-/** The indexed words among these, and those that have one of the hashes of typing errors; and how many documents there are. */
-export async function findWords(
+/** What words stand for. What was asked before is remembered (word-memory.ts). */
+export async function matchWords(
+  queryable: Queryable,
+  words: readonly string[],
+  typingKeysOf: (word: string) => Iterable<number>,
+): Promise<MatchedWords> {
+  const memory = wordMemory(queryable);
+  const known = new Map(words.map((word) => [word, memory.find(word)]));
+  const unknown = words.filter((word) => known.get(word) === undefined);
+  const { found, mayKeep } = await readToKeep(queryable, () =>
+    Promise.all([
+      findWords(
+        queryable,
+        unknown,
+        unknown.flatMap((word) => [...typingKeysOf(word)]),
+      ),
+      memory.documents ?? countDocuments(queryable),
+    ]),
+  );
+  const [candidates, documents] = found;
+  if (mayKeep) memory.documents = documents;
+  for (const word of unknown) {
+    const matches = matchesOf(word, candidates);
+    known.set(word, matches);
+    if (mayKeep) memory.keep(word, matches);
+  }
+  return { matches: words.map((word) => ({ word, matches: known.get(word) ?? [] })), documents };
+}
+
+/** The indexed words among these, and those that have one of the hashes of typing errors. */
+async function findWords(
   queryable: Queryable,
   words: readonly string[],
   hashes: readonly number[],
-): Promise<{ known: KnownWord[]; documents: number }> {
-  const { rows } = await queryable.query<KnownWord & { documents: number }>(
-    `select id, word, (${documentCount}) as documents
-     from (
-       select id, word from discovery.word where word = any ($1)
-       union
-       select id, word from discovery.deletion join discovery.word on id = word_id where hash = any ($2::bigint[])
-     ) as known`,
+): Promise<Omit<WordMatch, 'edits'>[]> {
+  if (words.length === 0) return [];
+  const { rows } = await queryable.query<Omit<WordMatch, 'edits'>>(
+    `select id, word from discovery.word where id = any (array(
+       select id from discovery.word where word = any ($1)
+       union all
+       select word_id from discovery.deletion where hash = any ($2::bigint[])
+     ))`,
     [words, bigintArray(hashes)],
     { prepared: true },
   );
-  return { known: rows, documents: rows[0]?.documents ?? 0 };
+  return rows;
+}
+
+function matchesOf(word: string, candidates: readonly Omit<WordMatch, 'edits'>[]): WordMatch[] {
+  return candidates.flatMap((each) => {
+    const edits = findEdits(word, each.word);
+    return edits === undefined ? [] : [{ ...each, edits }];
+  });
+}
+
+/** A catalog with its provider is one, and every resource and offer: counted where they are few, otherwise as the database estimates. */
+async function countDocuments(queryable: Queryable): Promise<number> {
+  const { rows } = await queryable.query<{ documents: number }>(
+    `select case when estimated >= ${fewDocuments} then estimated
+       else ${tables.map((name) => `(select count(*) from (select from ${name} limit ${fewDocuments}) as few)`).join(' + ')} end as documents
+     from (
+       select coalesce(sum(greatest(reltuples, 0)), 0)::bigint as estimated from pg_class
+       where oid = any (array[${tables.map((name) => `'${name}'`)}]::regclass[])
+     ) as statistics`,
+    [],
+    { prepared: true },
+  );
+  return rows[0]?.documents ?? 0;
 }
 
 const tables = ['discovery.catalog', 'discovery.resource', 'discovery.offer'];
 const fewDocuments = 5_000;
-
-/** A catalog with its provider is one, and every resource and offer: counted where they are few, otherwise as the database estimates. */
-const documentCount = `
-  select case when estimated >= ${fewDocuments} then estimated
-    else ${tables.map((name) => `(select count(*) from (select from ${name} limit ${fewDocuments}) as few)`).join(' + ')} end
-  from (
-    select coalesce(sum(greatest(reltuples, 0)), 0)::bigint as estimated from pg_class
-    where oid = any (array[${tables.map((name) => `'${name}'`)}]::regclass[])
-  ) as statistics`;
 
 /** How many keys lists have, by their numbers; more than some forty thousand count as that, in how many pieces they may be. */
 export async function countLists(

@@ -4,6 +4,7 @@ import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
 import { PageMemory } from './page-memory.ts';
+import { WordMemory } from './word-memory.ts';
 
 // What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents,
 // and which lists it found in too many pieces. Before a search it asks what was committed since it asked last, and forgets that: so a search that begins after a commit sees it, whoever
@@ -28,6 +29,8 @@ const maxMembers = 4_000_000;
 const membersOfCatalog = 12;
 /** Texts stand in the heap. */
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
+/** A match takes some hundred bytes. */
+const maxMatches = 100_000;
 /** How long the database tells of a change after it was written: a transaction may still take most of that to commit. */
 const changesKeptMs = 3_600_000;
 /** Who has not asked for longer begins anew: to be told of all that has changed would take longer than to read again what is needed. */
@@ -57,6 +60,7 @@ interface Memory {
   members: Map<number, readonly number[]>;
   memberCount: number;
   pages: PageMemory;
+  words: WordMemory;
   /** The database is being asked. */
   asking?: Promise<void>;
   /** When it was asked last, by the clock of this process, and whether something had changed then. */
@@ -93,10 +97,11 @@ async function ask(queryable: Queryable, memory: Memory): Promise<void> {
   const { asked } = memory;
   const askedAt = performance.now();
   const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
-    `select pg_current_snapshot()::text as snapshot, ${homeText} as home,
-       extract(epoch from now())::float8 * 1000 as at, null as catalogs, null as lists, null as owners, null as everything
+    `select pg_current_snapshot()::text as snapshot, ${homeText} as home, extract(epoch from now())::float8 * 1000 as at,
+       null as catalogs, null as lists, null as owners, null as words, null as everything
      union all (
-       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text, everything
+       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
+         coalesce(array_to_json(words)::text, 'null'), everything
        from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
@@ -156,6 +161,8 @@ interface Change {
   lists: string | null;
   /** Whose offers were written. */
   owners: string | null;
+  /** Which words were added. */
+  words: string | null;
   everything: boolean | null;
 }
 
@@ -165,11 +172,12 @@ function forgetAll(memory: Memory): void {
   memory.members.clear();
   memory.memberCount = 0;
   memory.pages.clear();
+  memory.words.clear();
   memory.lists.clear();
   memory.listBytes = 0;
 }
 
-function forgetChanged(memory: Memory, { catalogs, lists, owners, everything }: Change): void {
+function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everything }: Change): void {
   if (everything) forgetAll(memory);
   memory.times++;
   for (const key of JSON.parse(catalogs ?? '[]')) {
@@ -179,6 +187,7 @@ function forgetChanged(memory: Memory, { catalogs, lists, owners, everything }: 
   }
   for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
   for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
+  memory.words.noteChange(JSON.parse(words ?? '[]'));
 }
 
 function forgetCatalogs(memory: Memory): void {
@@ -275,6 +284,11 @@ export function pageMemory(queryable: Queryable): PageMemory {
   return memoryOf(queryable).pages;
 }
 
+/** What words of queries stand for, as far as it is known. */
+export function wordMemory(queryable: Queryable): WordMemory {
+  return memoryOf(queryable).words;
+}
+
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
   const { states } = memoryOf(queryable);
@@ -306,6 +320,7 @@ function memoryOf(queryable: Queryable): Memory {
     ...{ times: 0, listBytes: 0, memberCount: 0, askedAt: 0, isQuiet: false },
     ...{ lists: new Map(), catalogs: new Map(), states: new Map(), members: new Map(), inPieces: new Set() },
     pages: new PageMemory(maxPageBytes),
+    words: new WordMemory(maxMatches),
   };
   memories.set(database, memory);
   return memory;

@@ -1,12 +1,13 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
-import { findEdits, queryKeys } from '../../rules/text/typing-errors.ts';
+import { queryKeys } from '../../rules/text/typing-errors.ts';
 import { queryWords } from '../../rules/text/words.ts';
 import { type ListRest, readLists } from '../../storage/discovery-list-reader.ts';
 import { everyResource, offerList, wordList } from '../../storage/discovery-lists.ts';
 import { type AppliedOffer, findCovered } from '../../storage/discovery-offers.ts';
 import { divided, emptyWhole, readWholeLists, type WholeList } from '../../storage/discovery-whole-lists.ts';
-import { countLists, findWords, type KnownWord } from '../../storage/discovery-word-search.ts';
+import { countLists, matchWords } from '../../storage/discovery-word-search.ts';
 import { emptyList, inOrder, type KeyList } from '../../storage/key-list.ts';
+import type { WordMatch } from '../../storage/word-memory.ts';
 import { hash53 } from '../index-entries.ts';
 import type { Search } from './candidates.ts';
 
@@ -40,9 +41,8 @@ export interface KnownText {
 
 export async function readWords(search: Search, text: string): Promise<KnownText> {
   const words = queryWords(text);
-  const hashes = words.flatMap((word) => [...queryKeys(word)].map(hash53));
-  const { known, documents } = await findWords(search.database, words, hashes);
-  const matches = words.map((word) => ({ word, matches: matchesOf(word, known) }));
+  const typingKeysOf = (word: string) => Array.from(queryKeys(word), hash53);
+  const { matches, documents } = await matchWords(search.database, words, typingKeysOf);
   const { entries, every } = await readEntries(search, new Set(matches.flatMap((each) => each.matches)));
   const query = weighQuery(
     matches.map((each) => ({
@@ -58,17 +58,9 @@ export async function readWords(search: Search, text: string): Promise<KnownText
   return { query, entries, every };
 }
 
-/** The indexed words that a word stands for. */
-function matchesOf(word: string, known: readonly KnownWord[]): (KnownWord & { edits: number })[] {
-  return known.flatMap((each) => {
-    const edits = findEdits(word, each.word);
-    return edits === undefined ? [] : [{ ...each, edits }];
-  });
-}
-
 async function readEntries(
   search: Search,
-  words: Iterable<KnownWord>,
+  words: Iterable<WordMatch>,
 ): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);

@@ -1,0 +1,94 @@
+import { findEdits } from '../rules/text/typing-errors.ts';
+
+// What words of queries stand for in the index, as far as it was asked lately. Words are only ever added to the index: what is remembered of a
+// word holds until one comes that it may stand for, too.
+
+/** An indexed word that a word stands for. */
+export interface WordMatch {
+  id: number;
+  word: string;
+  /** Typing errors. */
+  edits: number;
+}
+
+interface Kept {
+  matches: readonly WordMatch[];
+  letters: number;
+}
+
+export class WordMemory {
+  /** How many documents the index has, unless it has changed since they were counted. */
+  documents?: number;
+  private readonly maxMatches: number;
+  private count = 0;
+  /** The last one is the one that was asked for last. */
+  private readonly words = new Map<string, Kept>();
+
+  constructor(maxMatches: number) {
+    this.maxMatches = maxMatches;
+  }
+
+  find(word: string): readonly WordMatch[] | undefined {
+    const kept = this.words.get(word);
+    if (kept === undefined) return undefined;
+    this.words.delete(word);
+    this.words.set(word, kept);
+    return kept.matches;
+  }
+
+  /** Those that were not asked for the longest are forgotten. */
+  keep(word: string, matches: readonly WordMatch[]): void {
+    this.forget(word);
+    this.words.set(word, { matches, letters: lettersOf(word) });
+    this.count += sizeOf(matches);
+    for (const oldest of this.words.keys()) {
+      if (this.count <= this.maxMatches) break;
+      this.forget(oldest);
+    }
+  }
+
+  /** The index has changed, and these words are new to it; null: many are. */
+  noteChange(added: readonly string[] | null): void {
+    this.documents = undefined;
+    if (added === null) this.clear();
+    for (const word of added ?? []) {
+      const letters = lettersOf(word);
+      for (const [known, kept] of this.words)
+        if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
+          this.forget(known);
+    }
+  }
+
+  clear(): void {
+    this.documents = undefined;
+    this.words.clear();
+    this.count = 0;
+  }
+
+  private forget(word: string): void {
+    const kept = this.words.get(word);
+    if (kept) this.count -= sizeOf(kept.matches);
+    this.words.delete(word);
+  }
+}
+
+/** The entry of a word takes as much as a match. */
+function sizeOf(matches: readonly WordMatch[]): number {
+  return matches.length + 1;
+}
+
+/** A bit for each letter of a word. Most words are told apart by that: in the time of one edit distance, thousands. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (const letter of word) letters |= 1 << ((letter.codePointAt(0) ?? 0) % 32);
+  return letters;
+}
+
+/** Each of two typing errors may take one letter away and bring another. */
+const maxDifferent = 4;
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
+}
