@@ -6,6 +6,7 @@ import type { NumberList } from '../../storage/number-list.ts';
 import type { Search } from './candidates.ts';
 import { type Keys, setOf, union } from './key-sets.ts';
 import type { Source } from './plan-filter.ts';
+import { RangeMemory } from './range-memory.ts';
 
 // What the index knows of the parts of a filter, read only as far as it is needed: a first look tells how many resources a part leads to, and
 // of few parts there is more.
@@ -82,13 +83,16 @@ async function readList(database: Search['database'], list: number): Promise<Rea
   };
 }
 
+const ranges = new RangeMemory();
+
 /** A range of numbers that are all known. */
-function knownNumbers({ keys, values }: NumberList, { low, high }: NumberRange): Reading {
+function knownNumbers(list: NumberList, { path, low, high }: NumberRange): Reading {
+  const { keys, values } = list;
   const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
-  const end = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
-  const inside = keys.subarray(start, Math.max(start, end));
-  // Below arrays, one resource may have several numbers at a path.
-  if (inside.length <= fewNumbers) return allOf('numbers', setOf(inside));
+  const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
+  const end = Math.max(start, after);
+  if (end - start <= fewNumbers) return allOf('numbers', ranges.inOrder(path, list, start, end));
+  const inside = keys.subarray(start, end);
   return {
     kind: 'numbers',
     count: inside.length,

@@ -37,6 +37,8 @@ export interface KnownText {
   entries: Map<string, WordEntry>;
   /** Every resource there is, unless they are too many. */
   every?: KeyList;
+  /** How many documents there are, about. */
+  documents: number;
 }
 
 export async function readWords(search: Search, text: string): Promise<KnownText> {
@@ -55,7 +57,7 @@ export async function readWords(search: Search, text: string): Promise<KnownText
     })),
     documents,
   );
-  return { query, entries, every };
+  return { query, entries, every, documents };
 }
 
 async function readEntries(

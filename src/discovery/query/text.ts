@@ -9,10 +9,13 @@ import { bestFirst } from './best-first.ts';
 import type { Search } from './candidates.ts';
 import { difference, type Keys, keysOf, union } from './key-sets.ts';
 import { type PlacesOf, type Ranked, rankKeys } from './rank-keys.ts';
+import { RankingMemory } from './ranking-memory.ts';
 import { type KnownText, readWords, type WordEntry } from './text-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
+
+const rankings = new RankingMemory();
 
 /** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
 export interface TextSearch {
@@ -45,6 +48,9 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
     rank: async (keys) => rankKeys(query, keys, await findPlaces(keys)),
     async *best() {
+      const first = rankings.find(text, known);
+      if (first) yield first;
+      let isFirst = true;
       for await (const keys of gathered(search, known)) {
         search.deadline.check();
         const { best, rankOthers } = await search.trace.time(
@@ -52,7 +58,9 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
           async () => bestFirst(query, keys, await findPlaces(keys)),
           (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
-        yield best;
+        if (isFirst) rankings.keep(text, known, best);
+        if (!isFirst || !first) yield best;
+        isFirst = false;
         if (best.keys.length < keys.length) yield rankOthers();
       }
     },

@@ -1,0 +1,49 @@
+import type { Ranked } from './rank-keys.ts';
+import type { KnownText } from './text-words.ts';
+
+// The first resources of rankings, by their texts: the same sentences are searched for again and again. A ranking holds as long as the lists that it
+// came from are the same objects, which they are until they change (storage/index-memory.ts).
+
+interface Kept {
+  /** Held loosely: a list that has changed is not kept in memory for this. */
+  sources: readonly WeakRef<object>[];
+  documents: number;
+  best: Ranked;
+}
+
+/** Each has some ten thousand bytes. */
+const maxKept = 500;
+
+export class RankingMemory {
+  /** The last one is the one that was asked for last. */
+  private readonly kept = new Map<string, Kept>();
+
+  find(text: string, known: KnownText): Ranked | undefined {
+    const kept = this.kept.get(text);
+    if (kept === undefined) return undefined;
+    this.kept.delete(text);
+    const sources = sourcesOf(known);
+    const isSame =
+      kept.documents === known.documents &&
+      kept.sources.length === sources.length &&
+      sources.every((source, index) => kept.sources[index]?.deref() === source);
+    if (!isSame) return undefined;
+    this.kept.set(text, kept);
+    return kept.best;
+  }
+
+  keep(text: string, known: KnownText, best: Ranked): void {
+    const sources = sourcesOf(known).map((source) => new WeakRef(source));
+    this.kept.set(text, { sources, documents: known.documents, best });
+    for (const oldest of this.kept.keys()) {
+      if (this.kept.size <= maxKept) break;
+      this.kept.delete(oldest);
+    }
+  }
+}
+
+/** Which offers apply, and the beginning of a list that is too long, are read anew for each search. */
+function sourcesOf({ entries, every }: KnownText): object[] {
+  const places = Array.from(entries.values(), (entry) => [entry.places, entry.offered]);
+  return [...places.flat(), ...(every ? [every] : [])];
+}
