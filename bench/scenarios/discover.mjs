@@ -23,7 +23,7 @@ const pusher = 'pusher';
 const provider = 'provider.bench';
 /** So many catalogs are asked about, and others to warm up the service: one that runs for days is measured when it is warm. */
 const samples = 300;
-const warmUps = 1_000;
+const warmUps = 3_000;
 const questionsPerRound = 60;
 /** A slow yardstick is not asked for longer at a time. */
 const patienceMs = 5_000;

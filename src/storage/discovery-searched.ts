@@ -15,41 +15,55 @@ export async function findSearched(
   keys: ArrayLike<number>,
   gate: Gate,
 ): Promise<Float64Array> {
-  const states = await findStates(queryable, keys);
+  const known = knownCatalogs(queryable);
+  const unknown = findUnknown(known, keys);
+  // Without waiting where all are known: meanwhile some could be forgotten.
+  const states = unknown.size === 0 ? known : await findStates(queryable, keys, unknown);
   const verdicts = new Map<CatalogState | undefined, boolean>([[undefined, false]]);
   const searched = new Float64Array(keys.length);
   let count = 0;
-  for (const [index, state] of states.entries()) {
-    let verdict = verdicts.get(state);
-    if (verdict === undefined && state) {
-      verdict = isSearched(state, gate, gate.now);
-      verdicts.set(state, verdict);
+  let [catalogKey, isIn] = [Number.NaN, false];
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number;
+    // Most stand beside others of their catalog.
+    if (catalogKeyOf(key) !== catalogKey) {
+      catalogKey = catalogKeyOf(key);
+      const state = states.get(catalogKey);
+      isIn = verdicts.get(state) ?? (state !== undefined && isSearched(state, gate, gate.now));
+      verdicts.set(state, isIn);
     }
-    if (verdict) searched[count++] = keys[index] as number;
+    if (isIn) searched[count++] = key;
   }
   return searched.subarray(0, count);
 }
 
-/** The state of the catalog of each key; what is not known is read. */
+function findUnknown(known: ReadonlyMap<number, unknown>, keys: ArrayLike<number>): Set<number> {
+  const unknown = new Set<number>();
+  let last = Number.NaN;
+  for (let index = 0; index < keys.length; index++) {
+    const catalogKey = catalogKeyOf(keys[index] as number);
+    if (catalogKey !== last && !known.has(catalogKey)) unknown.add(catalogKey);
+    last = catalogKey;
+  }
+  return unknown;
+}
+
+/** The states of the catalogs of these keys, some of which are read. */
 async function findStates(
   queryable: Queryable,
   keys: ArrayLike<number>,
-): Promise<(CatalogState | undefined)[]> {
-  // Taken now: what is known may be forgotten while the rest is read.
+  unknown: ReadonlySet<number>,
+): Promise<Map<number, CatalogState | undefined>> {
   const known = knownCatalogs(queryable);
-  const states: (CatalogState | undefined)[] = [];
-  const unknown: { index: number; catalogKey: number }[] = [];
+  // Taken now: what is known may be forgotten while the rest is read.
+  const states = new Map<number, CatalogState | undefined>();
   for (let index = 0; index < keys.length; index++) {
     const catalogKey = catalogKeyOf(keys[index] as number);
-    const state = known.get(catalogKey);
-    states.push(state);
-    if (state === undefined && !known.has(catalogKey)) unknown.push({ index, catalogKey });
+    states.set(catalogKey, known.get(catalogKey));
   }
-  if (unknown.length === 0) return states;
-  const wanted = [...new Set(unknown.map(({ catalogKey }) => catalogKey))];
-  const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, wanted));
+  const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, [...unknown]));
   if (mayKeep) keepCatalogs(queryable, found);
-  for (const { index, catalogKey } of unknown) states[index] = found.get(catalogKey);
+  for (const [catalogKey, state] of found) states.set(catalogKey, state);
   return states;
 }
 
