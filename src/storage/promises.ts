@@ -34,14 +34,17 @@ export function createPromiseStore(database: Database): StorePromise {
     storeEach(database, rows),
   );
   return async (promise, lease) => {
-    const row = { ...promise, lease, receiver: receiverOf(promise.callback.destination) };
-    if (promise.callback.body.length <= maxSharedBytes) return shared(row);
+    const { key, callback } = promise;
+    const row = { ...promise, lease, hash: hashOf(key), receiver: receiverOf(callback.destination) };
+    if (callback.body.length <= maxSharedBytes) return shared(row);
     return storedOf(row, await insert(database, [row]));
   };
 }
 
 interface Row extends NewPromise {
   lease: Lease | undefined;
+  /** Of the key. */
+  hash: Buffer;
   receiver: string;
 }
 
@@ -98,12 +101,12 @@ interface Inserted {
 }
 
 async function insert(database: Database, rows: readonly Row[]): Promise<Inserted[]> {
+  // In one order: who stores the same requests in another one would wait for this statement, and this one for that.
+  const ordered = [...rows].sort((one, other) => Buffer.compare(one.hash, other.hash));
   const { rows: inserted } = await database.query<Inserted>(
     statementFor(rows.length),
-    rows.flatMap(valuesOf),
-    {
-      prepared: true,
-    },
+    ordered.flatMap((row, place) => valuesOf(row, ordered.slice(0, place))),
+    { prepared: true },
   );
   if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbacksChannel);
   return inserted;
@@ -125,13 +128,15 @@ const columns = {
   ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', home: 'text' },
 };
 
-function valuesOf({ key, answer, callback, receiver, lease, trust }: Row): unknown[] {
+function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
+  const { key, hash, answer, callback, receiver, lease, trust } = row;
+  const taken = earlier.filter((other) => other.lease && other.receiver === receiver).length;
   return [
-    ...[hashOf(key), key.role, key.identity, key.method, key.url, key.action, key.messageId],
+    ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
     ...[callback.createdAt, callback.giveUpAt],
-    ...[lease?.token, lease?.ms, lease?.perGroup, trust?.snapshot, trust?.home],
+    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, trust?.snapshot, trust?.home],
   ];
 }
 
@@ -155,16 +160,11 @@ function statementFor(count: number): string {
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
       select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
       from given join trusted using (place, message_id) where holds
-      -- Who stores the same requests in another order would wait for this one, and this one for it.
-      order by key
       on conflict (key) do nothing
       returning id as request_id, message_id
     ), lease as materialized (
       select place, token as lease_token, now() + lease_ms * interval '1 millisecond' as leased_until from given
-      where per_group >= (
-        select count(token) from given as earlier
-        where earlier.role = given.role and earlier.receiver = given.receiver and earlier.place <= given.place
-      ) + (
+      where per_group > (
         select count(*) from work.callback as busy
         where busy.role = given.role and busy.receiver = given.receiver and busy.leased_until > now()
       )
