@@ -1,9 +1,11 @@
 -- Processes remember documents of resources with the offers on them, and what words stand for (src/storage/index-memory.ts): they are told, too,
--- whose offers were written and which words are new.
+-- whose offers were written and which words are new. And whoever knows a list need not read it again because its runs were put together.
 alter table discovery.change
   add column owners text[] not null default '{}',
   -- Null: more than are named.
-  add column words text[] default '{}';
+  add column words text[] default '{}',
+  -- Lists whose runs were put together, and which hold the same keys. Such a row tells nothing else.
+  add column merged bigint[] not null default '{}';
 
 create function discovery.note_offers() returns trigger language plpgsql as $$
 begin

@@ -4,7 +4,6 @@ import {
   entriesOf,
   insertRuns,
   maxRunLength,
-  noteChanged,
   placeArrays,
   type RunPlace,
   runsOf,
@@ -32,8 +31,9 @@ export async function mergeRuns(database: Database, list: number, signal?: Abort
     if (groups.length > 0) saved += await database.transaction((tx) => merge(tx, list, groups));
     from = seen.length < runsAtOnce ? undefined : seen.at(-1);
   }
-  // It holds the same keys, but processes may remember that it is too long to be read whole.
-  if (saved > 0) await database.transaction((tx) => noteChanged(tx, [{ list }]));
+  // Processes may remember that it is too long to be read whole.
+  if (saved > 0)
+    await database.query('insert into discovery.change (merged) values (array[$1::bigint])', [list]);
   return saved;
 }
 

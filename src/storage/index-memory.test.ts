@@ -191,6 +191,20 @@ describe('what a process remembers of the index', () => {
     expect(await read()).toEqual(keys);
   });
 
+  it('holds when a list is put together', async () => {
+    for (const key of [1, 2, 3, 4, 5]) await add(key);
+    await catchUp(counted);
+    await catchUp(counted);
+    expect(await read()).toEqual([1, 2, 3, 4, 5]);
+    const trust = trustMemory(counted) as Trust;
+    expect(await mergeRuns(writer, list)).toBe(4);
+    expect(await isTrustHeld(counted, trust)).toBe(true);
+    expect(trustMemory(counted)).toBeDefined();
+    statements = [];
+    expect(await read()).toEqual([1, 2, 3, 4, 5]);
+    expect(statements).toEqual([]);
+  });
+
   it('goes on being right when old changes are told no more', async () => {
     await add(1);
     await catchUp(counted);

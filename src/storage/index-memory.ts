@@ -98,19 +98,20 @@ async function ask(queryable: Queryable, memory: Memory): Promise<void> {
   const askedAt = performance.now();
   const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
     `select pg_current_snapshot()::text as snapshot, ${homeText} as home, extract(epoch from now())::float8 * 1000 as at,
-       null as catalogs, null as lists, null as owners, null as words, null as everything
+       null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
      union all (
        select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
-         coalesce(array_to_json(words)::text, 'null'), everything
+         coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
        from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
     { prepared: true },
   );
   memory.askedAt = askedAt;
-  memory.isQuiet = rows.length === 1;
+  memory.isQuiet = rows.every(({ snapshot, merged }) => snapshot !== null || merged !== null);
   for (const row of rows) {
-    if (row.snapshot === null) forgetChanged(memory, row);
+    if (row.snapshot === null && row.merged !== null) forgetTooLong(memory, row.merged);
+    else if (row.snapshot === null) forgetChanged(memory, row);
     else {
       const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
       if (!isAll) forgetAll(memory);
@@ -151,7 +152,7 @@ export async function isTrustHeld(queryable: Queryable, { times }: Trust): Promi
 /** The same as a condition in SQL; without a snapshot it holds. */
 export function trustHolds(snapshot: string, home: string): string {
   return `(${snapshot}::pg_snapshot is null or
-    ${home} = ${homeText} and not exists (select from discovery.change where ${isNewsTo(snapshot)}))`;
+    ${home} = ${homeText} and not exists (select from discovery.change where ${isNewsTo(snapshot)} and merged = '{}'))`;
 }
 
 /** What one transaction changed, or part of that. */
@@ -163,6 +164,8 @@ interface Change {
   owners: string | null;
   /** Which words were added. */
   words: string | null;
+  /** Which lists were put together; null where something has changed. */
+  merged: string | null;
   everything: boolean | null;
 }
 
@@ -188,6 +191,12 @@ function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everyth
   for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
   for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
   memory.words.noteChange(JSON.parse(words ?? '[]'));
+}
+
+/** What is remembered of the keys of a list holds when its runs are put together, but not that they are too many. */
+function forgetTooLong(memory: Memory, merged: string): void {
+  for (const list of JSON.parse(merged))
+    if (memory.lists.get(list)?.list === undefined) forgetList(memory, list);
 }
 
 function forgetCatalogs(memory: Memory): void {
