@@ -7,7 +7,7 @@ import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
-import { isTrustHeld, TrustLost } from '../storage/index-memory.ts';
+import { isTrustHeld, TrustLost } from '../storage/catch-up.ts';
 import type { DiscoveryContext } from './context.ts';
 import { type Evaluation, evaluateIntent } from './query/evaluate-intent.ts';
 

@@ -1,7 +1,7 @@
 import { repeat } from '../delivery/repeat.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
+import { purgeChanges } from '../storage/catch-up.ts';
 import { purgeLog } from '../storage/crawl-log.ts';
-import { purgeChanges } from '../storage/index-memory.ts';
 import { purgeRequests } from '../storage/request-memory.ts';
 import { purgeSent } from '../storage/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';

@@ -5,10 +5,10 @@ import { applyCatalog } from '../discovery/ingest.ts';
 import { silentLogger } from '../logger.ts';
 import type { Catalog, Offer } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
+import { catchUp } from './catch-up.ts';
 import { type Database, openDatabase } from './database.ts';
 import { type PageQuery, readPage } from './discovery-answers.ts';
 import { keyOf } from './discovery-keys.ts';
-import { catchUp } from './index-memory.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 

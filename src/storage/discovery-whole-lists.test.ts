@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
+import { catchUp } from './catch-up.ts';
 import { type Database, openDatabase } from './database.ts';
 import { keyOf } from './discovery-keys.ts';
 import { mergeRuns } from './discovery-list-merger.ts';
 import { removeFromLists } from './discovery-list-remover.ts';
 import { addToLists, numberList } from './discovery-lists.ts';
 import { readWholeLists, readWholeNumbers } from './discovery-whole-lists.ts';
-import { catchUp } from './index-memory.ts';
 
 const list = 4711;
 const numbers = numberList(815);

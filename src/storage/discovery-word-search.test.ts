@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { indexKeys, queryKeys } from '../rules/text/typing-errors.ts';
+import { catchUp } from './catch-up.ts';
 import type { Database } from './database.ts';
 import { matchWords } from './discovery-word-search.ts';
 import { numberWords } from './discovery-words.ts';
-import { catchUp } from './index-memory.ts';
 
 let database: Database;
 let statements = 0;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
+import { catchUp, isTrustHeld, purgeChanges, type Trust, trustHolds, trustMemory } from './catch-up.ts';
 import { type Database, openDatabase } from './database.ts';
 import { holdCatalogs, setServed, updateCatalogs } from './discovery-catalogs.ts';
 import { keyOf } from './discovery-keys.ts';
@@ -8,16 +9,7 @@ import { mergeRuns } from './discovery-list-merger.ts';
 import { addToLists } from './discovery-lists.ts';
 import { findSearched } from './discovery-searched.ts';
 import { maxRuns, readWholeLists } from './discovery-whole-lists.ts';
-import {
-  catchUp,
-  isTrustHeld,
-  knownCatalogs,
-  purgeChanges,
-  readToKeep,
-  type Trust,
-  trustHolds,
-  trustMemory,
-} from './index-memory.ts';
+import { knownCatalogs, readToKeep } from './index-memory.ts';
 
 const list = 4711;
 const other = 4712;

@@ -6,9 +6,8 @@ import { maxRunLength } from './discovery-lists.ts';
 import { PageMemory } from './page-memory.ts';
 import { WordMemory } from './word-memory.ts';
 
-// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents,
-// and which lists it found in too many pieces. Before a search it asks what was committed since it asked last, and forgets that: so a search that begins after a commit sees it, whoever
-// committed. What is forgotten is read again when it is needed.
+// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents, what
+// words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and read again when it is needed.
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
@@ -31,23 +30,14 @@ const membersOfCatalog = 12;
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
-/** How long the database tells of a change after it was written: a transaction may still take most of that to commit. */
-const changesKeptMs = 3_600_000;
-/** Who has not asked for longer begins anew: to be told of all that has changed would take longer than to read again what is needed. */
-const maxPauseMs = 60_000;
-/** Likewise when there are so many changes. */
-const maxChanges = 2_000;
-/** A search trusts its memory if it was right so shortly ago. */
-const trustMs = 1_000;
-
 /** Of the machine, or of the container. */
 function memoryThereIs(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
-interface Memory {
-  /** When the database was asked last. Before, nothing is kept. */
-  asked?: Moment;
+export interface Memory {
+  /** Where it stands (catch-up.ts). */
+  state: MemoryState;
   /** How often something had to be forgotten: what was read before that may be outdated. */
   times: number;
   lists: Map<number, { list: unknown; bytes: number }>;
@@ -61,16 +51,22 @@ interface Memory {
   memberCount: number;
   pages: PageMemory;
   words: WordMemory;
-  /** The database is being asked. */
-  asking?: Promise<void>;
-  /** When it was asked last, by the clock of this process, and whether something had changed then. */
-  askedAt: number;
-  isQuiet: boolean;
   inPieces: Set<number>;
 }
 
+export interface MemoryState {
+  /** When the database was asked last. Before, nothing is kept. */
+  asked?: Moment;
+  /** It is being asked. */
+  asking?: Promise<void>;
+  /** By the clock of this process. */
+  askedAt: number;
+  /** Nothing had changed then. */
+  isQuiet: boolean;
+}
+
 /** A moment as a database knows it. */
-interface Moment {
+export interface Moment {
   /** What had been committed, as PostgreSQL writes it. */
   snapshot: string;
   /** Where the changes stand. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
@@ -79,84 +75,8 @@ interface Moment {
   at: number;
 }
 
-/** Makes sure that nothing is remembered that was outdated when this was called. Searches that begin while one is asking ask together after it. */
-export async function catchUp(queryable: Queryable): Promise<void> {
-  const memory = memoryOf(queryable);
-  // What was asked before this was called may have been told before.
-  await memory.asking?.catch(() => undefined);
-  // Whoever asks for all may have less time than others.
-  if (memory.asking) return memory.asking.catch(() => ask(queryable, memory));
-  memory.asking = ask(queryable, memory).finally(() => {
-    memory.asking = undefined;
-  });
-  return memory.asking;
-}
-
-async function ask(queryable: Queryable, memory: Memory): Promise<void> {
-  // Others may ask at the same time: what is told follows this moment, whichever was the last one when the answer comes.
-  const { asked } = memory;
-  const askedAt = performance.now();
-  const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
-    `select pg_current_snapshot()::text as snapshot, ${homeText} as home, extract(epoch from now())::float8 * 1000 as at,
-       null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
-     union all (
-       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
-         coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
-       from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
-     )`,
-    [asked?.snapshot ?? null],
-    { prepared: true },
-  );
-  memory.askedAt = askedAt;
-  memory.isQuiet = rows.every(({ snapshot, merged }) => snapshot !== null || merged !== null);
-  for (const row of rows) {
-    if (row.snapshot === null && row.merged !== null) forgetTooLong(memory, row.merged);
-    else if (row.snapshot === null) forgetChanged(memory, row);
-    else {
-      const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
-      if (!isAll) forgetAll(memory);
-      memory.asked = row;
-    }
-  }
-}
-
-const homeText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
-
-function isNewsTo(snapshot: string): string {
-  return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`;
-}
-
-/** On what a search relied that did not ask what has changed. */
-export interface Trust extends Pick<Moment, 'snapshot' | 'home'> {
-  times: number;
-}
-
-/** What was found under a trust may be outdated: something has changed since. */
-export class TrustLost extends Error {}
-
-/**
- * Spares a search to catch up beforehand, as nothing is likely to have changed. What it finds holds only if that is made sure afterwards: by
- * `isTrustHeld`, or by the statement that stores what it found, with `trustHolds`.
- */
-export function trustMemory(queryable: Queryable, now = performance.now()): Trust | undefined {
-  const { asked, askedAt, isQuiet, times } = memoryOf(queryable);
-  if (asked === undefined || !isQuiet || now - askedAt > trustMs) return undefined;
-  return { snapshot: asked.snapshot, home: asked.home, times };
-}
-
-export async function isTrustHeld(queryable: Queryable, { times }: Trust): Promise<boolean> {
-  await catchUp(queryable);
-  return memoryOf(queryable).times === times;
-}
-
-/** The same as a condition in SQL; without a snapshot it holds. */
-export function trustHolds(snapshot: string, home: string): string {
-  return `(${snapshot}::pg_snapshot is null or
-    ${home} = ${homeText} and not exists (select from discovery.change where ${isNewsTo(snapshot)} and merged = '{}'))`;
-}
-
 /** What one transaction changed, or part of that. */
-interface Change {
+export interface Change {
   /** JSON texts. */
   catalogs: string | null;
   lists: string | null;
@@ -169,7 +89,7 @@ interface Change {
   everything: boolean | null;
 }
 
-function forgetAll(memory: Memory): void {
+export function forgetAll(memory: Memory): void {
   memory.times++;
   forgetCatalogs(memory);
   memory.members.clear();
@@ -180,7 +100,7 @@ function forgetAll(memory: Memory): void {
   memory.listBytes = 0;
 }
 
-function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everything }: Change): void {
+export function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everything }: Change): void {
   if (everything) forgetAll(memory);
   memory.times++;
   for (const key of JSON.parse(catalogs ?? '[]')) {
@@ -194,7 +114,7 @@ function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everyth
 }
 
 /** What is remembered of the keys of a list holds when its runs are put together, but not that they are too many. */
-function forgetTooLong(memory: Memory, merged: string): void {
+export function forgetTooLong(memory: Memory, merged: string): void {
   for (const list of JSON.parse(merged))
     if (memory.lists.get(list)?.list === undefined) forgetList(memory, list);
 }
@@ -215,13 +135,6 @@ function forgetList(memory: Memory, list: number): void {
   memory.lists.delete(list);
 }
 
-/** Tells no more of changes that everybody has asked about. */
-export async function purgeChanges(queryable: Queryable): Promise<void> {
-  await queryable.query(`delete from discovery.change where at < now() - $1 * interval '1 millisecond'`, [
-    changesKeptMs,
-  ]);
-}
-
 /** Reads something to remember: it may be kept unless something had to be forgotten meanwhile. */
 export async function readToKeep<T>(
   queryable: Queryable,
@@ -230,7 +143,7 @@ export async function readToKeep<T>(
   const memory = memoryOf(queryable);
   const { times } = memory;
   const found = await read();
-  return { found, mayKeep: memory.asked !== undefined && memory.times === times };
+  return { found, mayKeep: memory.state.asked !== undefined && memory.times === times };
 }
 
 export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
@@ -321,12 +234,13 @@ export function takeListsInPieces(queryable: Queryable): ReadonlySet<number> {
   return lists;
 }
 
-function memoryOf(queryable: Queryable): Memory {
+export function memoryOf(queryable: Queryable): Memory {
   const database = queryable.origin ?? queryable;
   const known = memories.get(database);
   if (known) return known;
   const memory: Memory = {
-    ...{ times: 0, listBytes: 0, memberCount: 0, askedAt: 0, isQuiet: false },
+    state: { askedAt: 0, isQuiet: false },
+    ...{ times: 0, listBytes: 0, memberCount: 0 },
     ...{ lists: new Map(), catalogs: new Map(), states: new Map(), members: new Map(), inPieces: new Set() },
     pages: new PageMemory(maxPageBytes),
     words: new WordMemory(maxMatches),

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { AlreadyRemembered } from '../protocol/errors.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
+import { catchUp, type Trust, TrustLost, trustMemory } from './catch-up.ts';
 import type { Database } from './database.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
-import { catchUp, type Trust, TrustLost, trustMemory } from './index-memory.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
 import { findRemembered, type RequestKey } from './request-memory.ts';
 

@@ -1,10 +1,10 @@
 import { AlreadyRemembered } from '../protocol/errors.ts';
 import { createBatch } from './batch.ts';
 import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
+import { type Trust, TrustLost, trustHolds } from './catch-up.ts';
 import { DatabaseUnavailable } from './connection.ts';
 import type { Database } from './database.ts';
 import type { Claim, Lease } from './due-work.ts';
-import { type Trust, TrustLost, trustHolds } from './index-memory.ts';
 import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
 
 // Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or

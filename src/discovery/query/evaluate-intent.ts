@@ -1,8 +1,8 @@
 import type { Context } from '../../protocol/context.ts';
 import type { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import type { AnswerPage } from '../../rules/discover/page-answer.ts';
+import { catchUp, type Trust, trustMemory } from '../../storage/catch-up.ts';
 import { withinTime } from '../../storage/database.ts';
-import { catchUp, type Trust, trustMemory } from '../../storage/index-memory.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
