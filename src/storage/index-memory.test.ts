@@ -11,6 +11,8 @@ import { findSearched } from './discovery-searched.ts';
 import { maxRuns, readWholeLists } from './discovery-whole-lists.ts';
 import { knownCatalogs, readToKeep } from './index-memory.ts';
 
+// What is remembered, and how it is found out what has changed. Longer than our other files: all of it works on the same two processes.
+
 const list = 4711;
 const other = 4712;
 const now = new Date('2026-06-01T12:00:00Z');
