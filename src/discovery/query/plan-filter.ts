@@ -47,7 +47,25 @@ export type Source =
   | ({ kind: 'numbers' } & NumberRange)
   | { kind: 'any'; sources: readonly Source[] };
 
+/** The same filters are asked for again and again: plans of short and simple ones are remembered. */
 export function planFilter(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
+  const name = `${options.acceptPostfix} ${expression}`;
+  const plan = known.get(name) ?? makePlan(expression, options);
+  if (!plan.cheap || expression.length > maxKnownLength) return plan;
+  known.delete(name);
+  known.set(name, plan);
+  for (const oldest of known.keys()) {
+    if (known.size <= maxKnown) break;
+    known.delete(oldest);
+  }
+  return plan;
+}
+
+const maxKnownLength = 1_000;
+const maxKnown = 1_000;
+const known = new Map<string, FilterPlan>();
+
+function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
   const filter = parseFilter(expression, options);
   const { condition, isExact } = indexCondition(filter.query);
   const segments = findLocalSegments(filter.query);
