@@ -20,6 +20,7 @@ const leaves = [
   'config.ts',
   'settings.ts',
   'error-code.ts',
+  'group.ts',
   'logger.ts',
   'metrics.ts',
   'thread-pool.ts',

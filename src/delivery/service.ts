@@ -58,13 +58,14 @@ export interface Service {
 export function createService(context: ServiceContext, options: ServiceOptions): Service {
   const { config, database, self, client, registry, metrics, logger, now } = context;
   const { role, backlog } = options;
+  const storePromise = createPromiseStore(database);
   const admission = createAdmission({
     limits: {
       waitingConnections: config.OVERLOAD_WAITING_CONNECTIONS,
       eventLoopDelayMs: config.OVERLOAD_EVENT_LOOP_MS,
       backlog: config.OVERLOAD_BACKLOG,
     },
-    waitingConnections: () => database.waiting(),
+    waitingConnections: () => database.waiting() + storePromise.waiting(),
     backlog,
   });
   const server = createServer({
@@ -79,7 +80,6 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     operations: context.operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
-  const storePromise = createPromiseStore(database);
   let callbacks: CallbackLoop | undefined;
   return {
     server,

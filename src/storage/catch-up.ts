@@ -18,6 +18,8 @@ const changesKeptMs = 3_600_000;
 const maxPauseMs = 60_000;
 /** Likewise when there are so many changes. */
 const maxChanges = 2_000;
+/** Others wait for the answer, too. */
+const maxAskMs = 5_000;
 /** A search trusts its memory if it was right so shortly ago. */
 const trustMs = 1_000;
 
@@ -49,19 +51,21 @@ async function ask(queryable: Queryable, memory: Memory): Promise<void> {
        from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
-    { prepared: true },
+    { prepared: true, timeoutMs: maxAskMs },
   );
   state.askedAt = askedAt;
-  state.isQuiet = rows.every(({ snapshot, merged }) => snapshot !== null || merged !== null);
+  const changes: Change[] = [];
   for (const row of rows) {
     if (row.snapshot === null && row.merged !== null) forgetTooLong(memory, row.merged);
-    else if (row.snapshot === null) forgetChanged(memory, row);
+    else if (row.snapshot === null) changes.push(row);
     else {
       const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
       if (!isAll) forgetAll(memory);
       state.asked = row;
     }
   }
+  state.isQuiet = changes.length === 0;
+  forgetChanged(memory, changes);
 }
 
 const homeText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
@@ -95,10 +99,10 @@ export async function isTrustHeld(queryable: Queryable, { memory, times }: Trust
   return memoryOf(queryable) === memory && memory.times === times;
 }
 
-/** The same as a condition in SQL; without a snapshot it holds. */
+/** The same as a condition in SQL; without a snapshot it holds. In an order, lest PostgreSQL looks for the first one among all changes. */
 export function trustHolds(snapshot: string, home: string): string {
   return `(${snapshot}::pg_snapshot is null or
-    ${home} = ${homeText} and not exists (select from discovery.change where ${isNewsTo(snapshot)} and merged = '{}'))`;
+    ${home} = ${homeText} and (select xid from discovery.change where ${isNewsTo(snapshot)} and merged = '{}' order by xid limit 1) is null)`;
 }
 
 /** Tells no more of changes that everybody has asked about. */

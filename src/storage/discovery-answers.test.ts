@@ -198,5 +198,13 @@ describe('a page of an answer', () => {
       listed: [{ resource: 'f' }],
     });
     expect(await list(keys, { ...query, limit: 9 })).toMatchObject({ count: 4 });
+    const many = Array.from({ length: 1_200 }, (_, number) => resource(`r${number}`));
+    await publish('d', { resources: many });
+    for (let times = 0; times < 2; times++) {
+      const { count, read } = await list(keys, { ...query, atMost: 1_100, offset: 1_098 });
+      expect({ count, read }).toEqual({ count: 1_100, read: times === 0 ? 2 : 1 });
+    }
+    expect(await list(keys, query)).toMatchObject({ count: 1_000 });
+    expect(await list(keys, { ...query, atMost: 2_000 })).toMatchObject({ count: 1_202 });
   });
 });

@@ -26,7 +26,7 @@ export async function readPassing(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<number[]> {
   if (query.check === undefined || query.keys.length === 0)
-    return (await withMembers(queryable, query.keys)).slice(0, atMost);
+    return await withMembers(queryable, query.keys, atMost);
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by place, key))::text as keys from (

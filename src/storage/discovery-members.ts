@@ -3,26 +3,31 @@ import type { Queryable } from './database.ts';
 import { catalogKeyOf, firstNumbers, isHead } from './discovery-keys.ts';
 import { keepMembers, knownMembers, readToKeep } from './index-memory.ts';
 
-/** Catalogs with more resources are read every time. */
-const maxKept = 10_000;
+/** Of catalogs with more resources, only as many are read as are asked for. */
+const maxKept = 1_000;
 
-/** Resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
-export async function withMembers(queryable: Queryable, keys: ArrayLike<number>): Promise<number[]> {
-  if (!hasCatalogs(keys)) return Array.from(keys);
-  const membersOf = await findMembers(queryable, keys);
+/** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
+export async function withMembers(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+  atMost: number,
+): Promise<number[]> {
+  if (!hasCatalogs(keys)) return Array.from(keys).slice(0, atMost);
+  const membersOf = await findMembers(queryable, keys, atMost);
   const found = new Set<number>();
-  for (let index = 0; index < keys.length; index++) {
+  for (let index = 0; index < keys.length && found.size < atMost; index++) {
     const key = keys[index] as number;
     if (!isHead(key)) found.add(key);
     else for (const member of membersOf(catalogKeyOf(key))) found.add(member);
   }
-  return [...found];
+  return [...found].slice(0, atMost);
 }
 
-/** The resources of the catalogs that stand among these keys; what is not known is read. */
+/** The resources of the catalogs that stand among these keys, of each at most so many; what is not known is read. */
 async function findMembers(
   queryable: Queryable,
   keys: ArrayLike<number>,
+  atMost: number,
 ): Promise<(catalogKey: number) => readonly number[]> {
   const known = new Map<number, readonly number[]>();
   const unknown: number[] = [];
@@ -35,7 +40,8 @@ async function findMembers(
     else unknown.push(catalogKey);
   }
   if (unknown.length > 0) {
-    const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown));
+    const limit = Math.max(atMost, maxKept + 1);
+    const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown, limit));
     if (mayKeep) keepMembers(queryable, new Map([...found].filter(([, { length }]) => length <= maxKept)));
     for (const [catalogKey, members] of found) known.set(catalogKey, members);
   }
@@ -45,14 +51,18 @@ async function findMembers(
 async function readMembers(
   queryable: Queryable,
   catalogKeys: readonly number[],
+  limit: number,
 ): Promise<Map<number, number[]>> {
   const { rows } = await queryable.query<{ key: number; members: string | null }>(
     `select catalog.key, (
-       select array_to_json(array_agg(resource.key order by resource.key))::text from discovery.resource
-       where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
+       select array_to_json(array_agg(member.key))::text from (
+         select key from discovery.resource
+         where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
+         order by key limit $2
+       ) as member
      ) as members
      from unnest($1::bigint[]) as catalog (key)`,
-    [bigintArray(catalogKeys)],
+    [bigintArray(catalogKeys), limit],
     { prepared: true },
   );
   return new Map(rows.map(({ key, members }) => [key, members === null ? [] : JSON.parse(members)]));

@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import {
@@ -55,7 +56,7 @@ export function applyOffers(listed: readonly ListedOffer[], keys: readonly numbe
   const wide = new Map<number, number[]>();
   for (const { home, resource_key, offer_key } of listed) {
     if (resource_key !== null) applied.push({ resource_key, offer_key });
-    else wide.set(home, [...(wide.get(home) ?? []), offer_key]);
+    else addTo(wide, home, offer_key);
   }
   for (const key of keys) {
     for (const offer_key of wide.get(catalogKeyOf(key)) ?? []) applied.push({ resource_key: key, offer_key });

@@ -237,6 +237,20 @@ describe('a search that trusts its memory', () => {
     expect(await isTrustHeld(counted, trust)).toBe(false);
   });
 
+  it('is made sure of by a look at what is new, however many changes there are', async () => {
+    await writer.query('insert into discovery.change (lists) select array[1] from generate_series(1, 20000)');
+    await catchUp(counted);
+    await catchUp(counted);
+    const { snapshot, home } = trustMemory(counted) as Trust;
+    const { rows } = await writer.query<{ 'QUERY PLAN': string }>(
+      `explain select ${trustHolds('snapshot', 'home')} from (values ($1::pg_snapshot, $2), ($1, $2)) as given (snapshot, home)`,
+      [snapshot, home],
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('change_of_transaction');
+    expect(plan).not.toContain('Seq Scan on change');
+  });
+
   it('asks beforehand where something has changed lately, or nobody has asked for a while', async () => {
     await catchUp(counted);
     await add(1);

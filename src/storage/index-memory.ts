@@ -100,20 +100,27 @@ export function forgetAll(memory: Memory): void {
   memory.listBytes = 0;
 }
 
-export function forgetChanged(memory: Memory, { catalogs, lists, owners, words, everything }: Change): void {
-  if (everything) forgetAll(memory);
-  memory.times++;
-  for (const key of JSON.parse(catalogs ?? '[]')) {
-    memory.catalogs.delete(key);
-    forgetMembers(memory, key);
-    memory.pages.forget(key);
+export function forgetChanged(memory: Memory, changes: readonly Change[]): void {
+  for (const { catalogs, lists, owners, everything } of changes) {
+    if (everything) forgetAll(memory);
+    memory.times++;
+    for (const key of JSON.parse(catalogs ?? '[]')) {
+      memory.catalogs.delete(key);
+      forgetMembers(memory, key);
+      memory.pages.forget(key);
+    }
+    for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
+    for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
   }
-  for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
-  for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
-  memory.words.noteChange(JSON.parse(words ?? '[]'));
+  const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
+  const isNamed = words.every((each) => each !== null);
+  if (changes.length > 0) memory.words.noteChange(isNamed ? words.flat() : null);
 }
 
-/** What is remembered of the keys of a list holds when its runs are put together, but not that they are too many. */
+/**
+ * What is remembered of the keys of a list holds when its runs are put together, but not that they are too many. What is just being read may
+ * still be kept as too long: then it is read in parts until it changes.
+ */
 export function forgetTooLong(memory: Memory, merged: string): void {
   for (const list of JSON.parse(merged))
     if (memory.lists.get(list)?.list === undefined) forgetList(memory, list);

@@ -18,11 +18,15 @@ export interface NewPromise {
   trust?: Trust;
 }
 
-/**
- * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
- * concurrent request with the same key came first, TrustLost where something has changed that the answer relied on.
- */
-export type StorePromise = (promise: NewPromise, lease?: Lease) => Promise<Claim<DueCallback> | undefined>;
+export interface StorePromise {
+  /**
+   * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
+   * concurrent request with the same key came first, TrustLost where something has changed that the answer relied on.
+   */
+  (promise: NewPromise, lease?: Lease): Promise<Stored>;
+  /** How many wait for those before them to be stored: a measure of overload. */
+  waiting(): number;
+}
 
 /** Larger callbacks are stored by themselves: nobody waits for the bytes of others, and no statement has more than a few megabytes. */
 const maxSharedBytes = 256 * 1024;
@@ -33,12 +37,17 @@ export function createPromiseStore(database: Database): StorePromise {
   const shared = createBatch({ maxItems: maxTogether, gatherMs: 0 }, (rows: Row[]) =>
     storeEach(database, rows),
   );
-  return async (promise, lease) => {
+  let underWay = 0;
+  async function store(promise: NewPromise, lease?: Lease): Promise<Stored> {
     const { key, callback } = promise;
     const row = { ...promise, lease, hash: hashOf(key), receiver: receiverOf(callback.destination) };
-    if (callback.body.length <= maxSharedBytes) return shared(row);
-    return storedOf(row, await insert(database, [row]));
-  };
+    if (callback.body.length > maxSharedBytes) return storedOf(row, await insert(database, [row]));
+    underWay += 1;
+    return shared(row).finally(() => {
+      underWay -= 1;
+    });
+  }
+  return Object.assign(store, { waiting: () => Math.max(0, underWay - maxTogether) });
 }
 
 interface Row extends NewPromise {
@@ -159,7 +168,7 @@ function statementFor(count: number): string {
       insert into work.request
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
       select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
-      from given join trusted using (place, message_id) where holds
+      from given join trusted using (place, message_id) where holds order by place
       on conflict (key) do nothing
       returning id as request_id, message_id
     ), lease as materialized (

@@ -39,6 +39,15 @@ describe('what words stand for', () => {
     expect(memory.find('lamp')).toBeUndefined();
   });
 
+  it('is forgotten where it would take long to tell which words are concerned', () => {
+    const memory = new WordMemory(100_000);
+    for (let number = 0; number < 3_000; number++) memory.keep(`known${number}`, []);
+    memory.noteChange(['xylophone']);
+    expect(memory.find('known1')).toEqual([]);
+    memory.noteChange(Array.from({ length: 100 }, (_, number) => `xylophone${number}`));
+    expect(memory.find('known1')).toBeUndefined();
+  });
+
   it('is forgotten of those that were not asked for the longest, so that not too much is kept', () => {
     const memory = new WordMemory(9);
     for (const each of ['a', 'b', 'c']) memory.keep(each, matches(2));

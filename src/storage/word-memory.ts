@@ -50,8 +50,8 @@ export class WordMemory {
   /** The index has changed, and these words are new to it; null: many are. */
   noteChange(added: readonly string[] | null): void {
     this.documents = undefined;
-    if (added === null) this.clear();
-    for (const word of added ?? []) {
+    if (added === null || added.length * this.words.size > maxCompared) return this.clear();
+    for (const word of added) {
       const letters = lettersOf(word);
       for (const [known, kept] of this.words)
         if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
@@ -71,6 +71,9 @@ export class WordMemory {
     this.words.delete(word);
   }
 }
+
+/** As many as are told apart in ten milliseconds. */
+const maxCompared = 200_000;
 
 /** The entry of a word takes as much as a match. */
 function sizeOf(matches: readonly WordMatch[]): number {

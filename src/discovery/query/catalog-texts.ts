@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { readDocuments } from '../../storage/discovery-documents.ts';
 import type { Gate } from '../../storage/discovery-gate.ts';
@@ -53,7 +54,8 @@ async function addOffers(
     const at = places.get(resource_key);
     if (at === undefined) continue;
     const offers = listed.get(at.catalog) ?? new Map<number, number[]>();
-    listed.set(at.catalog, offers.set(offer_key, [...(offers.get(offer_key) ?? []), at.place]));
+    addTo(offers, offer_key, at.place);
+    listed.set(at.catalog, offers);
   }
   for (const [{ key: home, texts }, offers] of listed) {
     for (const [key, covers] of [...offers].sort(byPlaceIn(home))) {

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { quantify } from '../../rules/discover/quantify.ts';
 import { readGeometries } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
@@ -62,7 +63,7 @@ async function checkOne(
   const byKey = new Map<number, Judgement[]>();
   for (const [index, { key }] of stored.entries()) {
     const judgement = judgements[index];
-    if (judgement) byKey.set(key, [...(byKey.get(key) ?? []), judgement]);
+    if (judgement) addTo(byKey, key, judgement);
   }
   return standings.flatMap((standing) => {
     const about = (holders.get(standing.key) ?? []).flatMap((key) => byKey.get(key) ?? []);

@@ -63,9 +63,11 @@ export async function evaluateIntent(
     },
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
+  // What takes long is not likely to hold until it is stored, and to be done again.
+  const isQuick = plan.filter?.exact !== false;
   return withinDeadline(parts, async () => {
     for (let attempt = 1; ; attempt++) {
-      const trust = trusting && attempt === 1 ? trustMemory(search.database) : undefined;
+      const trust = trusting && isQuick && attempt === 1 ? trustMemory(search.database) : undefined;
       if (trust === undefined) await catchUp(search.database);
       const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
 import { findNearby, readRegion, type StoredGeometry } from '../../storage/discovery-geometries.ts';
@@ -51,7 +52,7 @@ async function withCovered({ database, plan }: Search, places: readonly Place[])
     plan.gate,
   );
   for (const { offer_key, resource_key } of pairs) {
-    covered.set(offer_key, [...(covered.get(offer_key) ?? []), resource_key]);
+    addTo(covered, offer_key, resource_key);
   }
   return places.flatMap(({ key, distance }) =>
     kindOf(key) === 'offer'

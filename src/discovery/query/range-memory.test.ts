@@ -23,12 +23,21 @@ describe('the memory of ranges', () => {
     expect([...memory.inOrder(price, list([7, 6]), 0, 2)]).toEqual([6, 7]);
   });
 
+  it('does not keep any number of empty ranges', () => {
+    const memory = new RangeMemory();
+    const prices = list([5, 3]);
+    const first = memory.inOrder(price, prices, 0, 0);
+    expect(memory.inOrder(price, prices, 0, 0)).toBe(first);
+    for (let path = 2; path < 100_000; path++) memory.inOrder(path, prices, 0, 0);
+    expect(memory.inOrder(price, prices, 0, 0)).not.toBe(first);
+  });
+
   it('forgets what was not asked for the longest when it is full', () => {
     const memory = new RangeMemory();
     const long = list(Array.from({ length: 1_000_000 }, (_, index) => index));
     const first = memory.inOrder(1, long, 0, 1_000_000);
     const second = memory.inOrder(2, long, 0, 1_000_000);
-    for (const path of [3, 4, 1, 5]) memory.inOrder(path, long, 0, 1_000_000);
+    for (const path of [3, 1, 4]) memory.inOrder(path, long, 0, 1_000_000);
     expect(memory.inOrder(1, long, 0, 1_000_000)).toBe(first);
     expect(memory.inOrder(2, long, 0, 1_000_000)).not.toBe(second);
   });

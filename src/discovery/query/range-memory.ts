@@ -10,8 +10,9 @@ interface Kept {
   set: Keys;
 }
 
-/** Eight bytes each. */
+/** Eight bytes each; an entry takes as much as some. */
 const maxKeys = 4_000_000;
+const keysOfEntry = 50;
 
 export class RangeMemory {
   /** The last one is the one that was asked for last. */
@@ -25,7 +26,7 @@ export class RangeMemory {
     const set = known?.list.deref() === list ? known.set : setOf(list.keys.subarray(start, end));
     this.forget(name);
     this.kept.set(name, { list: new WeakRef(list), set });
-    this.keyCount += set.length;
+    this.keyCount += set.length + keysOfEntry;
     for (const oldest of this.kept.keys()) {
       if (this.keyCount <= maxKeys) break;
       this.forget(oldest);
@@ -34,7 +35,8 @@ export class RangeMemory {
   }
 
   private forget(name: string): void {
-    this.keyCount -= this.kept.get(name)?.set.length ?? 0;
+    const kept = this.kept.get(name);
+    if (kept) this.keyCount -= kept.set.length + keysOfEntry;
     this.kept.delete(name);
   }
 }

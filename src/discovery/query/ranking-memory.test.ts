@@ -41,9 +41,26 @@ describe('the memory of rankings', () => {
     expect(memory.find('a text', known(word, every))).toBeUndefined();
   });
 
+  it('does not keep one of resources that no list tells of', () => {
+    const memory = new RankingMemory();
+    const word = places();
+    memory.keep('a text', known(word), best);
+    expect(memory.find('a text', known(word))).toBeUndefined();
+  });
+
+  it('keeps neither long texts nor long rankings', () => {
+    const memory = new RankingMemory();
+    const text = known(places(), { ...emptyList });
+    const long = { keys: new Float64Array(5_001), ranks: new Float64Array(5_001) };
+    memory.keep('a text', text, long);
+    memory.keep('x'.repeat(1_001), text, best);
+    expect(memory.find('a text', text)).toBeUndefined();
+    expect(memory.find('x'.repeat(1_001), text)).toBeUndefined();
+  });
+
   it('forgets what was not asked for the longest', () => {
     const memory = new RankingMemory();
-    const text = known(places());
+    const text = known(places(), { ...emptyList });
     for (let number = 0; number < 500; number++) memory.keep(`text ${number}`, text, best);
     memory.find('text 0', text);
     memory.keep('one more', text, best);

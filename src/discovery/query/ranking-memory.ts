@@ -11,8 +11,11 @@ interface Kept {
   best: Ranked;
 }
 
-/** Each has some ten thousand bytes. */
+/** Each has sixteen bytes for each of its resources. */
 const maxKept = 500;
+const maxResources = 5_000;
+/** Characters. */
+const maxText = 1_000;
 
 export class RankingMemory {
   /** The last one is the one that was asked for last. */
@@ -20,7 +23,8 @@ export class RankingMemory {
 
   find(text: string, known: KnownText): Ranked | undefined {
     const kept = this.kept.get(text);
-    if (kept === undefined) return undefined;
+    // What a catalog's resources are is then read from the database, and no list tells when that changes.
+    if (kept === undefined || known.every === undefined) return undefined;
     this.kept.delete(text);
     const sources = sourcesOf(known);
     const isSame =
@@ -33,6 +37,7 @@ export class RankingMemory {
   }
 
   keep(text: string, known: KnownText, best: Ranked): void {
+    if (known.every === undefined || best.keys.length > maxResources || text.length > maxText) return;
     const sources = sourcesOf(known).map((source) => new WeakRef(source));
     this.kept.set(text, { sources, documents: known.documents, best });
     for (const oldest of this.kept.keys()) {
