@@ -21,6 +21,7 @@ const leaves = [
   'settings.ts',
   'error-code.ts',
   'group.ts',
+  'own-text.ts',
   'logger.ts',
   'metrics.ts',
   'thread-pool.ts',

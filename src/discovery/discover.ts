@@ -8,7 +8,9 @@ import { callbackContext } from '../protocol/context.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { isTrustHeld, TrustLost } from '../storage/catch-up.ts';
+import { withinTime } from '../storage/database.ts';
 import type { DiscoveryContext } from './context.ts';
+import { createDeadline, type Deadline, withinDeadline } from './query/deadline.ts';
 import { type Evaluation, evaluateIntent } from './query/evaluate-intent.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
@@ -32,18 +34,19 @@ export function addDiscoverRoute(
 
 /** As a rule nothing has changed since the search before: only when an answer is stored, the database is asked whether that is so. */
 async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
+  const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS);
   try {
-    return await search(context, request, { trusting: true });
+    return await search(context, request, { trusting: true, deadline });
   } catch (error) {
     if (!(error instanceof TrustLost)) throw error;
-    return await search(context, request, { trusting: false });
+    return await search(context, request, { trusting: false, deadline });
   }
 }
 
 async function search(
   context: DiscoverContext,
   request: Discover,
-  options: { trusting: boolean },
+  options: { trusting: boolean; deadline: Deadline },
 ): Promise<Answer> {
   const { config, metrics } = context;
   const destination = callbackAddress(request, actions.onDiscover, config);
@@ -51,7 +54,7 @@ async function search(
   const isFound = found.answer.resourceCount > 0;
   const answer = await (isFound
     ? promise(context, request, found, destination)
-    : tellNothing(context, request, found));
+    : tellNothing(context, request, found, options.deadline));
   metrics
     .counter('signpost_discovers_total', 'Evaluated intents, by whether something was found', ['found'])
     .inc({ found: String(isFound) });
@@ -82,12 +85,17 @@ async function tellNothing(
   { database }: DiscoverContext,
   request: Discover,
   { trust }: Evaluation,
+  { remainingMs }: Deadline,
 ): Promise<Answer> {
-  if (trust && !(await isTrustHeld(database, trust))) throw new TrustLost();
+  const isHeld = () => !trust || isTrustHeld(withinTime(database, remainingMs), trust);
+  if (!(await withinDeadline(neitherPart, async () => isHeld()))) throw new TrustLost();
   const answer = { status: 202, body: JSON.stringify(nothingFound(request.context.messageId)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;
 }
+
+/** The database takes long, not what the intent asks. */
+const neitherPart = { filters: false, spatial: false };
 
 function nothingFound(messageId: string): object {
   const error = errorBody(new ProtocolError('BIZ_NO_RESULTS_FOUND', 'Nothing matches the intent.'));

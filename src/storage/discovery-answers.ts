@@ -81,11 +81,14 @@ function findKnown(
   return homes;
 }
 
+/** Longer ones are not remembered. */
+const maxFilter = 200;
+
 /** Most are asked for by the same filter again and again. */
 function isConfirmed(resource: KnownResource, { filter, test }: Partial<Confirmation> = {}): boolean {
   if (test === undefined || resource.selectedBy === filter) return true;
   const isSelected = test(JSON.parse(resource.document.text));
-  if (isSelected) resource.selectedBy = filter;
+  if (isSelected && filter !== undefined && filter.length <= maxFilter) resource.selectedBy = filter;
   return isSelected;
 }
 

@@ -17,7 +17,7 @@ export interface KnownResource {
   document: StoredDocument;
   /** Those that name it. */
   offers: readonly KnownOffer[];
-  /** The filter that it was tested by last, and selected. */
+  /** The filter that it was tested by last, and selected; a short one. */
   selectedBy?: string;
 }
 
@@ -104,5 +104,10 @@ export class PageMemory {
 /** An offer that several resources share counts for each: better too much than too little. */
 function sizeOf({ document, offers }: KnownResource): number {
   const texts = [document, ...offers.map((offer) => offer.document)];
-  return texts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + entryBytes, 0);
+  return texts.reduce((sum, { text }) => sum + text.length * bytesOfCharacter(text) + entryBytes, 0);
+}
+
+/** One character that needs two bytes makes all of a text need them. */
+function bytesOfCharacter(text: string): number {
+  return Buffer.byteLength(text) === text.length ? 1 : 2;
 }

@@ -1,3 +1,4 @@
+import { ownText } from '../own-text.ts';
 import { findEdits } from '../rules/text/typing-errors.ts';
 
 // What words of queries stand for in the index, as far as it was asked lately. Words are only ever added to the index: what is remembered of a
@@ -39,7 +40,7 @@ export class WordMemory {
   /** Those that were not asked for the longest are forgotten. */
   keep(word: string, matches: readonly WordMatch[]): void {
     this.forget(word);
-    this.words.set(word, { matches, letters: lettersOf(word) });
+    this.words.set(ownText(word), { matches, letters: lettersOf(word) });
     this.count += sizeOf(matches);
     for (const oldest of this.words.keys()) {
       if (this.count <= this.maxMatches) break;

@@ -7,7 +7,7 @@ import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
 import { closePaths } from './close-paths.ts';
-import { createDeadline, withinDeadline } from './deadline.ts';
+import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { planIntent } from './plan.ts';
 import { findCandidates } from './search.ts';
 import { createTrace, type Trace } from './trace.ts';
@@ -25,6 +25,11 @@ export type Evaluator = Pick<DiscoveryContext, 'config' | 'database' | 'threads'
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
 
+export interface EvaluationOptions {
+  trusting?: boolean;
+  deadline?: Deadline;
+}
+
 export interface Evaluation {
   answer: AnswerPage;
   trace: Trace;
@@ -34,18 +39,17 @@ export interface Evaluation {
 
 /**
  * Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `trusting`: the caller sees to it afterwards that nothing has
- * changed since this process last asked.
+ * changed since this process last asked; it may give the deadline that is left from an evaluation before.
  */
 export async function evaluateIntent(
   { config, database, threads, logger, now }: Evaluator,
   message: DiscoverMessage,
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
-  { trusting = false }: { trusting?: boolean } = {},
+  { trusting = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS) }: EvaluationOptions = {},
 ): Promise<Evaluation> {
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
   const counts = { candidates: 0, passed: 0 };
-  const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
   const search: Search = {
     plan,
     database: withinTime(database, deadline.remainingMs),
@@ -63,7 +67,7 @@ export async function evaluateIntent(
     },
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
-  // What takes long is not likely to hold until it is stored, and to be done again.
+  // What takes long would often have to be done again.
   const isQuick = plan.filter?.exact !== false;
   return withinDeadline(parts, async () => {
     for (let attempt = 1; ; attempt++) {

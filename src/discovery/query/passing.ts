@@ -1,5 +1,7 @@
+import { neededCount } from '../../rules/discover/page-answer.ts';
 import { readPassing, readPassingDocuments } from '../../storage/discovery-candidates.ts';
 import { catalogKeyOf } from '../../storage/discovery-keys.ts';
+import { hasCatalogs, withMembers } from '../../storage/discovery-members.ts';
 import { findSearched } from '../../storage/discovery-searched.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
@@ -20,8 +22,18 @@ const maxInlineCharacters = 1_000_000;
 
 /** Where documents have to be evaluated, that happens now; otherwise it is left to the statement that reads the answer. */
 export function settled(search: Search, candidates: Candidates): Candidates {
-  if (search.plan.filter?.exact !== false) return { ...candidates, keys: searched(search, candidates.keys) };
-  return { keys: passing(search, candidates), isSettled: true };
+  if (search.plan.filter?.exact === false) return { keys: passing(search, candidates), isSettled: true };
+  const keys = searched(search, candidates.keys);
+  return { ...candidates, keys: candidates.check ? keys : withResources(search, keys) };
+}
+
+/** So that resources are counted, and no more catalogs are looked for than have enough of them. */
+async function* withResources(
+  { database, plan: { paging } }: Search,
+  parts: AsyncIterable<ArrayLike<number>>,
+): AsyncGenerator<ArrayLike<number>> {
+  const atMost = 2 * neededCount(paging);
+  for await (const keys of parts) yield hasCatalogs(keys) ? await withMembers(database, keys, atMost) : keys;
 }
 
 /** Those of searched catalogs, told apart as far as somebody asks for them. */
@@ -29,7 +41,15 @@ async function* searched(
   { database, plan: { gate } }: Search,
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<Float64Array> {
-  for await (const keys of inSlices(parts, searchedAtOnce)) yield await findSearched(database, keys, gate);
+  for await (const part of parts)
+    for (let start = 0; start < part.length; start += searchedAtOnce)
+      yield await findSearched(database, slice(part, start, start + searchedAtOnce), gate);
+}
+
+function slice(keys: ArrayLike<number>, start: number, end: number): ArrayLike<number> {
+  return keys instanceof Float64Array
+    ? keys.subarray(start, end)
+    : Array.prototype.slice.call(keys, start, end);
 }
 
 /** Keys of resources, in the order of the candidates. */

@@ -1,3 +1,4 @@
+import { ownText } from '../../own-text.ts';
 import type { Ranked } from './rank-keys.ts';
 import type { KnownText } from './text-words.ts';
 
@@ -39,7 +40,7 @@ export class RankingMemory {
   keep(text: string, known: KnownText, best: Ranked): void {
     if (known.every === undefined || best.keys.length > maxResources || text.length > maxText) return;
     const sources = sourcesOf(known).map((source) => new WeakRef(source));
-    this.kept.set(text, { sources, documents: known.documents, best });
+    this.kept.set(ownText(text), { sources, documents: known.documents, best });
     for (const oldest of this.kept.keys()) {
       if (this.kept.size <= maxKept) break;
       this.kept.delete(oldest);
