@@ -6,9 +6,9 @@ export interface PlacedConstraint extends SpatialPlan {
   region: Region;
   /** How many geometries are there, as far as was counted; undefined where none of the paths is indexed. */
   count?: number;
-  /** The nearest ones, where it is a radius. */
+  /** The nearest ones, where it is a radius: so many, or all. */
   nearby?: NearbyGeometry[];
-  /** Those are all. */
+  looked?: number;
   isAllNearby?: boolean;
 }
 

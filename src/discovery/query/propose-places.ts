@@ -7,11 +7,18 @@ import { findCovered } from '../../storage/discovery-offers.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
 import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
+import type { Plan } from './plan.ts';
 
 // The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
 
 /** Geometries that are read and judged at a time. */
-export const firstLook = 400;
+const placesAtOnce = 400;
+
+/** Alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
+export function firstLook({ text, filter }: Plan): number {
+  return text === undefined && filter === undefined ? placesAtOnce : 1_000;
+}
+
 /** A longer look around starts anew: each is so many times the one before, or shows all that were counted. */
 const growth = 4;
 
@@ -66,7 +73,7 @@ async function* inOrderOfKeys(
   { constraint, region }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
   let after: StoredGeometry | undefined;
-  for (let limit = firstLook; ; limit = firstLook * growth) {
+  for (let limit = placesAtOnce; ; limit = placesAtOnce * growth) {
     const read = await readRegion(search.database, region, { after, limit });
     yield await fitting(search, constraint, read);
     if (read.length < limit) break;
@@ -77,10 +84,10 @@ async function* inOrderOfKeys(
 /** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
 async function* nearestFirst(
   search: Search,
-  { constraint, region, nearby, count = 0 }: PlacedConstraint,
+  { constraint, region, nearby, looked = 0, count = 0 }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
   const from = sphereBox(constraint.geometry);
-  for (let limit = firstLook, look = nearby ?? []; ; ) {
+  for (let limit = looked, look = nearby ?? []; ; ) {
     const reached = look.length < limit ? Number.POSITIVE_INFINITY : metersOf(look.at(-1)?.chord);
     const places = await fitting(search, constraint, look);
     yield places.filter(({ distance = 0 }) => distance <= reached);

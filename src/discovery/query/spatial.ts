@@ -52,15 +52,16 @@ async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstr
   const many = selectiveCount(plan) + 1;
   const countAll = () => trace.time('count geometries', () => findRegionCount(database, region, many));
   if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
+  const looked = firstLook(plan);
   const nearby = await trace.time('look around', () =>
-    findNearby(database, region, sphereBox(geometry), firstLook),
+    findNearby(database, region, sphereBox(geometry), looked),
   );
   if (nearby === undefined) return { ...spatial, region };
-  if (nearby.length < firstLook)
-    return { ...spatial, region, count: nearby.length, nearby, isAllNearby: true };
+  const isAllNearby = nearby.length < looked;
+  if (isAllNearby) return { ...spatial, region, count: nearby.length, nearby, looked, isAllNearby };
   // The nearest come first, so that it matters only to a text how many there are.
   const count = plan.text === undefined ? many : await countAll();
-  return { ...spatial, region, count, nearby };
+  return { ...spatial, region, count, nearby, looked };
 }
 
 /** For ALL and NONE, all geometries of a resource have to be seen; and what stands at several levels is found more than once. */
