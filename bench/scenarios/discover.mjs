@@ -21,9 +21,9 @@ const networkId = 'bench.org/discover';
 const pusher = 'pusher';
 /** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
 const provider = 'provider.bench';
-/** So many catalogs are asked about, and others to warm up the service: one that runs for days is measured when it is warm. */
+/** So many catalogs are asked about, and others to warm up the service, for half a minute: one that runs for days is measured when it is warm. */
 const samples = 300;
-const warmUps = 3_000;
+const warmUps = 7_000;
 const questionsPerRound = 60;
 /** A slow yardstick is not asked for longer at a time. */
 const patienceMs = 5_000;

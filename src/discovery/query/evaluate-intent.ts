@@ -33,7 +33,7 @@ export interface EvaluationOptions {
 export interface Evaluation {
   answer: AnswerPage;
   trace: Trace;
-  /** It holds only if this does (index-memory.ts). */
+  /** It holds only if this does (catch-up.ts). */
   trust?: Trust;
 }
 
