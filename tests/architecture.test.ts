@@ -22,6 +22,7 @@ const leaves = [
   'error-code.ts',
   'group.ts',
   'own-text.ts',
+  'recent.ts',
   'logger.ts',
   'metrics.ts',
   'thread-pool.ts',

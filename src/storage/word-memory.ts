@@ -1,4 +1,5 @@
 import { ownText } from '../own-text.ts';
+import { Recent } from '../recent.ts';
 import { findEdits } from '../rules/text/typing-errors.ts';
 
 // What words of queries stand for in the index, as far as it was asked lately. Words are only ever added to the index: what is remembered of a
@@ -20,66 +21,41 @@ interface Kept {
 export class WordMemory {
   /** How many documents the index has, unless it has changed since they were counted. */
   documents?: number;
-  private readonly maxMatches: number;
-  private count = 0;
-  /** The last one is the one that was asked for last. */
-  private readonly words = new Map<string, Kept>();
+  private readonly words: Recent<string, Kept>;
 
   constructor(maxMatches: number) {
-    this.maxMatches = maxMatches;
+    // The entry of a word takes as much as a match.
+    this.words = new Recent(maxMatches, ({ matches }) => matches.length + 1);
   }
 
   find(word: string): readonly WordMatch[] | undefined {
-    const kept = this.words.get(word);
-    if (kept === undefined) return undefined;
-    this.words.delete(word);
-    this.words.set(word, kept);
-    return kept.matches;
+    return this.words.find(word)?.matches;
   }
 
-  /** Those that were not asked for the longest are forgotten. */
   keep(word: string, matches: readonly WordMatch[]): void {
-    this.forget(word);
-    this.words.set(ownText(word), { matches, letters: lettersOf(word) });
-    this.count += sizeOf(matches);
-    for (const oldest of this.words.keys()) {
-      if (this.count <= this.maxMatches) break;
-      this.forget(oldest);
-    }
+    this.words.keep(ownText(word), { matches, letters: lettersOf(word) });
   }
 
   /** The index has changed, and these words are new to it; null: many are. */
   noteChange(added: readonly string[] | null): void {
     this.documents = undefined;
-    if (added === null || added.length * this.words.size > maxCompared) return this.clear();
+    if (added === null || added.length * this.words.count > maxCompared) return this.clear();
     for (const word of added) {
       const letters = lettersOf(word);
-      for (const [known, kept] of this.words)
+      for (const [known, kept] of this.words.entries())
         if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
-          this.forget(known);
+          this.words.forget(known);
     }
   }
 
   clear(): void {
     this.documents = undefined;
     this.words.clear();
-    this.count = 0;
-  }
-
-  private forget(word: string): void {
-    const kept = this.words.get(word);
-    if (kept) this.count -= sizeOf(kept.matches);
-    this.words.delete(word);
   }
 }
 
 /** As many as are told apart in ten milliseconds. */
 const maxCompared = 200_000;
-
-/** The entry of a word takes as much as a match. */
-function sizeOf(matches: readonly WordMatch[]): number {
-  return matches.length + 1;
-}
 
 /** A bit for each letter of a word. Most words are told apart by that: in the time of one edit distance, thousands. */
 function lettersOf(word: string): number {

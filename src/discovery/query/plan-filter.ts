@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
+import { Recent } from '../../recent.ts';
 import { indexCondition } from '../../rules/filters/conditions.ts';
 import {
   and,
@@ -50,20 +51,15 @@ export type Source =
 /** The same filters are asked for again and again: plans of short and simple ones are remembered. */
 export function planFilter(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
   const name = `${options.acceptPostfix} ${expression}`;
-  const plan = known.get(name) ?? makePlan(expression, options);
-  if (!plan.cheap || expression.length > maxKnownLength) return plan;
-  known.delete(name);
-  known.set(name, plan);
-  for (const oldest of known.keys()) {
-    if (known.size <= maxKnown) break;
-    known.delete(oldest);
-  }
+  const known = plans.find(name);
+  if (known) return known;
+  const plan = makePlan(expression, options);
+  if (plan.cheap && expression.length <= maxKnownLength) plans.keep(name, plan);
   return plan;
 }
 
 const maxKnownLength = 1_000;
-const maxKnown = 1_000;
-const known = new Map<string, FilterPlan>();
+const plans = new Recent<string, FilterPlan>(1_000);
 
 function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
   const filter = parseFilter(expression, options);

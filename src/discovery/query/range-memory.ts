@@ -1,3 +1,4 @@
+import { Recent } from '../../recent.ts';
 import type { NumberList } from '../../storage/number-list.ts';
 import { type Keys, setOf } from './key-sets.ts';
 
@@ -15,28 +16,15 @@ const maxKeys = 4_000_000;
 const keysOfEntry = 50;
 
 export class RangeMemory {
-  /** The last one is the one that was asked for last. */
-  private readonly kept = new Map<string, Kept>();
-  private keyCount = 0;
+  private readonly kept = new Recent<string, Kept>(maxKeys, ({ set }) => set.length + keysOfEntry);
 
   /** The keys of a part of a list, each once: below arrays, one resource may have several numbers at a path. */
   inOrder(path: number, list: NumberList, start: number, end: number): Keys {
     const name = `${path} ${start} ${end}`;
-    const known = this.kept.get(name);
-    const set = known?.list.deref() === list ? known.set : setOf(list.keys.subarray(start, end));
-    this.forget(name);
-    this.kept.set(name, { list: new WeakRef(list), set });
-    this.keyCount += set.length + keysOfEntry;
-    for (const oldest of this.kept.keys()) {
-      if (this.keyCount <= maxKeys) break;
-      this.forget(oldest);
-    }
+    const known = this.kept.find(name);
+    if (known?.list.deref() === list) return known.set;
+    const set = setOf(list.keys.subarray(start, end));
+    this.kept.keep(name, { list: new WeakRef(list), set });
     return set;
-  }
-
-  private forget(name: string): void {
-    const kept = this.kept.get(name);
-    if (kept) this.keyCount -= kept.set.length + keysOfEntry;
-    this.kept.delete(name);
   }
 }

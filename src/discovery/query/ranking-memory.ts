@@ -1,4 +1,5 @@
 import { ownText } from '../../own-text.ts';
+import { Recent } from '../../recent.ts';
 import type { Ranked } from './rank-keys.ts';
 import type { KnownText } from './text-words.ts';
 
@@ -19,50 +20,30 @@ const resourcesOfEntry = 100;
 const maxText = 1_000;
 
 export class RankingMemory {
-  /** The last one is the one that was asked for last. */
-  private readonly kept = new Map<string, Kept>();
-  private count = 0;
+  private readonly kept = new Recent<string, Kept>(
+    maxResources,
+    ({ best }) => best.keys.length + resourcesOfEntry,
+  );
 
   find(text: string, known: KnownText): Ranked | undefined {
-    const kept = this.kept.get(text);
-    // What a catalog's resources are is then read from the database, and no list tells when that changes.
-    if (kept === undefined || known.every === undefined) return undefined;
+    const kept = this.kept.find(text);
+    if (kept === undefined) return undefined;
     const sources = sourcesOf(known);
     const isSame =
       kept.documents === known.documents &&
       kept.sources.length === sources.length &&
       sources.every((source, index) => kept.sources[index]?.deref() === source);
-    this.forget(text);
-    if (!isSame) return undefined;
-    this.put(text, kept);
-    return kept.best;
+    if (isSame) return kept.best;
+    this.kept.forget(text);
+    return undefined;
   }
 
   keep(text: string, known: KnownText, best: Ranked): void {
+    // Without that list, the resources of catalogs are read from the database, and nothing tells when those change.
     if (known.every === undefined || text.length > maxText) return;
     const sources = sourcesOf(known).map((source) => new WeakRef(source));
-    this.forget(text);
-    this.put(ownText(text), { sources, documents: known.documents, best });
-    for (const oldest of this.kept.keys()) {
-      if (this.count <= maxResources) break;
-      this.forget(oldest);
-    }
+    this.kept.keep(ownText(text), { sources, documents: known.documents, best });
   }
-
-  private put(text: string, kept: Kept): void {
-    this.kept.set(text, kept);
-    this.count += sizeOf(kept);
-  }
-
-  private forget(text: string): void {
-    const kept = this.kept.get(text);
-    if (kept) this.count -= sizeOf(kept);
-    this.kept.delete(text);
-  }
-}
-
-function sizeOf({ best }: Kept): number {
-  return best.keys.length + resourcesOfEntry;
 }
 
 /** Which offers apply, and the beginning of a list that is too long, are read anew for each search. */
