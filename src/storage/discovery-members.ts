@@ -1,7 +1,7 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { catalogKeyOf, firstNumbers, isHead } from './discovery-keys.ts';
-import { keepMembers, knownMembers, readToKeep } from './index-memory.ts';
+import { memberMemory, readToKeep } from './index-memory.ts';
 
 /** Of catalogs with more resources, only as many are read as are asked for. */
 const maxKept = 1_000;
@@ -31,19 +31,21 @@ async function findMembers(
 ): Promise<(catalogKey: number) => readonly number[]> {
   const known = new Map<number, readonly number[]>();
   const unknown: number[] = [];
-  const kept = knownMembers(queryable);
+  const memory = memberMemory(queryable);
   for (let index = 0; index < keys.length; index++) {
     if (!isHead(keys[index] as number)) continue;
     const catalogKey = catalogKeyOf(keys[index] as number);
-    const members = kept.get(catalogKey);
+    const members = memory.find(catalogKey);
     if (members) known.set(catalogKey, members);
     else unknown.push(catalogKey);
   }
   if (unknown.length > 0) {
     const limit = Math.max(atMost, maxKept + 1);
     const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown, limit));
-    if (mayKeep) keepMembers(queryable, new Map([...found].filter(([, { length }]) => length <= maxKept)));
-    for (const [catalogKey, members] of found) known.set(catalogKey, members);
+    for (const [catalogKey, members] of found) {
+      known.set(catalogKey, members);
+      if (mayKeep && members.length <= maxKept) memory.keep(catalogKey, members);
+    }
   }
   return (catalogKey) => known.get(catalogKey) ?? [];
 }

@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { Recent } from '../recent.ts';
 import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
@@ -40,15 +41,13 @@ export interface Memory {
   state: MemoryState;
   /** How often something had to be forgotten: what was read before that may be outdated. */
   times: number;
-  lists: Map<number, { list: unknown; bytes: number }>;
-  listBytes: number;
+  lists: Recent<number, { list: unknown; bytes: number }>;
   /** Undefined: there is none. */
   catalogs: Map<number, CatalogState | undefined>;
   /** By their texts. */
   states: Map<string, CatalogState>;
   /** The keys of all resources of catalogs, in order. */
-  members: Map<number, readonly number[]>;
-  memberCount: number;
+  members: Recent<number, readonly number[]>;
   pages: PageMemory;
   words: WordMemory;
   inPieces: Set<number>;
@@ -93,11 +92,9 @@ export function forgetAll(memory: Memory): void {
   memory.times++;
   forgetCatalogs(memory);
   memory.members.clear();
-  memory.memberCount = 0;
   memory.pages.clear();
   memory.words.clear();
   memory.lists.clear();
-  memory.listBytes = 0;
 }
 
 export function forgetChanged(memory: Memory, changes: readonly Change[]): void {
@@ -106,11 +103,11 @@ export function forgetChanged(memory: Memory, changes: readonly Change[]): void 
     memory.times++;
     for (const key of JSON.parse(catalogs ?? '[]')) {
       memory.catalogs.delete(key);
-      forgetMembers(memory, key);
+      memory.members.forget(key);
       memory.pages.forget(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
-    for (const list of JSON.parse(lists ?? '[]')) forgetList(memory, list);
+    for (const list of JSON.parse(lists ?? '[]')) memory.lists.forget(list);
   }
   const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
   const isNamed = words.every((each) => each !== null);
@@ -123,23 +120,12 @@ export function forgetChanged(memory: Memory, changes: readonly Change[]): void 
  */
 export function forgetTooLong(memory: Memory, merged: string): void {
   for (const list of JSON.parse(merged))
-    if (memory.lists.get(list)?.list === undefined) forgetList(memory, list);
+    if (memory.lists.find(list)?.list === undefined) memory.lists.forget(list);
 }
 
 function forgetCatalogs(memory: Memory): void {
   memory.catalogs.clear();
   memory.states.clear();
-}
-
-function forgetMembers(memory: Memory, catalogKey: number): void {
-  const keys = memory.members.get(catalogKey);
-  if (keys) memory.memberCount -= keys.length + membersOfCatalog;
-  memory.members.delete(catalogKey);
-}
-
-function forgetList(memory: Memory, list: number): void {
-  memory.listBytes -= memory.lists.get(list)?.bytes ?? 0;
-  memory.lists.delete(list);
 }
 
 /** Reads something to remember: it may be kept unless something had to be forgotten meanwhile. */
@@ -154,25 +140,11 @@ export async function readToKeep<T>(
 }
 
 export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
-  const { lists } = memoryOf(queryable);
-  const found = lists.get(list);
-  if (found === undefined) return undefined;
-  // The last one is the one that was asked for last.
-  lists.delete(list);
-  lists.set(list, found);
-  return found as { list: T };
+  return memoryOf(queryable).lists.find(list) as { list: T } | undefined;
 }
 
-/** Those that were not asked for the longest are forgotten first. */
 export function keepList(queryable: Queryable, list: number, value: unknown, bytes: number): void {
-  const memory = memoryOf(queryable);
-  forgetList(memory, list);
-  memory.lists.set(list, { list: value, bytes: bytes + entryBytes });
-  memory.listBytes += bytes + entryBytes;
-  for (const oldest of memory.lists.keys()) {
-    if (memory.listBytes <= maxListBytes) break;
-    forgetList(memory, oldest);
-  }
+  memoryOf(queryable).lists.keep(list, { list: value, bytes: bytes + entryBytes });
 }
 
 /** The states of catalogs that are known, by their keys; undefined where there is no such catalog. */
@@ -190,22 +162,9 @@ export function keepCatalogs(
   for (const [key, state] of states) memory.catalogs.set(key, state);
 }
 
-/** The keys of the resources of catalogs that are known, in order, by the catalogs' keys. */
-export function knownMembers(queryable: Queryable): ReadonlyMap<number, readonly number[]> {
+/** The keys of the resources of catalogs, in order, by the catalogs' keys. */
+export function memberMemory(queryable: Queryable): Memory['members'] {
   return memoryOf(queryable).members;
-}
-
-export function keepMembers(queryable: Queryable, members: ReadonlyMap<number, readonly number[]>): void {
-  const memory = memoryOf(queryable);
-  for (const [catalogKey, keys] of members) {
-    forgetMembers(memory, catalogKey);
-    memory.members.set(catalogKey, keys);
-    memory.memberCount += keys.length + membersOfCatalog;
-  }
-  for (const oldest of memory.members.keys()) {
-    if (memory.memberCount <= maxMembers) break;
-    forgetMembers(memory, oldest);
-  }
 }
 
 /** Documents that are known. */
@@ -247,8 +206,10 @@ export function memoryOf(queryable: Queryable): Memory {
   if (known) return known;
   const memory: Memory = {
     state: { askedAt: 0, isQuiet: false },
-    ...{ times: 0, listBytes: 0, memberCount: 0 },
-    ...{ lists: new Map(), catalogs: new Map(), states: new Map(), members: new Map(), inPieces: new Set() },
+    times: 0,
+    lists: new Recent(maxListBytes, ({ bytes }) => bytes),
+    ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
+    members: new Recent(maxMembers, ({ length }) => length + membersOfCatalog),
     pages: new PageMemory(maxPageBytes),
     words: new WordMemory(maxMatches),
   };
