@@ -87,8 +87,10 @@ async function tellNothing(
   { trust }: Evaluation,
   { remainingMs }: Deadline,
 ): Promise<Answer> {
-  const isHeld = () => !trust || isTrustHeld(withinTime(database, remainingMs), trust);
-  if (!(await withinDeadline(neitherPart, async () => isHeld()))) throw new TrustLost();
+  if (trust) {
+    const inTime = withinTime(database, remainingMs);
+    if (!(await withinDeadline(neitherPart, () => isTrustHeld(inTime, trust)))) throw new TrustLost();
+  }
   const answer = { status: 202, body: JSON.stringify(nothingFound(request.context.messageId)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;

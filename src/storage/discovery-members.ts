@@ -10,7 +10,7 @@ const maxKept = 1_000;
 export async function withMembers(
   queryable: Queryable,
   keys: ArrayLike<number>,
-  atMost: number,
+  atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<number[]> {
   if (!hasCatalogs(keys)) return Array.from(keys).slice(0, atMost);
   const membersOf = await findMembers(queryable, keys, atMost);

@@ -1,7 +1,7 @@
 import { findEdits } from '../rules/text/typing-errors.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { firstNumbers, keyOf } from './discovery-keys.ts';
+import { keyOf } from './discovery-keys.ts';
 import { readDocumentWords } from './discovery-words.ts';
 import { readToKeep, wordMemory } from './index-memory.ts';
 import type { KeyList } from './key-list.ts';
@@ -115,22 +115,6 @@ export async function countLists(
 const firstCountedRuns = 256;
 const countGrowth = 16;
 const maxCounted = firstCountedRuns * 160;
-
-/** The resources of these catalogs, which are given by their own keys. */
-export async function readResourceKeys(queryable: Queryable, keys: ArrayLike<number>): Promise<number[]> {
-  const { rows } = await queryable.query<{ keys: string | null }>(
-    `select array_to_json(array_agg(resource.key))::text as keys
-     from unnest($1::bigint[]) as head (key)
-     cross join lateral (
-       select key from discovery.resource
-       where resource.key > head.key and resource.key < head.key + ${firstNumbers.offer} offset 0
-     ) as resource`,
-    [bigintArray(keys)],
-    { prepared: true },
-  );
-  const text = rows[0]?.keys;
-  return text ? JSON.parse(text) : [];
-}
 
 /** Where some words stand among these resources, whose keys are in order, and in what is said of their catalogs. */
 export async function readWordsAmong(

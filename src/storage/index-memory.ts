@@ -31,6 +31,7 @@ const membersOfCatalog = 12;
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
+
 /** Of the machine, or of the container. */
 function memoryThereIs(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());

@@ -2,8 +2,9 @@ import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import { catalogKeyOf, keyOf, lastNumbers, span } from '../../storage/discovery-keys.ts';
 import { readOn, readRanges } from '../../storage/discovery-list-reader.ts';
 import { everyResource, wordList } from '../../storage/discovery-lists.ts';
+import { withMembers } from '../../storage/discovery-members.ts';
 import { divided, type WholeList } from '../../storage/discovery-whole-lists.ts';
-import { readResourceKeys, readWordsAmong } from '../../storage/discovery-word-search.ts';
+import { readWordsAmong } from '../../storage/discovery-word-search.ts';
 import { emptyList, type KeyList, seek } from '../../storage/key-list.ts';
 import { bestFirst } from './best-first.ts';
 import type { Search } from './candidates.ts';
@@ -140,7 +141,7 @@ async function withResources(
 }
 
 async function readBelow({ database }: Search, heads: Keys): Promise<Keys> {
-  if (heads.length <= fewHeads) return keysOf(await readResourceKeys(database, heads));
+  if (heads.length <= fewHeads) return keysOf(await withMembers(database, heads));
   const range = { from: heads[0] as number, upTo: (heads.at(-1) as number) + lastNumbers.resource };
   const every = (await readRanges(database, [everyResource], range)).get(everyResource);
   return below(heads, every?.keys ?? none);
