@@ -39,8 +39,9 @@ export class WordMemory {
   /** The index has changed, and these words are new to it; null: many are. */
   noteChange(added: readonly string[] | null): void {
     this.documents = undefined;
-    if (added === null || added.length * this.words.count > maxCompared) return this.clear();
-    for (const word of added) {
+    const isLong = added === null || added.length * this.words.count > maxCompared;
+    if (isLong) this.words.clear();
+    for (const word of isLong ? [] : added) {
       const letters = lettersOf(word);
       for (const [known, kept] of this.words.entries())
         if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
