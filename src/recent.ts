@@ -1,10 +1,13 @@
-/** What was asked for lately: when it becomes too much, what was not asked for the longest goes first. */
+/**
+ * What was asked for lately, never more than there is room for. What goes first was not asked for since it was kept, or since others had to go; in
+ * the order in which it was kept. Mostly something is asked for that is kept: then it is only marked, and nothing is put in order.
+ */
 export class Recent<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
   private size = 0;
-  /** The last one is the one that was asked for last. */
-  private readonly kept = new Map<K, V>();
+  /** The first one is the next that may go. */
+  private readonly kept = new Map<K, Kept<V>>();
 
   constructor(maxSize: number, sizeOf: (value: V) => number = () => 1) {
     this.maxSize = maxSize;
@@ -16,36 +19,58 @@ export class Recent<K, V> {
   }
 
   find(key: K): V | undefined {
-    const value = this.kept.get(key);
-    if (value === undefined) return undefined;
-    this.kept.delete(key);
-    this.kept.set(key, value);
-    return value;
+    const found = this.kept.get(key);
+    if (found === undefined) return undefined;
+    found.isAsked = true;
+    return found.value;
   }
 
+  /** What is larger than all the room is not kept. */
   keep(key: K, value: V): void {
     this.forget(key);
-    this.kept.set(key, value);
-    this.size += this.sizeOf(value);
-    for (const oldest of this.kept.keys()) {
-      if (this.size <= this.maxSize) break;
-      this.forget(oldest);
-    }
+    const size = this.sizeOf(value);
+    if (size > this.maxSize) return;
+    if (this.size + size > this.maxSize) this.makeRoom(size);
+    this.kept.set(key, { value, isAsked: false });
+    this.size += size;
   }
 
   forget(key: K): void {
-    const value = this.kept.get(key);
-    if (value === undefined) return;
-    this.size -= this.sizeOf(value);
+    const found = this.kept.get(key);
+    if (found === undefined) return;
+    this.size -= this.sizeOf(found.value);
     this.kept.delete(key);
   }
 
-  entries(): IterableIterator<[K, V]> {
-    return this.kept.entries();
+  *entries(): Generator<[K, V]> {
+    for (const [key, { value }] of this.kept) yield [key, value];
   }
 
   clear(): void {
     this.kept.clear();
     this.size = 0;
   }
+
+  private makeRoom(size: number): void {
+    const upTo = this.maxSize - Math.max(size, this.maxSize * leastRoom);
+    let spared = 0;
+    for (const [key, first] of this.kept) {
+      if (this.size <= upTo) return;
+      if (first.isAsked && spared++ < maxSpared) {
+        first.isAsked = false;
+        this.kept.delete(key);
+        this.kept.set(key, first);
+      } else this.forget(key);
+    }
+  }
 }
+
+interface Kept<V> {
+  value: V;
+  isAsked: boolean;
+}
+
+/** This part of the room at a time: to find the first entry of a Map takes long when many before it have gone. */
+const leastRoom = 1 / 100;
+/** As many as are put at the end in some milliseconds. */
+const maxSpared = 10_000;
