@@ -76,6 +76,7 @@ interface Item {
   isOn: boolean;
   price: number;
   isBrass: boolean;
+  isNear: boolean;
 }
 
 interface Step {
@@ -112,9 +113,10 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
     ] as const),
     ...(['fail', 'lose a connection'] as const),
   ),
-  items: fc.array(fc.record({ isOn: fc.boolean(), price: fc.nat(99), isBrass: fc.boolean() }), {
-    ...{ minLength: 1, maxLength: 3 },
-  }),
+  items: fc.array(
+    fc.record({ isOn: fc.boolean(), price: fc.nat(99), isBrass: fc.boolean(), isNear: fc.boolean() }),
+    { minLength: 1, maxLength: 3 },
+  ),
   asked: fc.nat(),
 });
 
@@ -197,12 +199,13 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
   }
 }
 
-function resourceOf(id: string, { isOn, price, isBrass }: Item): Lamp {
+function resourceOf(id: string, { isOn, price, isBrass, isNear }: Item): Lamp {
   const name = isBrass ? 'Brass lamp' : 'Copper lamp';
-  return { id, descriptor: { name }, state: isOn ? 'on' : 'off', price };
+  const geo = { type: 'Point', coordinates: isNear ? [77.6, 13] : [77.7, 13] };
+  return { id, descriptor: { name }, state: isOn ? 'on' : 'off', price, geo };
 }
 
-type Lamp = Resource & { state?: string; price?: number };
+type Lamp = Resource & { state?: string; price?: number; geo?: object };
 
 function describe({ id, descriptor, state, price }: Lamp): string {
   return `${id}: ${descriptor?.name}, ${state}, ${price}`;
@@ -215,7 +218,25 @@ const questions: { intent: Intent; finds(item: Item): boolean }[] = [
   { intent: filter('length(@.state) == 2'), finds: ({ isOn }) => isOn },
   { intent: { textSearch: 'brass' }, finds: ({ isBrass }) => isBrass },
   { intent: { textSearch: 'lamp' }, finds: () => true },
+  { intent: near(), finds: ({ isNear }) => isNear },
+  {
+    intent: { ...near(), ...filter('@.price >= 50') },
+    finds: ({ isNear, price }) => isNear && price >= 50,
+  },
+  {
+    intent: { ...near(), ...filter('@.state == "on"'), textSearch: 'brass' },
+    finds: ({ isNear, isOn, isBrass }) => isNear && isOn && isBrass,
+  },
 ];
+
+function near(): Intent {
+  const geometry = { type: 'Point' as const, coordinates: [77.59, 13] as [number, number] };
+  return {
+    spatial: [
+      { op: 'S_DWITHIN', targets: '$.catalogs[*].resources[*].geo', geometry, distanceMeters: 3_000 },
+    ],
+  };
+}
 
 function filter(condition: string): Intent {
   return { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } };

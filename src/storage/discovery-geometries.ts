@@ -1,31 +1,21 @@
+import type { SphereBox } from '../rules/geometry/sphere-box.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { boxText, pathDistance } from './discovery-index.ts';
+import { span } from './discovery-keys.ts';
+import type { PlacedGeometry, StoredGeometry } from './place-memory.ts';
 
-// Geometries as a search asks for them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
+// Geometries as the database finds them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
 // provider's stand.
-
-/** A box on the sphere of radius 1. */
-export interface Box {
-  low: readonly number[];
-  high: readonly number[];
-}
 
 /** Where to look: under one of some paths, perhaps within a box. */
 export interface Region {
   paths: readonly string[];
-  box?: Box;
-}
-
-export interface StoredGeometry {
-  key: number;
-  position: number;
-  /** GeoJSON text. */
-  shape: string;
+  box?: SphereBox;
 }
 
 /** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
-export async function findRegionCount(
+export async function countRegion(
   queryable: Queryable,
   region: Region,
   limit: number,
@@ -68,19 +58,23 @@ export async function readRegion(
   return rows;
 }
 
-export interface NearbyGeometry extends StoredGeometry {
-  /** From box to box, through the sphere of radius 1: never more than from geometry to geometry. */
-  chord: number;
+/** The nearest of a region. */
+export interface Nearby {
+  geometries: readonly StoredGeometry[];
+  /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
+  reach: number;
 }
 
 /** The first ones of a region, the nearest boxes first; undefined where no path is known. */
-export async function findNearby(
+export async function readNearby(
   queryable: Queryable,
   region: Region,
-  from: Box,
+  from: SphereBox,
   limit: number,
-): Promise<NearbyGeometry[] | undefined> {
-  const { rows } = await queryable.query<NearbyGeometry | Record<keyof NearbyGeometry, null>>(
+): Promise<Nearby | undefined> {
+  const { rows } = await queryable.query<
+    (StoredGeometry & { chord: number }) | Record<'key' | 'position' | 'shape' | 'chord', null>
+  >(
     `select key, position, shape, chord
      from discovery.geometry_path as path
      left join lateral (
@@ -94,7 +88,60 @@ export async function findNearby(
     { prepared: true },
   );
   if (rows.length === 0) return undefined;
-  return rows.filter((row): row is NearbyGeometry => row.key !== null);
+  const geometries = rows.filter((row) => row.key !== null);
+  const last = geometries.at(-1);
+  return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
+}
+
+/** What stands in a box under each path, with where it stands; and which of the paths are known. */
+export async function readPlaced(
+  queryable: Queryable,
+  { paths, box }: Required<Region>,
+  limit: number,
+): Promise<{ paths: ReadonlySet<string>; geometries: PlacedGeometry[] }> {
+  const { rows } = await queryable.query<PlacedRow | (Record<keyof PlacedRow, null> & { path: string })>(
+    `select path, key, position, shape, ${corners}
+     from discovery.geometry_path as path
+     left join lateral (
+       select key, position, shape, box from discovery.geometry where ${insideCondition({ paths, box })} limit $3
+     ) as placed on true
+     where path = any ($1)
+     order by key, position`,
+    [paths, boxText(box), limit],
+    { prepared: true },
+  );
+  const geometries = rows.filter((row) => row.key !== null).map(placedOf);
+  return { paths: new Set(rows.map(({ path }) => path)), geometries };
+}
+
+/** The same of catalogs. */
+export async function readPlacedOf(
+  queryable: Queryable,
+  catalogKeys: readonly number[],
+  limit: number,
+): Promise<PlacedGeometry[]> {
+  const { rows } = await queryable.query<PlacedRow>(
+    `select path, geometry.key, position, shape, ${corners}
+     from unnest($1::bigint[]) as catalog (key)
+     join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
+     join discovery.geometry_path as path on path.id = path_id
+     limit $2`,
+    [bigintArray(catalogKeys), limit],
+    { prepared: true },
+  );
+  return rows.map(placedOf);
+}
+
+const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
+  cube_ur_coord(box, 1) as to_x, cube_ur_coord(box, 2) as to_y, cube_ur_coord(box, 3) as to_z`;
+
+type PlacedRow = StoredGeometry & { path: string } & Record<
+    'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z',
+    number
+  >;
+
+function placedOf({ path, key, position, shape, x, y, z, to_x, to_y, to_z }: PlacedRow): PlacedGeometry {
+  return { path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } };
 }
 
 /** Those of some keys under some paths. */
@@ -102,8 +149,8 @@ export async function readGeometries(
   queryable: Queryable,
   keys: readonly number[],
   paths: readonly string[],
-): Promise<{ key: number; shape: string }[]> {
-  const { rows } = await queryable.query<{ key: number; shape: string }>(
+): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
+  const { rows } = await queryable.query<Pick<StoredGeometry, 'key' | 'shape'>>(
     `select geometry.key, shape
      from unnest($1::bigint[]) as wanted (key)
      join discovery.geometry on geometry.key = wanted.key

@@ -5,10 +5,11 @@ import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
 import { PageMemory } from './page-memory.ts';
+import { PlaceMemory } from './place-memory.ts';
 import { WordMemory } from './word-memory.ts';
 
-// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents, what
-// words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and read again when it is needed.
+// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents,
+// geometries, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and read again when it is needed.
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
@@ -27,8 +28,9 @@ const maxStates = 100_000;
 /** Keys of resources, eight bytes each; a catalog counts as some more. */
 const maxMembers = 4_000_000;
 const membersOfCatalog = 12;
-/** Texts stand in the heap. */
+/** Texts and shapes stand in the heap. */
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
+const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
 
@@ -51,6 +53,7 @@ export interface Memory {
   members: Recent<number, readonly number[]>;
   pages: PageMemory;
   words: WordMemory;
+  places: PlaceMemory;
   inPieces: Set<number>;
 }
 
@@ -95,6 +98,7 @@ export function forgetAll(memory: Memory): void {
   memory.members.clear();
   memory.pages.clear();
   memory.words.clear();
+  memory.places.clear();
   memory.lists.clear();
 }
 
@@ -106,6 +110,7 @@ export function forgetChanged(memory: Memory, changes: readonly Change[]): void 
       memory.catalogs.delete(key);
       memory.members.forget(key);
       memory.pages.forget(key);
+      memory.places.noteChanged(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
     for (const list of JSON.parse(lists ?? '[]')) memory.lists.forget(list);
@@ -178,6 +183,11 @@ export function wordMemory(queryable: Queryable): WordMemory {
   return memoryOf(queryable).words;
 }
 
+/** Geometries that are known. */
+export function placeMemory(queryable: Queryable): PlaceMemory {
+  return memoryOf(queryable).places;
+}
+
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
   const { states } = memoryOf(queryable);
@@ -213,6 +223,7 @@ export function memoryOf(queryable: Queryable): Memory {
     members: new Recent(maxMembers, ({ length }) => length + membersOfCatalog),
     pages: new PageMemory(maxPageBytes),
     words: new WordMemory(maxMatches),
+    places: new PlaceMemory(maxPlaceBytes),
   };
   memories.set(database, memory);
   return memory;

@@ -3,10 +3,11 @@ import { quantify } from '../../rules/discover/quantify.ts';
 import { readGeometries } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
+import type { StoredGeometry } from '../../storage/place-memory.ts';
 import { roots } from '../geometries.ts';
 import type { Search } from './candidates.ts';
 import { type Judgement, judge } from './judge.ts';
-import type { PlacedConstraint } from './placed-constraint.ts';
+import { isAll, type PlacedConstraint } from './placed-constraint.ts';
 import type { Standing } from './standing.ts';
 
 /**
@@ -55,11 +56,7 @@ async function checkOne(
     placed,
     standings.flatMap(({ key }) => holders.get(key) ?? []),
   );
-  const judgements = await judge(
-    search,
-    constraint,
-    stored.map(({ shape }) => shape),
-  );
+  const judgements = await judge(search, constraint, stored);
   const byKey = new Map<number, Judgement[]>();
   for (const [index, { key }] of stored.entries()) {
     const judgement = judgements[index];
@@ -78,11 +75,11 @@ async function checkOne(
 /** Those of some keys that say whether they satisfy the constraint. A radius reaches none but those that were found around its middle. */
 async function findGeometries(
   { database }: Search,
-  { constraint, paths, nearby, isAllNearby }: PlacedConstraint,
+  { constraint, paths, nearby }: PlacedConstraint,
   keys: readonly number[],
-): Promise<{ key: number; shape: string }[]> {
+): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
   const wanted = new Set(keys);
-  if (nearby && isAllNearby && constraint.quantifier === 'ANY')
-    return nearby.filter(({ key }) => wanted.has(key));
+  if (nearby && isAll(nearby) && constraint.quantifier === 'ANY')
+    return nearby.geometries.filter(({ key }) => wanted.has(key));
   return readGeometries(database, [...wanted], paths);
 }

@@ -2,6 +2,7 @@ import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
+import type { StoredGeometry } from '../../storage/place-memory.ts';
 import type { Search } from './candidates.ts';
 
 /** What a constraint says of a stored geometry. */
@@ -15,26 +16,37 @@ export interface Judgement {
 const maxInlineQuery = 5_000;
 const maxInlineShapes = 200_000;
 
-/** Judges stored geometries, GeoJSON texts, in the given order. */
+/** Judges stored geometries, in the given order. */
 export async function judge(
   { threads, deadline }: Search,
   constraint: SpatialConstraint,
-  shapes: string[],
+  stored: readonly Stored[],
 ): Promise<Judgement[]> {
   deadline.check();
   const isShort =
     JSON.stringify(constraint.geometry).length <= maxInlineQuery &&
-    shapes.reduce((sum, { length }) => sum + length, 0) <= maxInlineShapes;
-  if (isShort) return judgeShapes({ constraint, shapes });
+    stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
+  if (isShort) return stored.map(readOnce).map(prepare(constraint));
   return threads.run<Judgement[]>({
     module: import.meta.url,
     name: judgeShapes.name,
-    input: { constraint, shapes },
+    input: { constraint, shapes: stored.map(({ shape }) => shape) },
     deadlineMs: deadline.remainingMs(),
   });
 }
 
-/** Runs here or in a thread. */
+type Stored = Pick<StoredGeometry, 'shape' | 'geometry'>;
+
+/** What is remembered is judged again and again; most are points. */
+function readOnce(stored: Stored): Geometry {
+  if (stored.shape.length > maxKnownShape) return JSON.parse(stored.shape);
+  stored.geometry ??= JSON.parse(stored.shape) as Geometry;
+  return stored.geometry;
+}
+
+const maxKnownShape = 200;
+
+/** The same in a thread, of GeoJSON texts. */
 export function judgeShapes({
   constraint,
   shapes,

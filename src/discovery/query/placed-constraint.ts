@@ -1,4 +1,4 @@
-import type { NearbyGeometry, Region } from '../../storage/discovery-geometries.ts';
+import type { Nearby, Region } from '../../storage/discovery-geometries.ts';
 import type { SpatialPlan } from './plan.ts';
 
 /** A constraint with where to look for what can satisfy it. */
@@ -6,12 +6,16 @@ export interface PlacedConstraint extends SpatialPlan {
   region: Region;
   /** How many geometries are there, as far as was counted; undefined where none of the paths is indexed. */
   count?: number;
-  /** The nearest ones, where it is a radius: so many, or all. */
-  nearby?: NearbyGeometry[];
+  /** The nearest ones, where it is a radius: so many as were looked for, or all. */
+  nearby?: Nearby;
   looked?: number;
-  isAllNearby?: boolean;
 }
 
 export function isRadius({ constraint }: SpatialPlan): boolean {
   return constraint.operator === 'S_DWITHIN';
+}
+
+/** Whether there are no others within the radius. */
+export function isAll({ reach }: Nearby): boolean {
+  return reach === Number.POSITIVE_INFINITY;
 }

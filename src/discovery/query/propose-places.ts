@@ -1,12 +1,13 @@
 import { addTo } from '../../group.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
-import { findNearby, readRegion, type StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { kindOf } from '../../storage/discovery-keys.ts';
 import { findCovered } from '../../storage/discovery-offers.ts';
+import { findGeometries, findNearby } from '../../storage/discovery-places.ts';
+import type { StoredGeometry } from '../../storage/place-memory.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
-import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
+import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
 import type { Plan } from './plan.ts';
 
 // The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
@@ -74,7 +75,7 @@ async function* inOrderOfKeys(
 ): AsyncGenerator<Place[]> {
   let after: StoredGeometry | undefined;
   for (let limit = placesAtOnce; ; limit = placesAtOnce * growth) {
-    const read = await readRegion(search.database, region, { after, limit });
+    const read = await findGeometries(search.database, region, { after, limit });
     yield await fitting(search, constraint, read);
     if (read.length < limit) break;
     after = read.at(-1);
@@ -87,19 +88,19 @@ async function* nearestFirst(
   { constraint, region, nearby, looked = 0, count = 0 }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
   const from = sphereBox(constraint.geometry);
-  for (let limit = looked, look = nearby ?? []; ; ) {
-    const reached = look.length < limit ? Number.POSITIVE_INFINITY : metersOf(look.at(-1)?.chord);
-    const places = await fitting(search, constraint, look);
+  for (let limit = looked, look = nearby; look; ) {
+    const reached = metersOf(look.reach);
+    const places = await fitting(search, constraint, look.geometries);
     yield places.filter(({ distance = 0 }) => distance <= reached);
-    if (look.length < limit) return;
+    if (isAll(look)) return;
     limit = Math.max(limit * growth, count + 1);
-    look = (await findNearby(search.database, region, from, limit)) ?? [];
+    look = await findNearby(search.database, region, from, limit);
   }
 }
 
 /** Along the surface, from a way through the sphere of radius 1. */
-function metersOf(chord = 0): number {
-  return 2 * earthRadiusMeters * Math.asin(Math.min(1, chord / 2));
+function metersOf(chord: number): number {
+  return chord > 2 ? chord : 2 * earthRadiusMeters * Math.asin(chord / 2);
 }
 
 /** Those that can belong to a resource that satisfies the constraint: for NONE, those for which it does not hold. */
@@ -108,11 +109,7 @@ async function fitting(
   constraint: PlacedConstraint['constraint'],
   stored: readonly StoredGeometry[],
 ): Promise<Place[]> {
-  const judgements = await judge(
-    search,
-    constraint,
-    stored.map(({ shape }) => shape),
-  );
+  const judgements = await judge(search, constraint, stored);
   const wanted = constraint.quantifier !== 'NONE';
   return stored.flatMap(({ key }, index) => {
     const { holds, distance } = judgements[index] ?? { holds: !wanted };

@@ -1,10 +1,10 @@
 import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
-import { findNearby, findRegionCount } from '../../storage/discovery-geometries.ts';
 import { listGeometryPaths } from '../../storage/discovery-index.ts';
+import { countGeometries, findNearby } from '../../storage/discovery-places.ts';
 import { roots } from '../geometries.ts';
 import { inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
 import { checkPlaces } from './check-places.ts';
-import { isRadius, type PlacedConstraint } from './placed-constraint.ts';
+import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
 import type { SpatialPlan } from './plan.ts';
 import { firstLook, proposePlaces } from './propose-places.ts';
 import type { Standing } from './standing.ts';
@@ -50,15 +50,14 @@ async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstr
   const box = quantifier === 'NONE' ? undefined : queryBox(operator, geometry, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
   const many = selectiveCount(plan) + 1;
-  const countAll = () => trace.time('count geometries', () => findRegionCount(database, region, many));
+  const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
   if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
   const looked = firstLook(plan);
   const nearby = await trace.time('look around', () =>
     findNearby(database, region, sphereBox(geometry), looked),
   );
   if (nearby === undefined) return { ...spatial, region };
-  const isAllNearby = nearby.length < looked;
-  if (isAllNearby) return { ...spatial, region, count: nearby.length, nearby, looked, isAllNearby };
+  if (isAll(nearby)) return { ...spatial, region, count: nearby.geometries.length, nearby, looked };
   // The nearest come first, so that it matters only to a text how many there are.
   const count = plan.text === undefined ? many : await countAll();
   return { ...spatial, region, count, nearby, looked };

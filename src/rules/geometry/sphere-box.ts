@@ -99,7 +99,8 @@ function includes(from: number, to: number, angle: number): boolean {
   return Math.ceil((from - angle) / 360) <= Math.floor((to - angle) / 360);
 }
 
-function unite(boxes: readonly SphereBox[]): SphereBox {
+/** The smallest box around some. */
+export function unite(boxes: readonly SphereBox[]): SphereBox {
   return boxes.reduce((united, { low, high }) => ({
     low: combine(united.low, low, Math.min),
     high: combine(united.high, high, Math.max),

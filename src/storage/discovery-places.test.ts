@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { arbitraryGeometry, type Lattice } from '../../tests/support/arbitrary-geometry.ts';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { applyCatalog } from '../discovery/ingest.ts';
+import { removeCatalogs } from '../discovery/remove-catalogs.ts';
+import { silentLogger } from '../logger.ts';
+import type { Geometry } from '../protocol/geojson.ts';
+import { queryBox, sphereBox } from '../rules/geometry/sphere-box.ts';
+import { catchUp } from './catch-up.ts';
+import { type Database, openDatabase } from './database.ts';
+import { countRegion, type Region, readNearby, readRegion } from './discovery-geometries.ts';
+import { countGeometries, findGeometries, findNearby } from './discovery-places.ts';
+
+const path = '$.catalogs[*].resources[*].geo';
+/** In town, at the date line, and at a pole. */
+const lattices: readonly Lattice[] = [
+  { west: 77.5, south: 12.9, step: 2 ** -7, size: 8 },
+  { west: 179.96, south: -10, step: 2 ** -7, size: 8 },
+  { west: -100, south: 89.9, step: 2 ** -7, size: 8 },
+];
+const now = new Date('2026-06-01T12:00:00Z');
+
+let home: TestDatabase;
+let writer: Database;
+/** A process that remembers; its statements are counted. */
+let reader: Database;
+let statements = 0;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
+  writer = await open();
+  const opened = await open();
+  const query: Database['query'] = (...asked) => {
+    statements++;
+    return opened.query(...asked);
+  };
+  reader = Object.create(opened, { query: { value: query } });
+});
+afterAll(async () => {
+  await Promise.all([writer.close(), reader.close()]);
+  await home.drop();
+});
+beforeEach(async () => {
+  await writer.query(
+    'truncate discovery.run, discovery.catalog, discovery.resource, discovery.geometry cascade',
+  );
+  await catchUp(reader);
+});
+
+const ref = (id: string) => ({ source: 'node', owner: 'provider.example/reg', id });
+
+/** Makes a catalog have these places, one for each of its resources. */
+async function place(id: string, ...geometries: Geometry[]): Promise<void> {
+  const resources = geometries.map((geo, index) => ({ id: `r${index}`, descriptor: { name: 'Here' }, geo }));
+  const incoming = { ...ref(id), type: 'REGULAR', networks: [], mode: 'FULL' } as const;
+  await writer.transaction((tx) =>
+    applyCatalog(tx, { ...incoming, catalog: catalog(id, { resources }) }, now),
+  );
+}
+
+const point = (longitude: number, latitude = 13): Geometry => ({
+  type: 'Point',
+  coordinates: [longitude, latitude],
+});
+
+function around(geometry: Geometry, meters = 2_000): Region {
+  return { paths: [path], box: queryBox('S_DWITHIN', geometry, meters) };
+}
+
+const search = async (region = around(point(77.6))) =>
+  (await findGeometries(reader, region, { limit: 1_000 })).map(({ shape }) => JSON.parse(shape));
+
+describe('geometries that are remembered', () => {
+  it('are those that the database finds, whatever they are and wherever one looks', async () => {
+    for (const lattice of lattices) {
+      const geometry = arbitraryGeometry(lattice);
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(geometry, { minLength: 1, maxLength: 12 }),
+          fc.array(fc.tuple(geometry, fc.constantFrom(0, 500, 3_000, 20_000)), {
+            minLength: 1,
+            maxLength: 4,
+          }),
+          async (stored, looks) => {
+            await place('c', ...stored);
+            await catchUp(reader);
+            for (const [from, meters] of [...looks, ...looks]) await expectSame(around(from, meters), from);
+          },
+        ),
+        { numRuns: 8 },
+      );
+    }
+  }, 60_000);
+
+  async function expectSame(region: Region, from: Geometry): Promise<void> {
+    const box = sphereBox(from);
+    for (const limit of [3, 1_000]) {
+      const nearby = await findNearby(reader, region, box, limit);
+      const expected = await readNearby(writer, region, box, limit);
+      expect(nearby?.reach).toBeCloseTo(expected?.reach ?? Number.NaN, 9);
+      expect(nearby?.geometries.length).toBe(expected?.geometries.length);
+    }
+    const all = await readRegion(writer, region, { limit: 1_000 });
+    expect(strip(await findGeometries(reader, region, { limit: 1_000 }))).toEqual(strip(all));
+    const [first] = all;
+    if (first)
+      expect(strip(await findGeometries(reader, region, { after: first, limit: 2 }))).toEqual(
+        strip(all.slice(1, 3)),
+      );
+    expect(await countGeometries(reader, region, 1_000)).toBe(await countRegion(writer, region, 1_000));
+  }
+
+  const strip = (found: readonly { key: number; position: number; shape: string }[]) =>
+    found.map(({ key, position, shape }) => ({ key, position, shape }));
+
+  it('are not read again while none of them has changed', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    expect(await search()).toEqual([point(77.6)]);
+    statements = 0;
+    expect(await search()).toEqual([point(77.6)]);
+    expect(statements).toBe(0);
+    await place('elsewhere', point(20));
+    await catchUp(reader);
+    statements = 0;
+    expect(await search()).toEqual([point(77.6)]);
+    expect(await search()).toEqual([point(77.6)]);
+    expect(statements).toBe(1); // where that is
+  });
+
+  it('follow what comes, moves and goes', async () => {
+    const seen: unknown[] = [];
+    const look = async () => {
+      await catchUp(reader);
+      seen.push((await search()).length, (await search(around(point(77.9)))).length);
+    };
+    await look();
+    await place('c', point(77.6));
+    await look();
+    await place('c', point(77.6), point(77.9));
+    await look();
+    await place('c', point(77.9));
+    await look();
+    await writer.transaction((tx) => removeCatalogs(tx, [ref('c')], now));
+    await look();
+    expect(seen).toEqual([0, 0, 1, 0, 1, 1, 0, 1, 0, 0]);
+  });
+
+  it('are what they were when the process last caught up', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    await search();
+    await place('c', point(20));
+    expect(await search()).toEqual([point(77.6)]);
+  });
+
+  it('are found under a path as soon as there is one', async () => {
+    const region = around(point(77.6));
+    const other = { ...region, paths: ['$.catalogs[*].resources[*].spot'] };
+    await place('c', point(77.6));
+    await catchUp(reader);
+    expect(await countGeometries(reader, other, 10)).toBeUndefined();
+    expect(await findNearby(reader, other, sphereBox(point(77.6)), 10)).toBeUndefined();
+    const incoming = { ...ref('d'), type: 'REGULAR', networks: [], mode: 'FULL' } as const;
+    const resources = [{ id: 'r', descriptor: { name: 'There' }, spot: point(20) }];
+    await writer.transaction((tx) =>
+      applyCatalog(tx, { ...incoming, catalog: catalog('d', { resources }) }, now),
+    );
+    await catchUp(reader);
+    expect(await countGeometries(reader, other, 10)).toBe(0);
+  });
+
+  it('are all read again after many catalogs have changed', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    await search();
+    for (let index = 0; index <= 100; index++) await place(`c${index}`, point(77.6));
+    await catchUp(reader);
+    expect(await search()).toHaveLength(102);
+  });
+
+  it('are as recent after hundreds of changes, one by one', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    await search();
+    await place('c', point(77.6), point(77.6));
+    for (let index = 0; index <= 210; index++) {
+      await writer.query(`update discovery.catalog set is_active = is_active`);
+      await catchUp(reader);
+      await search(around(point(20)));
+    }
+    expect(await search()).toHaveLength(2);
+  });
+
+  it('are left to the database where there are too many', async () => {
+    await place('c', ...Array.from({ length: 4_001 }, () => point(77.6)));
+    await catchUp(reader);
+    const region = around(point(77.6));
+    for (const attempt of [1, 2, 3]) {
+      statements = 0;
+      expect(await countGeometries(reader, region, 5_000)).toBe(4_001);
+      expect(statements).toBe(attempt === 1 ? 2 : 1);
+    }
+  });
+});
