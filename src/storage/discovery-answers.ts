@@ -5,7 +5,7 @@ import type { Queryable } from './database.ts';
 import { type CandidateQuery, type DocumentCheck, readPassing } from './discovery-candidates.ts';
 import type { Gate } from './discovery-gate.ts';
 import { readHomes } from './discovery-homes.ts';
-import { catalogKeyOf } from './discovery-keys.ts';
+import { catalogKeyOf, keysBetween } from './discovery-keys.ts';
 import { pageMemory, readToKeep } from './index-memory.ts';
 import type { KnownHome, KnownOffer, KnownResource } from './page-memory.ts';
 
@@ -52,7 +52,7 @@ export async function readPage(queryable: Queryable, query: PageQuery): Promise<
   const { keys, isSettled, atMost, offset, limit, gate } = query;
   const passed = isSettled ? keys : await readPassing(queryable, query, atMost);
   const count = Math.min(passed.length, atMost);
-  const onPage = Array.from(passed).slice(offset, Math.min(count, offset + limit));
+  const onPage = Array.from(keysBetween(passed, offset, Math.min(count, offset + limit)));
   const known = findKnown(queryable, onPage, query);
   const unknown = onPage.filter((key) => !known.has(key));
   const read = unknown.length === 0 ? new Map() : await readUnknown(queryable, unknown, query);

@@ -13,18 +13,18 @@ export interface DocumentCheck {
   lax?: string;
 }
 
-export interface CandidateQuery {
+export interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>> {
   /** In the order of the answer. */
-  keys: ArrayLike<number>;
+  keys: K;
   check?: DocumentCheck;
 }
 
 /** The resources that pass, in the order in which they were named, none twice: the first so many of them. */
-export async function readPassing(
+export async function readPassing<K extends ArrayLike<number>>(
   queryable: Queryable,
-  query: CandidateQuery,
+  query: CandidateQuery<K>,
   atMost = Number.MAX_SAFE_INTEGER,
-): Promise<number[]> {
+): Promise<K | number[]> {
   if (query.check === undefined || query.keys.length === 0)
     return await withMembers(queryable, query.keys, atMost);
   const parameters = new Parameters();

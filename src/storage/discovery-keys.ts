@@ -30,5 +30,12 @@ export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
   return number < firstOffer ? 'resource' : 'offer';
 }
 
+/** Those from one place up to another, without copying them where that is not needed. */
+export function keysBetween<K extends ArrayLike<number>>(keys: K, start: number, end: number): K {
+  if (start === 0 && keys.length <= end) return keys;
+  const part = keys instanceof Float64Array ? keys.subarray(start, end) : Array.from(keys).slice(start, end);
+  return part as ArrayLike<number> as K;
+}
+
 export const firstNumbers = { resource: 1, offer: firstOffer } as const;
 export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as const;

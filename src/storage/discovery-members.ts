@@ -1,18 +1,18 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
-import { catalogKeyOf, firstNumbers, isHead } from './discovery-keys.ts';
+import { catalogKeyOf, firstNumbers, isHead, keysBetween } from './discovery-keys.ts';
 import { memberMemory, readToKeep } from './index-memory.ts';
 
 /** Of catalogs with more resources, only as many are read as are asked for. */
 const maxKept = 1_000;
 
 /** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
-export async function withMembers(
+export async function withMembers<K extends ArrayLike<number>>(
   queryable: Queryable,
-  keys: ArrayLike<number>,
+  keys: K,
   atMost = Number.MAX_SAFE_INTEGER,
-): Promise<number[]> {
-  if (!hasCatalogs(keys)) return Array.from(keys).slice(0, atMost);
+): Promise<K | number[]> {
+  if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
   const membersOf = await findMembers(queryable, keys, atMost);
   const found = new Set<number>();
   for (let index = 0; index < keys.length && found.size < atMost; index++) {

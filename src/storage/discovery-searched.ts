@@ -15,51 +15,54 @@ export async function findSearched(
   keys: ArrayLike<number>,
   gate: Gate,
 ): Promise<Float64Array> {
-  const known = knownCatalogs(queryable);
-  const unknown = findUnknown(known, keys);
   // Without waiting where all are known: meanwhile some could be forgotten.
-  const states = unknown.size === 0 ? known : await findStates(queryable, keys, unknown);
-  const verdicts = new Map<CatalogState | undefined, boolean>([[undefined, false]]);
+  const searched = selectSearched(knownCatalogs(queryable), keys, gate);
+  return searched ?? selectSearched(await findStates(queryable, keys), keys, gate) ?? new Float64Array();
+}
+
+/** Undefined where nothing is known of one of the catalogs. */
+function selectSearched(
+  states: ReadonlyMap<number, CatalogState | undefined>,
+  keys: ArrayLike<number>,
+  gate: Gate,
+): Float64Array | undefined {
+  const verdicts = new Map<CatalogState, boolean>();
   const searched = new Float64Array(keys.length);
   let count = 0;
-  let [catalogKey, isIn] = [Number.NaN, false];
+  let catalogKey = Number.NaN;
+  let last: CatalogState | undefined;
+  let isIn = false;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as number;
-    // Most stand beside others of their catalog.
+    // Most stand beside others of their catalog, and most catalogs have the state of others.
     if (catalogKeyOf(key) !== catalogKey) {
       catalogKey = catalogKeyOf(key);
       const state = states.get(catalogKey);
-      isIn = verdicts.get(state) ?? (state !== undefined && isSearched(state, gate, gate.now));
-      verdicts.set(state, isIn);
+      if (state === undefined && !states.has(catalogKey)) return undefined;
+      if (state !== last) {
+        last = state;
+        isIn = state !== undefined && (verdicts.get(state) ?? isSearched(state, gate, gate.now));
+        if (state !== undefined) verdicts.set(state, isIn);
+      }
     }
     if (isIn) searched[count++] = key;
   }
   return searched.subarray(0, count);
 }
 
-function findUnknown(known: ReadonlyMap<number, unknown>, keys: ArrayLike<number>): Set<number> {
-  const unknown = new Set<number>();
-  let last = Number.NaN;
-  for (let index = 0; index < keys.length; index++) {
-    const catalogKey = catalogKeyOf(keys[index] as number);
-    if (catalogKey !== last && !known.has(catalogKey)) unknown.add(catalogKey);
-    last = catalogKey;
-  }
-  return unknown;
-}
-
-/** The states of the catalogs of these keys, some of which are read. */
+/** The states of the catalogs of all these keys; what is not known is read. */
 async function findStates(
   queryable: Queryable,
   keys: ArrayLike<number>,
-  unknown: ReadonlySet<number>,
 ): Promise<Map<number, CatalogState | undefined>> {
   const known = knownCatalogs(queryable);
   // Taken now: what is known may be forgotten while the rest is read.
   const states = new Map<number, CatalogState | undefined>();
+  const unknown = new Set<number>();
   for (let index = 0; index < keys.length; index++) {
     const catalogKey = catalogKeyOf(keys[index] as number);
     states.set(catalogKey, known.get(catalogKey));
+    if (!known.has(catalogKey)) unknown.add(catalogKey);
   }
   const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, [...unknown]));
   if (mayKeep) keepCatalogs(queryable, found);

@@ -9,7 +9,6 @@ import {
 import { type Confirmation, type ListedResource, readPage } from '../../storage/discovery-answers.ts';
 import { headOf } from '../../storage/discovery-keys.ts';
 import type { Candidates, Search } from './candidates.ts';
-import { inSlices } from './passing.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -54,21 +53,40 @@ export async function buildAnswer(
   return { answer: pageAnswer(found, total, paging), isOutdated };
 }
 
-/** What has passed is gathered first; of the rest, so many at a time that the first ones are enough as a rule. */
-function keysToRead({ keys, isSettled }: Candidates, needed: number): AsyncIterable<number[]> {
-  return isSettled ? gathered(keys, needed) : inSlices(keys, Math.ceil(needed * spare));
+/** As many as are needed, of those that have passed; of others, so many at a time that the first ones are enough as a rule. */
+function keysToRead({ keys, isSettled }: Candidates, needed: number): AsyncIterable<ArrayLike<number>> {
+  return gathered(keys, isSettled ? needed : needed * spare);
 }
 
 const spare = 1.1;
 
-async function* gathered(parts: AsyncIterable<ArrayLike<number>>, needed: number): AsyncGenerator<number[]> {
-  const keys: number[] = [];
+/** At least so many at a time, until all have come. */
+async function* gathered(
+  parts: AsyncIterable<ArrayLike<number>>,
+  least: number,
+): AsyncGenerator<ArrayLike<number>> {
+  let held: ArrayLike<number>[] = [];
+  let count = 0;
   for await (const part of parts) {
-    // One by one: a catalog may have more resources than a call takes arguments.
-    for (let index = 0; index < part.length; index++) keys.push(part[index] as number);
-    if (keys.length >= needed) break;
+    held.push(part);
+    count += part.length;
+    if (count < least) continue;
+    yield joined(held, count);
+    [held, count] = [[], 0];
   }
-  if (keys.length > 0) yield keys;
+  if (count > 0) yield joined(held, count);
+}
+
+/** Mostly it is one part, which is not copied. */
+function joined(parts: readonly ArrayLike<number>[], count: number): ArrayLike<number> {
+  if (parts.length === 1 && parts[0]) return parts[0];
+  const all = new Float64Array(count);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** What the index decided is confirmed on the documents. */

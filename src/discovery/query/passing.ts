@@ -1,6 +1,6 @@
 import { neededCount } from '../../rules/discover/page-answer.ts';
 import { readPassing, readPassingDocuments } from '../../storage/discovery-candidates.ts';
-import { catalogKeyOf } from '../../storage/discovery-keys.ts';
+import { catalogKeyOf, keysBetween } from '../../storage/discovery-keys.ts';
 import { hasCatalogs, withMembers } from '../../storage/discovery-members.ts';
 import { findSearched } from '../../storage/discovery-searched.ts';
 import type { Candidates, Search } from './candidates.ts';
@@ -43,13 +43,7 @@ async function* searched(
 ): AsyncGenerator<Float64Array> {
   for await (const part of parts)
     for (let start = 0; start < part.length; start += searchedAtOnce)
-      yield await findSearched(database, slice(part, start, start + searchedAtOnce), gate);
-}
-
-function slice(keys: ArrayLike<number>, start: number, end: number): ArrayLike<number> {
-  return keys instanceof Float64Array
-    ? keys.subarray(start, end)
-    : Array.prototype.slice.call(keys, start, end);
+      yield await findSearched(database, keysBetween(part, start, start + searchedAtOnce), gate);
 }
 
 /** Keys of resources, in the order of the candidates. */
@@ -70,10 +64,7 @@ async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGene
 }
 
 /** As many at a time, however many come in each part. */
-export async function* inSlices(
-  parts: AsyncIterable<ArrayLike<number>>,
-  size: number,
-): AsyncGenerator<number[]> {
+async function* inSlices(parts: AsyncIterable<ArrayLike<number>>, size: number): AsyncGenerator<number[]> {
   let slice: number[] = [];
   for await (const part of parts) {
     for (let index = 0; index < part.length; index++) {
