@@ -3,7 +3,7 @@ import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { boxText, pathDistance } from './discovery-index.ts';
 import { span } from './discovery-keys.ts';
-import type { PlacedGeometry, StoredGeometry } from './place-memory.ts';
+import type { Place, PlacedGeometry, StoredGeometry } from './place-memory.ts';
 
 // Geometries as the database finds them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
 // provider's stand.
@@ -99,7 +99,9 @@ export async function readPlaced(
   { paths, box }: Required<Region>,
   limit: number,
 ): Promise<{ paths: ReadonlySet<string>; geometries: PlacedGeometry[] }> {
-  const { rows } = await queryable.query<PlacedRow | (Record<keyof PlacedRow, null> & { path: string })>(
+  const { rows } = await queryable.query<
+    PlaceRow & (StoredGeometry | Record<'key' | 'position' | 'shape', null>)
+  >(
     `select path, key, position, shape, ${corners}
      from discovery.geometry_path as path
      left join lateral (
@@ -110,18 +112,21 @@ export async function readPlaced(
     [paths, boxText(box), limit],
     { prepared: true },
   );
-  const geometries = rows.filter((row) => row.key !== null).map(placedOf);
+  const geometries = rows.flatMap((row) => {
+    const { key, position, shape } = row;
+    return key === null ? [] : [{ key, position, shape, ...placeOf(row) }];
+  });
   return { paths: new Set(rows.map(({ path }) => path)), geometries };
 }
 
-/** The same of catalogs. */
-export async function readPlacedOf(
+/** Where the geometries of catalogs stand. */
+export async function readPlacesOf(
   queryable: Queryable,
   catalogKeys: readonly number[],
   limit: number,
-): Promise<PlacedGeometry[]> {
-  const { rows } = await queryable.query<PlacedRow>(
-    `select path, geometry.key, position, shape, ${corners}
+): Promise<Place[]> {
+  const { rows } = await queryable.query<PlaceRow>(
+    `select path, ${corners}
      from unnest($1::bigint[]) as catalog (key)
      join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
      join discovery.geometry_path as path on path.id = path_id
@@ -129,19 +134,16 @@ export async function readPlacedOf(
     [bigintArray(catalogKeys), limit],
     { prepared: true },
   );
-  return rows.map(placedOf);
+  return rows.map(placeOf);
 }
 
 const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
   cube_ur_coord(box, 1) as to_x, cube_ur_coord(box, 2) as to_y, cube_ur_coord(box, 3) as to_z`;
 
-type PlacedRow = StoredGeometry & { path: string } & Record<
-    'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z',
-    number
-  >;
+type PlaceRow = Pick<Place, 'path'> & Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number>;
 
-function placedOf({ path, key, position, shape, x, y, z, to_x, to_y, to_z }: PlacedRow): PlacedGeometry {
-  return { path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } };
+function placeOf({ path, x, y, z, to_x, to_y, to_z }: PlaceRow): Place {
+  return { path, box: { low: [x, y, z], high: [to_x, to_y, to_z] } };
 }
 
 /** Those of some keys under some paths. */

@@ -6,7 +6,7 @@ import {
   type Region,
   readNearby,
   readPlaced,
-  readPlacedOf,
+  readPlacesOf,
   readRegion,
 } from './discovery-geometries.ts';
 import { placeMemory, readToKeep } from './index-memory.ts';
@@ -17,8 +17,9 @@ import type { KnownCell, PlacedGeometry, StoredGeometry } from './place-memory.t
 
 /** More are not remembered of the cells that one search looks into. */
 const maxGeometries = 4_000;
-/** When more catalogs have changed, all is read again as it is needed. */
+/** When more catalogs have changed, or they have more geometries, all is read again as it is needed. */
 const maxUnread = 100;
+const maxUnreadGeometries = 500;
 
 /** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
 export async function countGeometries(
@@ -97,10 +98,10 @@ async function isUpToDate(queryable: Queryable): Promise<boolean> {
   const catalogs = [...memory.unread];
   if (catalogs.length === 0) return true;
   if (catalogs.length <= maxUnread) {
-    const read = () => readPlacedOf(queryable, catalogs, maxGeometries + 1);
+    const read = () => readPlacesOf(queryable, catalogs, maxUnreadGeometries + 1);
     const { found, mayKeep } = await readToKeep(queryable, read);
     if (!mayKeep) return false;
-    if (found.length <= maxGeometries) {
+    if (found.length <= maxUnreadGeometries) {
       memory.noteRead(catalogs, found);
       return true;
     }

@@ -17,14 +17,14 @@ export interface StoredGeometry {
   geometry?: Geometry;
 }
 
-export interface PlacedGeometry extends StoredGeometry {
+export interface Place {
   path: string;
   box: SphereBox;
 }
 
-export interface KnownCell {
-  path: string;
-  box: SphereBox;
+export interface PlacedGeometry extends StoredGeometry, Place {}
+
+export interface KnownCell extends Place {
   /** Whether something is indexed under the path, here or elsewhere. */
   isPathKnown: boolean;
   /** All that touch the cell, in the order of keys; undefined where they are too many to be remembered. */
@@ -42,7 +42,7 @@ interface Kept {
 interface Change {
   catalogs: readonly number[];
   /** Where their geometries stand since. */
-  placed: readonly Pick<PlacedGeometry, 'path' | 'box'>[];
+  placed: readonly Place[];
 }
 
 /** A cell that was not looked into for so long is read again. */
@@ -94,6 +94,7 @@ export class PlaceMemory {
   clear(): void {
     this.cells.clear();
     this.unread.clear();
+    this.changes.length = 0;
   }
 }
 
