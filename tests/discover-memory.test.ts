@@ -170,7 +170,7 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
       tx,
       {
         ...{ ...ref, type: 'REGULAR', networks, mode },
-        catalog: catalog(id, { resources: [], ...members }),
+        catalog: catalog(id, { resources: [], provider, ...members }),
       },
       new Date(),
     );
@@ -199,6 +199,11 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
   }
 }
 
+const provider = {
+  ...{ id: 'p', descriptor: { name: 'P' } },
+  availableAt: [{ geo: { type: 'Point' as const, coordinates: [77.6, 13] as [number, number] } }],
+};
+
 function resourceOf(id: string, { isOn, price, isBrass, isNear }: Item): Lamp {
   const name = isBrass ? 'Brass lamp' : 'Copper lamp';
   const geo = { type: 'Point', coordinates: isNear ? [77.6, 13] : [77.7, 13] };
@@ -224,17 +229,19 @@ const questions: { intent: Intent; finds(item: Item): boolean }[] = [
     finds: ({ isNear, price }) => isNear && price >= 50,
   },
   {
+    intent: { ...near('$.catalogs[*].provider.availableAt[*].geo'), ...filter('@.price < 50') },
+    finds: ({ price }) => price < 50,
+  },
+  {
     intent: { ...near(), ...filter('@.state == "on"'), textSearch: 'brass' },
     finds: ({ isNear, isOn, isBrass }) => isNear && isOn && isBrass,
   },
 ];
 
-function near(): Intent {
+function near(targets = '$.catalogs[*].resources[*].geo'): Intent {
   const geometry = { type: 'Point' as const, coordinates: [77.59, 13] as [number, number] };
   return {
-    spatial: [
-      { op: 'S_DWITHIN', targets: '$.catalogs[*].resources[*].geo', geometry, distanceMeters: 3_000 },
-    ],
+    spatial: [{ op: 'S_DWITHIN', targets, geometry, distanceMeters: 3_000 }],
   };
 }
 

@@ -1,7 +1,8 @@
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { lastNumbers, span } from './discovery-keys.ts';
-import { hasCatalogs, withMembers } from './discovery-members.ts';
+import { hasCatalogs, withFewMembers, withMembers } from './discovery-members.ts';
+import { readToKeep, verdictMemory } from './index-memory.ts';
 import { Parameters } from './parameters.ts';
 
 // Resources that the index proposed, of searched catalogs: which of them pass a check on their documents. A catalog's own key stands for all its
@@ -22,15 +23,55 @@ export interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>>
 /** The resources that pass, in the order in which they were named, none twice: the first so many of them. */
 export async function readPassing<K extends ArrayLike<number>>(
   queryable: Queryable,
-  query: CandidateQuery<K>,
+  { keys, check }: CandidateQuery<K>,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
-  if (query.check === undefined || query.keys.length === 0)
-    return await withMembers(queryable, query.keys, atMost);
+  if (check === undefined || keys.length === 0) return withMembers(queryable, keys, atMost);
+  const name = JSON.stringify([check.strict, check.lax]);
+  const isShort = name.length <= maxName && keys.length <= maxRemembered;
+  const few = isShort ? await withFewMembers(queryable, keys) : undefined;
+  if (few === undefined || few.length > maxRemembered)
+    return selectPassing(queryable, { keys, check }, atMost);
+  return (await findPassing(queryable, { keys: few, check }, name)).slice(0, atMost);
+}
+
+/** Checks with longer names are not remembered. */
+const maxName = 300;
+/** What is said of more resources at a time is not remembered: that would take long, and room for what is asked for more often. */
+const maxRemembered = 1_000;
+
+/** What is not known of these resources (verdict-memory.ts) is read. */
+async function findPassing(
+  queryable: Queryable,
+  { keys, check }: CandidateQuery<readonly number[]>,
+  name: string,
+): Promise<number[]> {
+  const memory = verdictMemory(queryable);
+  const passing = new Set<number>();
+  const unknown = keys.filter((key) => {
+    const passes = memory.find(name, key);
+    if (passes) passing.add(key);
+    return passes === undefined;
+  });
+  if (unknown.length > 0) {
+    const { found, mayKeep } = await readToKeep(queryable, () =>
+      selectPassing(queryable, { keys: unknown, check }),
+    );
+    for (const key of found) passing.add(key);
+    if (mayKeep) memory.keep(name, unknown, passing);
+  }
+  return keys.filter((key) => passing.has(key));
+}
+
+async function selectPassing(
+  queryable: Queryable,
+  query: CandidateQuery,
+  atMost = Number.MAX_SAFE_INTEGER,
+): Promise<number[]> {
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by place, key))::text as keys from (
-       select key, place from (${passing(query, parameters)}) as passing order by place, key limit ${parameters.add(atMost)}
+       select key, place from (${passingKeys(query, parameters)}) as passing order by place, key limit ${parameters.add(atMost)}
      ) as first`,
     parameters.values,
     { prepared: true },
@@ -48,7 +89,7 @@ export async function readPassingDocuments(
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ key: number; document: string }>(
     `select key, document::text as document
-     from (${passing(query, parameters)}) as passing join discovery.resource using (key)
+     from (${passingKeys(query, parameters)}) as passing join discovery.resource using (key)
      order by place, key`,
     parameters.values,
     { prepared: true },
@@ -60,7 +101,7 @@ export async function readPassingDocuments(
  * Selects the keys that pass, with their places. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
  * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
  */
-function passing({ keys, check }: CandidateQuery, parameters: Parameters): string {
+function passingKeys({ keys, check }: CandidateQuery, parameters: Parameters): string {
   const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, place)`;
   const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
   if (hasCatalogs(keys)) {

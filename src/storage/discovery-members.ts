@@ -6,6 +6,9 @@ import { memberMemory, readToKeep } from './index-memory.ts';
 /** Of catalogs with more resources, only as many are read as are asked for. */
 const maxKept = 1_000;
 
+/** By the catalogs' keys. */
+type Members = Map<number, readonly number[] | null | undefined>;
+
 /** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
 export async function withMembers<K extends ArrayLike<number>>(
   queryable: Queryable,
@@ -13,41 +16,54 @@ export async function withMembers<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  const membersOf = await findMembers(queryable, keys, atMost);
+  return inPlace(keys, await findMembers(queryable, knownMembers(queryable, keys), atMost), atMost);
+}
+
+/** All of them, where none of the catalogs has many: then they are known from now on. Undefined where one has many. */
+export async function withFewMembers(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+): Promise<readonly number[] | undefined> {
+  if (!hasCatalogs(keys)) return Array.from(keys);
+  const known = knownMembers(queryable, keys);
+  for (const members of known.values()) if (members === null) return undefined;
+  const found = await findMembers(queryable, known, maxKept);
+  for (const members of found.values()) if (members && members.length > maxKept) return undefined;
+  return inPlace(keys, found, Number.MAX_SAFE_INTEGER);
+}
+
+/** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */
+function knownMembers(queryable: Queryable, keys: ArrayLike<number>): Members {
+  const memory = memberMemory(queryable);
+  const known: Members = new Map();
+  for (let index = 0; index < keys.length; index++) {
+    if (!isHead(keys[index] as number)) continue;
+    const catalogKey = catalogKeyOf(keys[index] as number);
+    known.set(catalogKey, memory.find(catalogKey));
+  }
+  return known;
+}
+
+/** Of each catalog at most so many; what is not known is read. */
+async function findMembers(queryable: Queryable, known: Members, atMost: number): Promise<Members> {
+  const unknown = Array.from(known.keys()).filter((catalogKey) => !known.get(catalogKey));
+  if (unknown.length === 0) return known;
+  const limit = Math.max(atMost, maxKept + 1);
+  const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown, limit));
+  const memory = memberMemory(queryable);
+  for (const [catalogKey, members] of found)
+    if (mayKeep) memory.keep(catalogKey, members.length <= maxKept ? members : null);
+  return new Map([...known, ...found]);
+}
+
+function inPlace(keys: ArrayLike<number>, members: Members, atMost: number): number[] {
   const found = new Set<number>();
   for (let index = 0; index < keys.length && found.size < atMost; index++) {
     const key = keys[index] as number;
     if (!isHead(key)) found.add(key);
-    else for (const member of membersOf(catalogKeyOf(key))) found.add(member);
+    else for (const member of members.get(catalogKeyOf(key)) ?? []) found.add(member);
   }
   return [...found].slice(0, atMost);
-}
-
-/** The resources of the catalogs that stand among these keys, of each at most so many; what is not known is read. */
-async function findMembers(
-  queryable: Queryable,
-  keys: ArrayLike<number>,
-  atMost: number,
-): Promise<(catalogKey: number) => readonly number[]> {
-  const known = new Map<number, readonly number[]>();
-  const unknown: number[] = [];
-  const memory = memberMemory(queryable);
-  for (let index = 0; index < keys.length; index++) {
-    if (!isHead(keys[index] as number)) continue;
-    const catalogKey = catalogKeyOf(keys[index] as number);
-    const members = memory.find(catalogKey);
-    if (members) known.set(catalogKey, members);
-    else unknown.push(catalogKey);
-  }
-  if (unknown.length > 0) {
-    const limit = Math.max(atMost, maxKept + 1);
-    const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown, limit));
-    for (const [catalogKey, members] of found) {
-      known.set(catalogKey, members);
-      if (mayKeep && members.length <= maxKept) memory.keep(catalogKey, members);
-    }
-  }
-  return (catalogKey) => known.get(catalogKey) ?? [];
 }
 
 async function readMembers(

@@ -6,10 +6,12 @@ import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
 import { PageMemory } from './page-memory.ts';
 import { PlaceMemory } from './place-memory.ts';
+import { VerdictMemory } from './verdict-memory.ts';
 import { WordMemory } from './word-memory.ts';
 
-// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents,
-// geometries, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and read again when it is needed.
+// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents, which
+// of them pass a check, geometries, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and
+// read again when it is needed.
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
@@ -31,6 +33,8 @@ const membersOfCatalog = 12;
 /** Texts and shapes stand in the heap. */
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
+/** Enough for a hundred thousand checks, each of a catalog with some resources. */
+const maxVerdictBytes = 64 * 2 ** 20;
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
 
@@ -49,9 +53,10 @@ export interface Memory {
   catalogs: Map<number, CatalogState | undefined>;
   /** By their texts. */
   states: Map<string, CatalogState>;
-  /** The keys of all resources of catalogs, in order. */
-  members: Recent<number, readonly number[]>;
+  /** The keys of all resources of catalogs, in order; null: more than are kept. */
+  members: Recent<number, readonly number[] | null>;
   pages: PageMemory;
+  verdicts: VerdictMemory;
   words: WordMemory;
   places: PlaceMemory;
   inPieces: Set<number>;
@@ -97,6 +102,7 @@ export function forgetAll(memory: Memory): void {
   forgetCatalogs(memory);
   memory.members.clear();
   memory.pages.clear();
+  memory.verdicts.clear();
   memory.words.clear();
   memory.places.clear();
   memory.lists.clear();
@@ -111,6 +117,7 @@ export function forgetChanged(memory: Memory, changes: readonly Change[]): void 
       memory.members.forget(key);
       memory.pages.forget(key);
       memory.places.noteChanged(key);
+      memory.verdicts.forget(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
     for (const list of JSON.parse(lists ?? '[]')) memory.lists.forget(list);
@@ -168,7 +175,7 @@ export function keepCatalogs(
   for (const [key, state] of states) memory.catalogs.set(key, state);
 }
 
-/** The keys of the resources of catalogs, in order, by the catalogs' keys. */
+/** The keys of the resources of catalogs, in order, by the catalogs' keys; null where they are many. */
 export function memberMemory(queryable: Queryable): Memory['members'] {
   return memoryOf(queryable).members;
 }
@@ -176,6 +183,11 @@ export function memberMemory(queryable: Queryable): Memory['members'] {
 /** Documents that are known. */
 export function pageMemory(queryable: Queryable): PageMemory {
   return memoryOf(queryable).pages;
+}
+
+/** Which resources pass which checks, as far as it is known. */
+export function verdictMemory(queryable: Queryable): VerdictMemory {
+  return memoryOf(queryable).verdicts;
 }
 
 /** What words of queries stand for, as far as it is known. */
@@ -220,8 +232,9 @@ export function memoryOf(queryable: Queryable): Memory {
     times: 0,
     lists: new Recent(maxListBytes, ({ bytes }) => bytes),
     ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
-    members: new Recent(maxMembers, ({ length }) => length + membersOfCatalog),
+    members: new Recent(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
     pages: new PageMemory(maxPageBytes),
+    verdicts: new VerdictMemory(maxVerdictBytes),
     words: new WordMemory(maxMatches),
     places: new PlaceMemory(maxPlaceBytes),
   };

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { applyCatalog } from '../discovery/ingest.ts';
+import { silentLogger } from '../logger.ts';
+import type { Resource } from '../protocol/catalog.ts';
+import { catchUp } from './catch-up.ts';
+import { type Database, openDatabase } from './database.ts';
+import { readPassing } from './discovery-candidates.ts';
+import { keyOf } from './discovery-keys.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+
+let home: TestDatabase;
+let writer: Database;
+/** A process that remembers; its statements are counted. */
+let reader: Database;
+let statements = 0;
+/** What happens while the answer of a statement is on its way. */
+let meanwhile = async () => {};
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
+  writer = await open();
+  const opened = await open();
+  const query: Database['query'] = async (...asked) => {
+    statements++;
+    const answer = await opened.query(...asked);
+    await meanwhile();
+    return answer as never;
+  };
+  reader = Object.create(opened, { query: { value: query } });
+});
+afterAll(async () => {
+  await Promise.all([writer.close(), reader.close()]);
+  await home.drop();
+});
+beforeEach(() => writer.query('truncate discovery.run, discovery.catalog, discovery.resource cascade'));
+
+type Priced = Resource & { price: number };
+
+/** A catalog with a resource for each price. Returns its key. */
+async function publish(id: string, prices: readonly number[]): Promise<number> {
+  const resources = prices.map((price, index): Priced => ({ id: `r${index}`, price }));
+  const incoming = { source: 'node', owner: 'o', type: 'REGULAR', networks: [], mode: 'FULL' } as const;
+  const { key } = await writer.transaction((tx) =>
+    applyCatalog(tx, { ...incoming, catalog: catalog(id, { resources }) }, now),
+  );
+  return key;
+}
+
+const isCheap = { strict: 'strict $."price" < 10' };
+
+/** What a search that begins now finds, and how many statements it takes, apart from catching up. */
+async function find(keys: readonly number[], check = isCheap, atMost?: number) {
+  await catchUp(reader);
+  statements = 0;
+  const passing = await readPassing(reader, { keys, check }, atMost);
+  return { passing, read: statements };
+}
+
+describe('what a check says of resources', () => {
+  it('is asked once', async () => {
+    const c = await publish('c', [5, 20, 7]);
+    const d = await publish('d', [8]);
+    const keys = [keyOf(d, 1), keyOf(c, 3), keyOf(c, 2), keyOf(c, 1)];
+    const passing = [keyOf(d, 1), keyOf(c, 3), keyOf(c, 1)];
+    expect(await find(keys)).toEqual({ passing, read: 1 });
+    expect(await find(keys)).toEqual({ passing, read: 0 });
+    expect(await find(keys, isCheap, 2)).toEqual({ passing: passing.slice(0, 2), read: 0 });
+    expect(await find(keys, { strict: 'strict $."price" > 10' })).toEqual({
+      passing: [keyOf(c, 2)],
+      read: 1,
+    });
+  });
+
+  it('is asked only of those of which it is not known', async () => {
+    const c = await publish('c', [5, 20, 7]);
+    await find([keyOf(c, 2), keyOf(c, 1)]);
+    expect(await find([keyOf(c, 1), keyOf(c, 3)])).toEqual({ passing: [keyOf(c, 1), keyOf(c, 3)], read: 1 });
+    expect(await find([keyOf(c, 3), keyOf(c, 2)])).toEqual({ passing: [keyOf(c, 3)], read: 0 });
+  });
+
+  it('is asked of all resources of a catalog that is named by its own key, none twice', async () => {
+    const c = await publish('c', [5, 20, 7]);
+    const keys = [keyOf(c, 3), keyOf(c, 0)];
+    const passing = [keyOf(c, 3), keyOf(c, 1)];
+    expect(await find(keys)).toEqual({ passing, read: 2 });
+    expect(await find(keys)).toEqual({ passing, read: 0 });
+  });
+
+  it('is asked again when they have changed', async () => {
+    const c = await publish('c', [5, 20]);
+    const d = await publish('d', [8]);
+    const [all, heads] = [
+      [keyOf(c, 1), keyOf(c, 2), keyOf(d, 1)],
+      [keyOf(c, 0), keyOf(d, 0)],
+    ];
+    await find(heads);
+    expect(await find(all)).toEqual({ passing: [keyOf(c, 1), keyOf(d, 1)], read: 0 });
+    await publish('c', [20, 5]);
+    expect(await find(all)).toEqual({ passing: [keyOf(c, 2), keyOf(d, 1)], read: 1 });
+    await publish('c', [5]);
+    expect((await find(all)).passing).toEqual([keyOf(c, 1), keyOf(d, 1)]);
+    await publish('c', [5, 6, 7]);
+    expect((await find(heads)).passing).toHaveLength(4);
+  });
+
+  it('is not kept when it was read before something had to be forgotten that came meanwhile', async () => {
+    const key = keyOf(await publish('c', [5]), 1);
+    await catchUp(reader);
+    meanwhile = async () => {
+      meanwhile = async () => {};
+      await publish('c', [20]);
+      await catchUp(reader);
+    };
+    expect(await readPassing(reader, { keys: [key], check: isCheap })).toEqual([key]);
+    expect(await find([key])).toEqual({ passing: [], read: 1 });
+  });
+
+  it('is asked every time of catalogs with many resources, and by long checks', async () => {
+    const prices = Array.from({ length: 1_001 }, (_, index) => index);
+    const c = await publish('c', prices);
+    const passing = prices.slice(0, 10).map((price) => keyOf(c, price + 1));
+    expect(await find([keyOf(c, 0)])).toEqual({ passing, read: 2 });
+    expect(await find([keyOf(c, 0)])).toEqual({ passing, read: 1 });
+    expect(await find([keyOf(c, 0)], isCheap, 3)).toEqual({ passing: passing.slice(0, 3), read: 1 });
+    const isCheapAtLength = {
+      strict: Array(20).fill('strict $."price" < 10').join(' && ').replaceAll(' strict', ''),
+    };
+    for (let times = 0; times < 2; times++)
+      expect(await find([keyOf(c, 1)], isCheapAtLength)).toEqual({ passing: [keyOf(c, 1)], read: 1 });
+  });
+});
