@@ -1,9 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { EventEmitter, once } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   bodyOf,
   closeAll,
+  consumer,
   limitsWith,
   provider,
+  publish,
   service,
   start,
 } from '../../tests/support/signed-actions.ts';
@@ -13,6 +16,29 @@ import { actions } from '../protocol/actions.ts';
 import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
 
 afterEach(closeAll);
+
+describe('while another request is worked on', () => {
+  it('each of those that come together is judged by its own signature', async () => {
+    const gate = new EventEmitter();
+    let handled = 0;
+    const { url } = await start(actions.publish, {}, async (request) => {
+      handled += 1;
+      if (handled === 1) await once(gate, 'opened');
+      return { status: 200, body: ack(request.context.messageId) };
+    });
+    const worked = publish(url);
+    await vi.waitFor(() => expect(handled).toBe(1));
+    const pretender = { ...provider, privateKey: consumer.privateKey };
+    const answers = await Promise.all(
+      [provider, pretender, provider, pretender].map((from) => publish(url, { from })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 401]);
+    expect(answers[1]?.json.message?.error?.code).toBe('AUT_SIGNATURE_INVALID');
+    expect(handled).toBe(3);
+    gate.emit('opened');
+    expect((await worked).status).toBe(200);
+  });
+});
 
 describe('a callback', () => {
   const original = parseSignatureHeader(

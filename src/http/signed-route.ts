@@ -116,6 +116,9 @@ const maxUnverifiedParseBytes = 64 * 1024;
 
 const nothing = Buffer.alloc(0);
 
+/** Of all services in this process, which share its one thread. */
+let requestsInHand = 0;
+
 async function serve<A extends Action>(
   route: Route<A>,
   raw: FastifyRequest,
@@ -124,11 +127,14 @@ async function serve<A extends Action>(
   const { service } = route;
   const progress: Progress = { raw, receivedAt: service.now?.() ?? new Date(), body: nothing };
   let answer: Answer;
+  requestsInHand += 1;
   try {
     answer = await handle(route, progress);
   } catch (error) {
     if (error instanceof ClientGone) return reply.hijack();
     answer = refuse(service, progress, error);
+  } finally {
+    requestsInHand -= 1;
   }
   const { payload, bytes, digest } = rendered(answer.body);
   const answering = progress.caller?.header.signature ?? findRequestSignature(raw);
@@ -158,7 +164,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   if (rateLimits) charge(rateLimits.sources, raw.ip);
 
   const messageId = () => findAnsweredMessageId(progress);
-  const signed = { body: progress.body, messageId, now: receivedAt };
+  const signed = { body: progress.body, messageId, now: receivedAt, amongOthers: requestsInHand > 1 };
   const caller = await authenticate(service, action, raw.raw, signed);
   progress.caller = caller;
   raw.identity = caller.identity;
