@@ -38,7 +38,7 @@ export async function readPassing<K extends ArrayLike<number>>(
 /** Checks with longer names are not remembered. */
 const maxName = 300;
 /** What is said of more resources at a time is not remembered: that would take long, and room for what is asked for more often. */
-const maxRemembered = 1_000;
+const maxRemembered = 2_500;
 
 /** What is not known of these resources (verdict-memory.ts) is read. */
 async function findPassing(
