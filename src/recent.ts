@@ -56,7 +56,8 @@ export class Recent<K, V> {
     let spared = 0;
     for (const [key, first] of this.kept) {
       if (this.size <= upTo) return;
-      if (first.isAsked && spared++ < maxSpared) {
+      if (first.isAsked && spared < maxSpared) {
+        spared++;
         first.isAsked = false;
         this.kept.delete(key);
         this.kept.set(key, first);

@@ -30,7 +30,8 @@ const patienceMs = 5_000;
 const pushes = 200;
 const concurrency = 8;
 const secondsPerRate = 3;
-const readyPerSecond = 600;
+/** More than are answered, as a rule. */
+const readyPerSecond = 700;
 
 export async function* run({ repeat }) {
   if (isOfProducts && !products.isThere) {

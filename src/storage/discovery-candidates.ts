@@ -28,10 +28,8 @@ export async function readPassing<K extends ArrayLike<number>>(
 ): Promise<K | number[]> {
   if (check === undefined || keys.length === 0) return withMembers(queryable, keys, atMost);
   const name = JSON.stringify([check.strict, check.lax]);
-  const isShort = name.length <= maxName && keys.length <= maxRemembered;
-  const few = isShort ? await withFewMembers(queryable, keys) : undefined;
-  if (few === undefined || few.length > maxRemembered)
-    return selectPassing(queryable, { keys, check }, atMost);
+  const few = name.length <= maxName ? await withFewMembers(queryable, keys, maxRemembered) : undefined;
+  if (few === undefined) return selectPassing(queryable, { keys, check }, atMost);
   return (await findPassing(queryable, { keys: few, check }, name)).slice(0, atMost);
 }
 

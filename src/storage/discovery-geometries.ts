@@ -1,9 +1,9 @@
+import type { Geometry } from '../protocol/geojson.ts';
 import type { SphereBox } from '../rules/geometry/sphere-box.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { boxText, pathDistance } from './discovery-index.ts';
 import { span } from './discovery-keys.ts';
-import type { Place, PlacedGeometry, StoredGeometry } from './place-memory.ts';
 
 // Geometries as the database finds them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
 // provider's stand.
@@ -12,6 +12,21 @@ import type { Place, PlacedGeometry, StoredGeometry } from './place-memory.ts';
 export interface Region {
   paths: readonly string[];
   box?: SphereBox;
+}
+
+export interface StoredGeometry {
+  key: number;
+  position: number;
+  /** GeoJSON text. */
+  shape: string;
+  /** The same, once it was needed. */
+  geometry?: Geometry;
+}
+
+/** A geometry and where it stands. */
+export interface PlacedGeometry extends StoredGeometry {
+  path: string;
+  box: SphereBox;
 }
 
 /** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
@@ -93,57 +108,75 @@ export async function readNearby(
   return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
 }
 
-/** What stands in a box under each path, with where it stands; and which of the paths are known. */
+/** More than so many are not asked for, nor shapes that are longer. */
+export interface PlacedLimits {
+  geometries: number;
+  characters: number;
+}
+
+/** What stands in a box under each path, in the order of keys; and which of the paths are known. Undefined: more, or longer, than the limits allow. */
 export async function readPlaced(
   queryable: Queryable,
   { paths, box }: Required<Region>,
-  limit: number,
-): Promise<{ paths: ReadonlySet<string>; geometries: PlacedGeometry[] }> {
-  const { rows } = await queryable.query<
-    PlaceRow & (StoredGeometry | Record<'key' | 'position' | 'shape', null>)
-  >(
-    `select path, key, position, shape, ${corners}
+  limits: PlacedLimits,
+): Promise<{ paths: ReadonlySet<string>; geometries?: PlacedGeometry[] }> {
+  const { rows } = await queryable.query<PlacedRow | (Record<keyof PlacedRow, null> & { path: string })>(
+    `select path, key, position, ${shapeUpTo('$4')}, ${corners}
      from discovery.geometry_path as path
      left join lateral (
        select key, position, shape, box from discovery.geometry where ${insideCondition({ paths, box })} limit $3
      ) as placed on true
      where path = any ($1)
      order by key, position`,
-    [paths, boxText(box), limit],
+    [paths, boxText(box), limits.geometries + 1, limits.characters],
     { prepared: true },
   );
-  const geometries = rows.flatMap((row) => {
-    const { key, position, shape } = row;
-    return key === null ? [] : [{ key, position, shape, ...placeOf(row) }];
-  });
-  return { paths: new Set(rows.map(({ path }) => path)), geometries };
+  const found = rows.filter((row) => row.key !== null);
+  return { paths: new Set(rows.map(({ path }) => path)), geometries: placedOf(found, limits) };
 }
 
-/** Where the geometries of catalogs stand. */
-export async function readPlacesOf(
+/** The geometries of catalogs; undefined as above. */
+export async function readPlacedOf(
   queryable: Queryable,
   catalogKeys: readonly number[],
-  limit: number,
-): Promise<Place[]> {
-  const { rows } = await queryable.query<PlaceRow>(
-    `select path, ${corners}
+  limits: PlacedLimits,
+): Promise<PlacedGeometry[] | undefined> {
+  const { rows } = await queryable.query<PlacedRow>(
+    `select path, geometry.key, position, ${shapeUpTo('$3')}, ${corners}
      from unnest($1::bigint[]) as catalog (key)
      join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
      join discovery.geometry_path as path on path.id = path_id
      limit $2`,
-    [bigintArray(catalogKeys), limit],
+    [bigintArray(catalogKeys), limits.geometries + 1, limits.characters],
     { prepared: true },
   );
-  return rows.map(placeOf);
+  return placedOf(rows, limits);
 }
 
 const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
   cube_ur_coord(box, 1) as to_x, cube_ur_coord(box, 2) as to_y, cube_ur_coord(box, 3) as to_z`;
 
-type PlaceRow = Pick<Place, 'path'> & Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number>;
+function shapeUpTo(characters: string): string {
+  return `case when length(shape::text) <= ${characters} then shape::text end as shape`;
+}
 
-function placeOf({ path, x, y, z, to_x, to_y, to_z }: PlaceRow): Place {
-  return { path, box: { low: [x, y, z], high: [to_x, to_y, to_z] } };
+interface PlacedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number> {
+  path: string;
+  key: number;
+  position: number;
+  /** Null where it is too long. */
+  shape: string | null;
+}
+
+function placedOf(rows: readonly PlacedRow[], limits: PlacedLimits): PlacedGeometry[] | undefined {
+  let characters = 0;
+  const placed: PlacedGeometry[] = [];
+  for (const { path, key, position, shape, x, y, z, to_x, to_y, to_z } of rows) {
+    characters += shape?.length ?? Number.POSITIVE_INFINITY;
+    if (shape !== null)
+      placed.push({ path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } });
+  }
+  return rows.length > limits.geometries || characters > limits.characters ? undefined : placed;
 }
 
 /** Those of some keys under some paths. */

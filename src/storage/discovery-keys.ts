@@ -33,7 +33,8 @@ export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
 /** Those from one place up to another, without copying them where that is not needed. */
 export function keysBetween<K extends ArrayLike<number>>(keys: K, start: number, end: number): K {
   if (start === 0 && keys.length <= end) return keys;
-  const part = keys instanceof Float64Array ? keys.subarray(start, end) : Array.from(keys).slice(start, end);
+  const part =
+    keys instanceof Float64Array ? keys.subarray(start, end) : Array.prototype.slice.call(keys, start, end);
   return part as ArrayLike<number> as K;
 }
 

@@ -19,17 +19,29 @@ export async function withMembers<K extends ArrayLike<number>>(
   return inPlace(keys, await findMembers(queryable, knownMembers(queryable, keys), atMost), atMost);
 }
 
-/** All of them, where none of the catalogs has many: then they are known from now on. Undefined where one has many. */
+/** All of them, where they are at most so many and no catalog has too many to be known from now on; otherwise undefined. */
 export async function withFewMembers(
   queryable: Queryable,
   keys: ArrayLike<number>,
+  atMost: number,
 ): Promise<readonly number[] | undefined> {
+  if (keys.length > atMost) return undefined;
   if (!hasCatalogs(keys)) return Array.from(keys);
   const known = knownMembers(queryable, keys);
-  for (const members of known.values()) if (members === null) return undefined;
+  if (areMany(known, atMost)) return undefined;
   const found = await findMembers(queryable, known, maxKept);
-  for (const members of found.values()) if (members && members.length > maxKept) return undefined;
-  return inPlace(keys, found, Number.MAX_SAFE_INTEGER);
+  const few = areMany(found, atMost) ? undefined : inPlace(keys, found, atMost + 1);
+  return few && few.length <= atMost ? few : undefined;
+}
+
+/** Counted before they are put together, which would take long. */
+function areMany(catalogs: Members, atMost: number): boolean {
+  let count = 0;
+  for (const members of catalogs.values()) {
+    if (members === null || (members && members.length > maxKept)) return true;
+    count += members?.length ?? 0;
+  }
+  return count > atMost;
 }
 
 /** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */

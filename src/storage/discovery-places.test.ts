@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { arbitraryGeometry, type Lattice } from '../../tests/support/arbitrary-geometry.ts';
+import { arbitraryGeometry, type Lattice, movedEast } from '../../tests/support/arbitrary-geometry.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { catalog } from '../../tests/support/sample-catalogs.ts';
 import { applyCatalog } from '../discovery/ingest.ts';
@@ -11,14 +11,14 @@ import { queryBox, sphereBox } from '../rules/geometry/sphere-box.ts';
 import { catchUp } from './catch-up.ts';
 import { type Database, openDatabase } from './database.ts';
 import { countRegion, type Region, readNearby, readRegion } from './discovery-geometries.ts';
-import { countGeometries, findGeometries, findNearby } from './discovery-places.ts';
+import { countGeometries, findInOrder, findNearby } from './discovery-places.ts';
 
 const path = '$.catalogs[*].resources[*].geo';
-/** In town, at the date line, and at a pole. */
-const lattices: readonly Lattice[] = [
-  { west: 77.5, south: 12.9, step: 2 ** -7, size: 8 },
-  { west: 179.96, south: -10, step: 2 ** -7, size: 8 },
-  { west: -100, south: 89.9, step: 2 ** -7, size: 8 },
+/** In town, over the date line, and near a pole. */
+const regions: readonly { lattice: Lattice; east: number }[] = [
+  { lattice: { west: 77.5, south: 12.9, step: 2 ** -7, size: 8 }, east: 0 },
+  { lattice: { west: -4 * 2 ** -7, south: -10, step: 2 ** -7, size: 8 }, east: 180 },
+  { lattice: { west: -100, south: 89.9, step: 2 ** -7, size: 8 }, east: 0 },
 ];
 const now = new Date('2026-06-01T12:00:00Z');
 
@@ -71,12 +71,12 @@ function around(geometry: Geometry, meters = 2_000): Region {
 }
 
 const search = async (region = around(point(77.6))) =>
-  (await findGeometries(reader, region, { limit: 1_000 })).map(({ shape }) => JSON.parse(shape));
+  (await findInOrder(reader, region, { limit: 1_000 })).map(({ shape }) => JSON.parse(shape));
 
 describe('geometries that are remembered', () => {
   it('are those that the database finds, whatever they are and wherever one looks', async () => {
-    for (const lattice of lattices) {
-      const geometry = arbitraryGeometry(lattice);
+    for (const { lattice, east } of regions) {
+      const geometry = arbitraryGeometry(lattice).map((each) => movedEast(each, east));
       await fc.assert(
         fc.asyncProperty(
           fc.array(geometry, { minLength: 1, maxLength: 12 }),
@@ -104,10 +104,10 @@ describe('geometries that are remembered', () => {
       expect(nearby?.geometries.length).toBe(expected?.geometries.length);
     }
     const all = await readRegion(writer, region, { limit: 1_000 });
-    expect(strip(await findGeometries(reader, region, { limit: 1_000 }))).toEqual(strip(all));
+    expect(strip(await findInOrder(reader, region, { limit: 1_000 }))).toEqual(strip(all));
     const [first] = all;
     if (first)
-      expect(strip(await findGeometries(reader, region, { after: first, limit: 2 }))).toEqual(
+      expect(strip(await findInOrder(reader, region, { after: first, limit: 2 }))).toEqual(
         strip(all.slice(1, 3)),
       );
     expect(await countGeometries(reader, region, 1_000)).toBe(await countRegion(writer, region, 1_000));
@@ -147,6 +147,29 @@ describe('geometries that are remembered', () => {
     await writer.transaction((tx) => removeCatalogs(tx, [ref('c')], now));
     await look();
     expect(seen).toEqual([0, 0, 1, 0, 1, 1, 0, 1, 0, 0]);
+  });
+
+  it('follow several changes that came while one looked elsewhere', async () => {
+    const elsewhere = async () => {
+      await catchUp(reader);
+      await search(around(point(20)));
+    };
+    await place('other', point(77.6));
+    await catchUp(reader);
+    expect(await search()).toHaveLength(1);
+    await place('c', point(77.6));
+    await elsewhere();
+    await place('c', point(77.9));
+    await elsewhere();
+    statements = 0;
+    expect(await search()).toHaveLength(1);
+    expect(statements).toBe(0);
+    await place('c', point(77.6), point(77.6));
+    await elsewhere();
+    expect(await search()).toHaveLength(3);
+    await writer.transaction((tx) => removeCatalogs(tx, [ref('c')], now));
+    await elsewhere();
+    expect(await search()).toHaveLength(1);
   });
 
   it('are what they were when the process last caught up', async () => {
@@ -196,13 +219,37 @@ describe('geometries that are remembered', () => {
   });
 
   it('are left to the database where there are too many', async () => {
-    await place('c', ...Array.from({ length: 4_001 }, () => point(77.6)));
+    await place('c', ...Array.from({ length: 2_501 }, () => point(77.6)));
+    await expectLeft(2_501);
+  });
+
+  it('are left to the database where they are long', async () => {
+    const corners = Array.from({ length: 40_000 }, (_, index) => [77.6 + index * 1e-8, 13]);
+    await place('c', point(77.6), { type: 'LineString', coordinates: corners } as Geometry);
+    await expectLeft(2);
+  });
+
+  async function expectLeft(count: number): Promise<void> {
     await catchUp(reader);
     const region = around(point(77.6));
     for (const attempt of [1, 2, 3]) {
       statements = 0;
-      expect(await countGeometries(reader, region, 5_000)).toBe(4_001);
+      expect(await countGeometries(reader, region, 5_000)).toBe(count);
       expect(statements).toBe(attempt === 1 ? 2 : 1);
+    }
+  }
+
+  it('are left to the database for who asks about many paths, or long ones', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    const region = around(point(77.6));
+    const many = Array.from({ length: 50_000 }, (_, index) => `$.catalogs[*].provider.p${index}`);
+    for (const paths of [many, [path, `$.catalogs[*].provider.${'p'.repeat(1_000)}`]]) {
+      statements = 0;
+      for (const attempt of [1, 2]) {
+        await countGeometries(reader, { ...region, paths }, 10);
+        expect(statements).toBe(attempt);
+      }
     }
   });
 });

@@ -1,25 +1,29 @@
-import { type SphereBox, unite } from '../rules/geometry/sphere-box.ts';
+import { encloses, gapBetween, type SphereBox, touches, unite } from '../rules/geometry/sphere-box.ts';
 import type { Queryable } from './database.ts';
 import {
   countRegion,
   type Nearby,
+  type PlacedGeometry,
   type Region,
   readNearby,
   readPlaced,
-  readPlacesOf,
+  readPlacedOf,
   readRegion,
+  type StoredGeometry,
 } from './discovery-geometries.ts';
 import { placeMemory, readToKeep } from './index-memory.ts';
-import { type Cell, cellsOf, gapBetween, isInside, touches } from './place-grid.ts';
-import type { KnownCell, PlacedGeometry, StoredGeometry } from './place-memory.ts';
+import { type Cell, cellsOf } from './place-grid.ts';
+import type { KnownCell } from './place-memory.ts';
 
 // Geometries as a search asks for them. What stands in the cells that it looks into is remembered; wide or crowded regions are left to the database.
 
-/** More are not remembered of the cells that one search looks into. */
-const maxGeometries = 4_000;
-/** When more catalogs have changed, or they have more geometries, all is read again as it is needed. */
-const maxUnread = 100;
-const maxUnreadGeometries = 500;
+/** When there is more in the cells that are read at a time, they are left to the database. */
+const cellLimits = { geometries: 2_500, characters: 500_000 };
+/** When catalogs that have changed have more, all is read again as it is needed. */
+const changeLimits = { geometries: 100, characters: 100_000 };
+/** Who asks for more paths at a time, or longer ones, could fill the memory with their names. */
+const maxPaths = 10;
+const maxPathLength = 300;
 
 /** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
 export async function countGeometries(
@@ -33,7 +37,7 @@ export async function countGeometries(
 }
 
 /** The next ones of a region, in the order of keys. */
-export async function findGeometries(
+export async function findInOrder(
   queryable: Queryable,
   region: Region,
   page: { after?: StoredGeometry; limit: number },
@@ -75,7 +79,8 @@ interface Known {
 
 /** All that stands in a region; undefined where the database has to be asked. */
 async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<Known | undefined> {
-  const cells = box && cellsOf(box);
+  const isShort = paths.length <= maxPaths && paths.every(({ length }) => length <= maxPathLength);
+  const cells = box && isShort ? cellsOf(box) : undefined;
   if (!box || !cells || !(await isUpToDate(queryable))) return undefined;
   const memory = placeMemory(queryable);
   const known: KnownCell[] = [];
@@ -92,21 +97,16 @@ async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<K
   return { isPathKnown: known.some(({ isPathKnown }) => isPathKnown), geometries: within(box, known) };
 }
 
-/** Where the geometries of changed catalogs stand now is read first. When something changes meanwhile, the database is asked instead. */
+/** The geometries that changed catalogs have now are read first. When something changes meanwhile, the database is asked instead. */
 async function isUpToDate(queryable: Queryable): Promise<boolean> {
   const memory = placeMemory(queryable);
   const catalogs = [...memory.unread];
   if (catalogs.length === 0) return true;
-  if (catalogs.length <= maxUnread) {
-    const read = () => readPlacesOf(queryable, catalogs, maxUnreadGeometries + 1);
-    const { found, mayKeep } = await readToKeep(queryable, read);
-    if (!mayKeep) return false;
-    if (found.length <= maxUnreadGeometries) {
-      memory.noteRead(catalogs, found);
-      return true;
-    }
-  }
-  memory.clear();
+  const read = () => readPlacedOf(queryable, catalogs, changeLimits);
+  const { found, mayKeep } = await readToKeep(queryable, read);
+  if (!mayKeep) return false;
+  if (found) memory.noteRead(catalogs, found);
+  else memory.clear();
   return true;
 }
 
@@ -116,16 +116,15 @@ async function readCells(
 ): Promise<KnownCell[]> {
   const paths = [...new Set(unknown.map(({ path }) => path))];
   const box = unite(unknown.map(({ cell }) => cell.box));
-  const read = () => readPlaced(queryable, { paths, box }, maxGeometries + 1);
+  const read = () => readPlaced(queryable, { paths, box }, cellLimits);
   const { found, mayKeep } = await readToKeep(queryable, read);
-  const isCrowded = found.geometries.length > maxGeometries;
   const memory = placeMemory(queryable);
   return unknown.map(({ path, cell }) => {
     const isPathKnown = found.paths.has(path);
     const isHere = (each: PlacedGeometry) => each.path === path && touches(each.box, cell.box);
     const known: KnownCell = {
       ...{ path, box: cell.box, isPathKnown },
-      ...(!isCrowded && { geometries: found.geometries.filter(isHere) }),
+      ...(found.geometries && { geometries: found.geometries.filter(isHere) }),
     };
     if (mayKeep) memory.keep(cell, known);
     return known;
@@ -139,7 +138,7 @@ function within(box: SphereBox, cells: readonly KnownCell[]): PlacedGeometry[] {
   for (const cell of cells)
     for (const geometry of cell.geometries ?? []) {
       if (!touches(geometry.box, box)) continue;
-      if (!isInside(geometry.box, cell.box)) {
+      if (!encloses(cell.box, geometry.box)) {
         const { key, position, path } = geometry;
         const name = `${key} ${position} ${path}`;
         if (seen.has(name)) continue;

@@ -34,7 +34,7 @@ const membersOfCatalog = 12;
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** Enough for a hundred thousand checks, each of a catalog with some resources. */
-const maxVerdictBytes = 64 * 2 ** 20;
+const maxVerdictBytes = Math.min(64 * 2 ** 20, getHeapStatistics().heap_size_limit / 32);
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
 

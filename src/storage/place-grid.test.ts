@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { earthRadiusMeters, toVector } from '../rules/geometry/sphere.ts';
-import { queryBox } from '../rules/geometry/sphere-box.ts';
-import { cellsOf, gapBetween, isInside, touches } from './place-grid.ts';
+import { queryBox, touches } from '../rules/geometry/sphere-box.ts';
+import { cellsOf } from './place-grid.ts';
 
 const longitudes = fc.double({ min: -180, max: 180, noNaN: true });
 const latitudes = fc.double({ min: -90, max: 90, noNaN: true });
@@ -29,7 +29,7 @@ describe('the cells of a box', () => {
         );
         const spot = { low: near, high: near };
         if (touches(spot, box)) expect(cells.some((cell) => touches(spot, cell.box))).toBe(true);
-        expect(cells.length).toBeLessThanOrEqual(27);
+        expect(cells.length).toBeLessThanOrEqual(125);
         expect(new Set(cells.map(({ name }) => name)).size).toBe(cells.length);
       }),
     );
@@ -44,23 +44,5 @@ describe('the cells of a box', () => {
 
   it('are not given for a box of many hundred kilometres', () => {
     expect(cellsOf(boxAround([77.6, 13], 400_000))).toBeUndefined();
-  });
-});
-
-describe('boxes', () => {
-  const box = (low: number, high: number) =>
-    ({ low: [low, low, low], high: [high, high, high] }) as Parameters<typeof touches>[0];
-
-  it('touch where they share a place, and one is inside of another only apart from its sides', () => {
-    expect(touches(box(0, 1), box(1, 2))).toBe(true);
-    expect(touches(box(0, 1), box(1.5, 2))).toBe(false);
-    expect(isInside(box(1, 2), box(0, 3))).toBe(true);
-    expect(isInside(box(0, 2), box(0, 3))).toBe(false);
-  });
-
-  it('are as far apart as their nearest corners', () => {
-    expect(gapBetween(box(0, 1), box(2, 3))).toBeCloseTo(Math.sqrt(3));
-    expect(gapBetween(box(2, 3), box(0, 1))).toBeCloseTo(Math.sqrt(3));
-    expect(gapBetween(box(0, 2), box(1, 3))).toBe(0);
   });
 });

@@ -15,11 +15,11 @@ const leastSize = 2 ** -12;
 /** Far more than the rounding of a coordinate. */
 const rounding = 1e-9;
 
-/** The cells that a box touches, two or three in each direction, as far as some of the earth's surface is in them; undefined for a wide box. */
+/** The cells that a box touches, up to five in each direction, as far as some of the earth's surface is in them; undefined for a wide box. */
 export function cellsOf({ low, high }: SphereBox): Cell[] | undefined {
   const width = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
   if (width > maxWidth) return undefined;
-  const size = Math.max(leastSize, 2 ** Math.floor(Math.log2(width)));
+  const size = Math.max(leastSize, 2 ** Math.floor(Math.log2(width / 2)));
   const cells: Cell[] = [];
   const first = (axis: 0 | 1 | 2) => Math.floor(low[axis] / size);
   for (let x = first(0); x * size <= high[0]; x++)
@@ -42,21 +42,4 @@ function hasSurface({ low, high }: SphereBox): boolean {
     farthest += Math.max(-low[axis], high[axis]) ** 2;
   }
   return nearest <= 1 + rounding && farthest >= 1 - rounding;
-}
-
-/** Written out: a search asks about thousands. */
-export function touches({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): boolean {
-  return a[0] <= d[0] && c[0] <= b[0] && a[1] <= d[1] && c[1] <= b[1] && a[2] <= d[2] && c[2] <= b[2];
-}
-
-export function isInside({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): boolean {
-  return c[0] < a[0] && b[0] < d[0] && c[1] < a[1] && b[1] < d[1] && c[2] < a[2] && b[2] < d[2];
-}
-
-/** From box to box, along a straight line. */
-export function gapBetween({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): number {
-  const x = Math.max(0, a[0] - d[0], c[0] - b[0]);
-  const y = Math.max(0, a[1] - d[1], c[1] - b[1]);
-  const z = Math.max(0, a[2] - d[2], c[2] - b[2]);
-  return Math.sqrt(x * x + y * y + z * z);
 }

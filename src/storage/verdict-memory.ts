@@ -38,8 +38,7 @@ export class VerdictMemory {
       const verdicts = checks.get(check) ?? new Map();
       for (const key of judged) verdicts.set(key, passing.has(key));
       checks.set(check, verdicts);
-      const [first = check] = checks.keys();
-      if (checks.size > maxChecks) checks.delete(first);
+      if (checks.size > maxChecks) forgetFirst(checks);
       this.catalogs.keep(catalogKey, { checks, bytes: sizeOf(checks) });
     }
   }
@@ -50,6 +49,13 @@ export class VerdictMemory {
 
   clear(): void {
     this.catalogs.clear();
+  }
+}
+
+function forgetFirst(checks: Kept['checks']): void {
+  for (const name of checks.keys()) {
+    checks.delete(name);
+    return;
   }
 }
 

@@ -1,9 +1,8 @@
 import { addTo } from '../../group.ts';
 import { quantify } from '../../rules/discover/quantify.ts';
-import { readGeometries } from '../../storage/discovery-geometries.ts';
+import { readGeometries, type StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
-import type { StoredGeometry } from '../../storage/place-memory.ts';
 import { roots } from '../geometries.ts';
 import type { Search } from './candidates.ts';
 import { type Judgement, judge } from './judge.ts';

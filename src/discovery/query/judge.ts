@@ -2,7 +2,7 @@ import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
-import type { StoredGeometry } from '../../storage/place-memory.ts';
+import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
 import type { Search } from './candidates.ts';
 
 /** What a constraint says of a stored geometry. */

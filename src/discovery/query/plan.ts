@@ -45,7 +45,7 @@ export function planIntent(
     }),
     spatial: spatialConstraints(intent).map((constraint) => ({
       constraint,
-      paths: constraint.targets.flatMap((target) => findTargetPath(target) ?? []),
+      paths: [...new Set(constraint.targets.flatMap((target) => findTargetPath(target) ?? []))],
     })),
   };
 }

@@ -1,10 +1,10 @@
 import { addTo } from '../../group.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
+import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { kindOf } from '../../storage/discovery-keys.ts';
 import { findCovered } from '../../storage/discovery-offers.ts';
-import { findGeometries, findNearby } from '../../storage/discovery-places.ts';
-import type { StoredGeometry } from '../../storage/place-memory.ts';
+import { findInOrder, findNearby } from '../../storage/discovery-places.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
 import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
@@ -75,7 +75,7 @@ async function* inOrderOfKeys(
 ): AsyncGenerator<Place[]> {
   let after: StoredGeometry | undefined;
   for (let limit = placesAtOnce; ; limit = placesAtOnce * growth) {
-    const read = await findGeometries(search.database, region, { after, limit });
+    const read = await findInOrder(search.database, region, { after, limit });
     yield await fitting(search, constraint, read);
     if (read.length < limit) break;
     after = read.at(-1);
@@ -100,7 +100,7 @@ async function* nearestFirst(
 
 /** Along the surface, from a way through the sphere of radius 1. */
 function metersOf(chord: number): number {
-  return chord > 2 ? chord : 2 * earthRadiusMeters * Math.asin(chord / 2);
+  return chord > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(chord / 2);
 }
 
 /** Those that can belong to a resource that satisfies the constraint: for NONE, those for which it does not hold. */

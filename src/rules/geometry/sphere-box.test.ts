@@ -6,7 +6,7 @@ import { spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { predicate } from './predicate.ts';
 import { earthRadiusMeters, toVector } from './sphere.ts';
-import { queryBox, type SphereBox, sphereBox } from './sphere-box.ts';
+import { encloses, gapBetween, queryBox, type SphereBox, sphereBox, touches } from './sphere-box.ts';
 
 // In town, over a continent, at a pole, over a pole, and where longitudes are narrow.
 const lattices = fc.constantFrom<Lattice>(
@@ -29,7 +29,7 @@ describe('boxes on the sphere', () => {
       fc.property(pairs, distances, ([stored, query], distance) => {
         const box = queryBox(operator, query, distance);
         if (box && predicate(operator, stored, query, distance))
-          expect(boxesMeet(sphereBox(stored), box)).toBe(true);
+          expect(touches(sphereBox(stored), box)).toBe(true);
       }),
       { numRuns: 150 },
     );
@@ -105,7 +105,7 @@ describe('boxes on the sphere', () => {
 
   it('are the same on both sides of the date line', () => {
     expect(sphereBox(wkt('POINT(180 10)'))).toEqual(sphereBox(wkt('POINT(-180 10)')));
-    expect(boxesMeet(sphereBox(wkt('POINT(33 90)')), sphereBox(wkt('POINT(-99 90)')))).toBe(true);
+    expect(touches(sphereBox(wkt('POINT(33 90)')), sphereBox(wkt('POINT(-99 90)')))).toBe(true);
   });
 });
 
@@ -113,10 +113,20 @@ function contains({ low, high }: SphereBox, vector: readonly number[]): boolean 
   return vector.every((value, axis) => value >= (low[axis] ?? 0) && value <= (high[axis] ?? 0));
 }
 
-function boxesMeet(first: SphereBox, second: SphereBox): boolean {
-  return [0, 1, 2].every(
-    (axis) =>
-      (first.low[axis] ?? 0) <= (second.high[axis] ?? 0) &&
-      (first.high[axis] ?? 0) >= (second.low[axis] ?? 0),
-  );
-}
+describe('boxes in space', () => {
+  const box = (low: number, high: number) =>
+    ({ low: [low, low, low], high: [high, high, high] }) as SphereBox;
+
+  it('touch where they share a place, and one is inside of another only apart from its sides', () => {
+    expect(touches(box(0, 1), box(1, 2))).toBe(true);
+    expect(touches(box(0, 1), box(1.5, 2))).toBe(false);
+    expect(encloses(box(0, 3), box(1, 2))).toBe(true);
+    expect(encloses(box(0, 3), box(0, 2))).toBe(false);
+  });
+
+  it('are as far apart as their nearest corners', () => {
+    expect(gapBetween(box(0, 1), box(2, 3))).toBeCloseTo(Math.sqrt(3));
+    expect(gapBetween(box(2, 3), box(0, 1))).toBeCloseTo(Math.sqrt(3));
+    expect(gapBetween(box(0, 2), box(1, 3))).toBe(0);
+  });
+});
