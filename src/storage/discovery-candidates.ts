@@ -46,10 +46,11 @@ async function findPassing(
 ): Promise<number[]> {
   const memory = verdictMemory(queryable);
   const passing = new Set<number>();
+  const passes = memory.find(name);
   const unknown = keys.filter((key) => {
-    const passes = memory.find(name, key);
-    if (passes) passing.add(key);
-    return passes === undefined;
+    const isPassing = passes(key);
+    if (isPassing) passing.add(key);
+    return isPassing === undefined;
   });
   if (unknown.length > 0) {
     const { found, mayKeep } = await readToKeep(queryable, () =>

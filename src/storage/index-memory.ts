@@ -33,8 +33,8 @@ const membersOfCatalog = 12;
 /** Texts and shapes stand in the heap. */
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
 const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
-/** Enough for a hundred thousand checks, each of a catalog with some resources. */
-const maxVerdictBytes = Math.min(64 * 2 ** 20, getHeapStatistics().heap_size_limit / 32);
+/** Enough for a million checks of catalogs with some resources. */
+const maxVerdictBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
 

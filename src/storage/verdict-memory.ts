@@ -1,45 +1,61 @@
 import { addTo } from '../group.ts';
 import { Recent } from '../recent.ts';
-import { catalogKeyOf } from './discovery-keys.ts';
+import { catalogKeyOf, span } from './discovery-keys.ts';
 
 // Which resources pass checks on their documents, as far as it was asked lately: the same filters are asked for again and again. By their catalogs,
-// with which they change.
+// with which they change. There are many: two bits say of a resource whether something is known and what, and one number says it of some resources.
 
 interface Kept {
-  /** By the checks' names, whether resources pass, by their keys. */
-  checks: Map<string, Map<number, boolean>>;
-  bytes: number;
+  /** By check and place (`blockOf`). */
+  verdicts: Map<number, number>;
 }
 
-/** Of one catalog. Of more, the first one is forgotten. */
-const maxChecks = 100;
+/** Resources that one number tells of. */
+const atOnce = 15;
+/** Numbers of one catalog. Of more, the first one is forgotten. */
+const maxBlocks = 1_000;
+/** Texts of checks that have a number. */
+const maxChecks = 10_000;
+/** So that a number and a place make a whole number below 2^53. */
+const maxNumber = 2 ** 27;
 /** What one takes, about. */
-const catalogBytes = 250;
-const checkBytes = 250;
-const verdictBytes = 60;
+const catalogBytes = 300;
+const blockBytes = 60;
 
 export class VerdictMemory {
   private readonly catalogs: Recent<number, Kept>;
+  private readonly numbers = new Recent<string, number>(maxChecks);
+  private lastNumber = 0;
 
   constructor(maxBytes: number) {
-    this.catalogs = new Recent(maxBytes, ({ bytes }) => bytes);
+    this.catalogs = new Recent(maxBytes, sizeOf);
   }
 
-  find(check: string, key: number): boolean | undefined {
-    return this.catalogs.find(catalogKeyOf(key))?.checks.get(check)?.get(key);
+  /** What is known of one check: whether a resource passes it. */
+  find(check: string): (key: number) => boolean | undefined {
+    const number = this.numbers.find(check);
+    if (number === undefined) return () => undefined;
+    return (key) => {
+      const bits = this.catalogs.find(catalogKeyOf(key))?.verdicts.get(blockOf(number, key)) ?? 0;
+      return bits & known(key) ? (bits & passes(key)) > 0 : undefined;
+    };
   }
 
   /** Of these resources, those that are among the passing ones pass, and the others do not. */
   keep(check: string, keys: readonly number[], passing: ReadonlySet<number>): void {
+    const number = this.numberOf(check);
     const byCatalog = new Map<number, number[]>();
     for (const key of keys) addTo(byCatalog, catalogKeyOf(key), key);
     for (const [catalogKey, judged] of byCatalog) {
-      const { checks } = this.catalogs.find(catalogKey) ?? { checks: new Map() };
-      const verdicts = checks.get(check) ?? new Map();
-      for (const key of judged) verdicts.set(key, passing.has(key));
-      checks.set(check, verdicts);
-      if (checks.size > maxChecks) forgetFirst(checks);
-      this.catalogs.keep(catalogKey, { checks, bytes: sizeOf(checks) });
+      const verdicts = this.catalogs.find(catalogKey)?.verdicts ?? new Map<number, number>();
+      this.catalogs.forget(catalogKey);
+      for (const key of judged) {
+        const block = blockOf(number, key);
+        const bits = (verdicts.get(block) ?? 0) | known(key);
+        verdicts.set(block, passing.has(key) ? bits | passes(key) : bits & ~passes(key));
+      }
+      forgetFirst(verdicts, verdicts.size - maxBlocks);
+      this.catalogs.keep(catalogKey, { verdicts });
     }
   }
 
@@ -49,18 +65,38 @@ export class VerdictMemory {
 
   clear(): void {
     this.catalogs.clear();
+    this.numbers.clear();
+    this.lastNumber = 0;
+  }
+
+  /** None is given twice: what was said of a check whose text was forgotten is never taken for another's. */
+  private numberOf(check: string): number {
+    const number = this.numbers.find(check);
+    if (number !== undefined) return number;
+    if (this.lastNumber === maxNumber - 1) this.clear();
+    this.lastNumber++;
+    this.numbers.keep(check, this.lastNumber);
+    return this.lastNumber;
   }
 }
 
-function forgetFirst(checks: Kept['checks']): void {
-  for (const name of checks.keys()) {
-    checks.delete(name);
-    return;
-  }
+function blockOf(number: number, key: number): number {
+  return number * span + Math.floor((key % span) / atOnce);
 }
 
-function sizeOf(checks: Kept['checks']): number {
-  let bytes = catalogBytes;
-  for (const [name, { size }] of checks) bytes += checkBytes + name.length + size * verdictBytes;
-  return bytes;
+function known(key: number): number {
+  return 1 << ((key % span) % atOnce);
+}
+
+function passes(key: number): number {
+  return known(key) << atOnce;
+}
+
+function forgetFirst(verdicts: Kept['verdicts'], count: number): void {
+  if (count <= 0) return;
+  for (const block of [...verdicts.keys()].slice(0, count)) verdicts.delete(block);
+}
+
+function sizeOf({ verdicts }: Kept): number {
+  return catalogBytes + verdicts.size * blockBytes;
 }
