@@ -223,6 +223,21 @@ describe('geometries that are remembered', () => {
     await expectLeft(2_501);
   });
 
+  it('are left to the database when too many have come one after the other', async () => {
+    await place('c', point(77.6));
+    await catchUp(reader);
+    await search();
+    const count = 27;
+    for (let index = 0; index < count; index++) {
+      await place(`c${index}`, ...Array.from({ length: 95 }, () => point(77.6)));
+      await catchUp(reader);
+      await search();
+    }
+    statements = 0;
+    expect(await countGeometries(reader, around(point(77.6)), 5_000)).toBe(1 + count * 95);
+    expect(statements).toBe(1);
+  });
+
   it('are left to the database where they are long', async () => {
     const corners = Array.from({ length: 40_000 }, (_, index) => [77.6 + index * 1e-8, 13]);
     await place('c', point(77.6), { type: 'LineString', coordinates: corners } as Geometry);

@@ -64,7 +64,7 @@ export async function findNearby(
   if (known === undefined) return readNearby(queryable, region, from, limit);
   if (!known.isPathKnown) return undefined;
   const all = known.geometries.map((geometry) => ({ geometry, gap: gapBetween(geometry.box, from) }));
-  const nearest = all.sort((a, b) => a.gap - b.gap).slice(0, limit);
+  const nearest = all.sort((a, b) => a.gap - b.gap || byKey(a.geometry, b.geometry)).slice(0, limit);
   const isAll = all.length < limit;
   return {
     geometries: nearest.map(({ geometry }) => geometry),

@@ -37,7 +37,9 @@ const maxChanges = 100;
 const maxUnread = 100;
 /** What a geometry takes beside its text, about: as much again when it was parsed. */
 const geometryBytes = 400;
-const cellBytes = 500;
+const cellBytes = 900;
+/** More that came one after the other are not remembered. */
+const maxInCell = 2_500;
 
 export class PlaceMemory {
   /** Catalogs that have changed, and whose geometries were not read since. */
@@ -128,7 +130,8 @@ function updated(cell: KnownCell, change: Change): KnownCell {
   const catalogs = new Set(change.catalogs);
   const others = cell.geometries?.filter(({ key }) => !catalogs.has(catalogKeyOf(key))) ?? [];
   const theirs = change.geometries.filter((each) => isIn(cell, each));
-  return { ...cell, geometries: [...others, ...theirs].sort((a, b) => a.key - b.key) };
+  const all = [...others, ...theirs].sort((a, b) => a.key - b.key);
+  return { ...cell, geometries: all.length > maxInCell ? undefined : all };
 }
 
 function sizeOf({ path, geometries = [] }: KnownCell): number {
