@@ -119,6 +119,17 @@ describe('what a check says of resources', () => {
     expect(await find([key])).toEqual({ passing: [], read: 1 });
   });
 
+  it('is asked every time of catalogs that have many resources together', async () => {
+    const prices = Array.from({ length: 900 }, (_, index) => index);
+    const catalogs = [await publish('c', prices), await publish('d', prices), await publish('e', prices)];
+    const heads = catalogs.map((key) => keyOf(key, 0));
+    const passing = catalogs.flatMap((key) => prices.slice(0, 10).map((price) => keyOf(key, price + 1)));
+    expect(await find(heads)).toEqual({ passing, read: 2 });
+    expect(await find(heads)).toEqual({ passing, read: 1 });
+    expect(await find(heads.slice(0, 2))).toEqual({ passing: passing.slice(0, 20), read: 1 });
+    expect(await find(heads.slice(0, 2))).toEqual({ passing: passing.slice(0, 20), read: 0 });
+  });
+
   it('is asked every time of catalogs with many resources, and by long checks', async () => {
     const prices = Array.from({ length: 1_001 }, (_, index) => index);
     const c = await publish('c', prices);
