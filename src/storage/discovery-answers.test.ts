@@ -1,42 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { describe, expect, it } from 'vitest';
+import { useProcesses } from '../../tests/support/processes.ts';
 import { catalog } from '../../tests/support/sample-catalogs.ts';
 import { applyCatalog } from '../discovery/ingest.ts';
-import { silentLogger } from '../logger.ts';
 import type { Catalog, Offer } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
 import { catchUp } from './catch-up.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { type PageQuery, readPage } from './discovery-answers.ts';
 import { keyOf } from './discovery-keys.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 
-let home: TestDatabase;
 let writer: Database;
-/** A process that remembers; its statements are counted. */
+/** A process that remembers. */
 let reader: Database;
-let statements = 0;
-
-beforeAll(async () => {
-  home = await createTestDatabase();
-  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
-  writer = await open();
-  const opened = await open();
-  const query: Database['query'] = (...asked) => {
-    statements++;
-    return opened.query(...asked);
-  };
-  reader = Object.create(opened, { query: { value: query } });
-});
-afterAll(async () => {
-  await Promise.all([writer.close(), reader.close()]);
-  await home.drop();
-});
-beforeEach(() =>
-  writer.query(
-    'truncate discovery.run, discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target cascade',
-  ),
+const watched = useProcesses(
+  (...opened) => {
+    [writer, reader] = opened;
+  },
+  {
+    emptied: 'discovery.run, discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target',
+  },
 );
 
 const provider = (id: string) => ({ provider: { id, descriptor: { name: id } } });
@@ -64,13 +48,13 @@ interface Listed {
   offers: string[];
 }
 
-/** What a search that begins now lists of these resources, and how many statements it takes, apart from catching up. */
+/** What a search that begins now lists of these resources, and how many watched.statements it takes, apart from catching up. */
 async function list(
   keys: readonly number[],
   query: Partial<PageQuery> = {},
 ): Promise<{ listed: Listed[]; read: number; count: number }> {
   await catchUp(reader);
-  statements = 0;
+  watched.statements = 0;
   const page = await readPage(reader, {
     ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, gate: { now, schemaContext: [] } },
     ...query,
@@ -81,7 +65,7 @@ async function list(
     resource: nameOf(resource.text),
     offers: offers.map(({ document }) => nameOf(document.text)),
   }));
-  return { listed, read: statements, count: page.count };
+  return { listed, read: watched.statements, count: page.count };
 }
 
 const resource = (id: string, name = id) => ({ id, descriptor: { name } });

@@ -1,42 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { describe, expect, it } from 'vitest';
+import { useProcesses } from '../../tests/support/processes.ts';
 import { catalog } from '../../tests/support/sample-catalogs.ts';
 import { applyCatalog } from '../discovery/ingest.ts';
-import { silentLogger } from '../logger.ts';
 import type { Resource } from '../protocol/catalog.ts';
 import { catchUp } from './catch-up.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { readPassing } from './discovery-candidates.ts';
 import { keyOf } from './discovery-keys.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 
-let home: TestDatabase;
 let writer: Database;
-/** A process that remembers; its statements are counted. */
+/** A process that remembers. */
 let reader: Database;
-let statements = 0;
-/** What happens while the answer of a statement is on its way. */
-let meanwhile = async () => {};
-
-beforeAll(async () => {
-  home = await createTestDatabase();
-  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
-  writer = await open();
-  const opened = await open();
-  const query: Database['query'] = async (...asked) => {
-    statements++;
-    const answer = await opened.query(...asked);
-    await meanwhile();
-    return answer as never;
-  };
-  reader = Object.create(opened, { query: { value: query } });
-});
-afterAll(async () => {
-  await Promise.all([writer.close(), reader.close()]);
-  await home.drop();
-});
-beforeEach(() => writer.query('truncate discovery.run, discovery.catalog, discovery.resource cascade'));
+const watched = useProcesses(
+  (...opened) => {
+    [writer, reader] = opened;
+  },
+  { emptied: 'discovery.run, discovery.catalog, discovery.resource' },
+);
 
 type Priced = Resource & { price: number };
 
@@ -52,12 +34,12 @@ async function publish(id: string, prices: readonly number[]): Promise<number> {
 
 const isCheap = { strict: 'strict $."price" < 10' };
 
-/** What a search that begins now finds, and how many statements it takes, apart from catching up. */
+/** What a search that begins now finds, and how many watched.statements it takes, apart from catching up. */
 async function find(keys: readonly number[], check = isCheap, atMost?: number) {
   await catchUp(reader);
-  statements = 0;
+  watched.statements = 0;
   const passing = await readPassing(reader, { keys, check }, atMost);
-  return { passing, read: statements };
+  return { passing, read: watched.statements };
 }
 
 describe('what a check says of resources', () => {
@@ -110,8 +92,8 @@ describe('what a check says of resources', () => {
   it('is not kept when it was read before something had to be forgotten that came meanwhile', async () => {
     const key = keyOf(await publish('c', [5]), 1);
     await catchUp(reader);
-    meanwhile = async () => {
-      meanwhile = async () => {};
+    watched.meanwhile = async () => {
+      watched.meanwhile = async () => {};
       await publish('c', [20]);
       await catchUp(reader);
     };

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { arbitraryGeometry, type Lattice, movedEast } from '../../tests/support/arbitrary-geometry.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { useProcesses } from '../../tests/support/processes.ts';
 import { catalog } from '../../tests/support/sample-catalogs.ts';
 import { applyCatalog } from '../discovery/ingest.ts';
 import { removeCatalogs } from '../discovery/remove-catalogs.ts';
-import { silentLogger } from '../logger.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 import { queryBox, sphereBox } from '../rules/geometry/sphere-box.ts';
 import { catchUp } from './catch-up.ts';
-import { type Database, openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { countRegion, type Region, readNearby, readRegion } from './discovery-geometries.ts';
 import { countGeometries, findInOrder, findNearby } from './discovery-places.ts';
 
@@ -22,33 +21,16 @@ const regions: readonly { lattice: Lattice; east: number }[] = [
 ];
 const now = new Date('2026-06-01T12:00:00Z');
 
-let home: TestDatabase;
 let writer: Database;
-/** A process that remembers; its statements are counted. */
+/** A process that remembers. */
 let reader: Database;
-let statements = 0;
-
-beforeAll(async () => {
-  home = await createTestDatabase();
-  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
-  writer = await open();
-  const opened = await open();
-  const query: Database['query'] = (...asked) => {
-    statements++;
-    return opened.query(...asked);
-  };
-  reader = Object.create(opened, { query: { value: query } });
-});
-afterAll(async () => {
-  await Promise.all([writer.close(), reader.close()]);
-  await home.drop();
-});
-beforeEach(async () => {
-  await writer.query(
-    'truncate discovery.run, discovery.catalog, discovery.resource, discovery.geometry cascade',
-  );
-  await catchUp(reader);
-});
+const watched = useProcesses(
+  (...opened) => {
+    [writer, reader] = opened;
+  },
+  { emptied: 'discovery.run, discovery.catalog, discovery.resource, discovery.geometry' },
+);
+beforeEach(() => catchUp(reader));
 
 const ref = (id: string) => ({ source: 'node', owner: 'provider.example/reg', id });
 
@@ -120,15 +102,15 @@ describe('geometries that are remembered', () => {
     await place('c', point(77.6));
     await catchUp(reader);
     expect(await search()).toEqual([point(77.6)]);
-    statements = 0;
+    watched.statements = 0;
     expect(await search()).toEqual([point(77.6)]);
-    expect(statements).toBe(0);
+    expect(watched.statements).toBe(0);
     await place('elsewhere', point(20));
     await catchUp(reader);
-    statements = 0;
+    watched.statements = 0;
     expect(await search()).toEqual([point(77.6)]);
     expect(await search()).toEqual([point(77.6)]);
-    expect(statements).toBe(1); // where that is
+    expect(watched.statements).toBe(1); // where that is
   });
 
   it('follow what comes, moves and goes', async () => {
@@ -161,9 +143,9 @@ describe('geometries that are remembered', () => {
     await elsewhere();
     await place('c', point(77.9));
     await elsewhere();
-    statements = 0;
+    watched.statements = 0;
     expect(await search()).toHaveLength(1);
-    expect(statements).toBe(0);
+    expect(watched.statements).toBe(0);
     await place('c', point(77.6), point(77.6));
     await elsewhere();
     expect(await search()).toHaveLength(3);
@@ -233,9 +215,9 @@ describe('geometries that are remembered', () => {
       await catchUp(reader);
       await search();
     }
-    statements = 0;
+    watched.statements = 0;
     expect(await countGeometries(reader, around(point(77.6)), 5_000)).toBe(1 + count * 95);
-    expect(statements).toBe(1);
+    expect(watched.statements).toBe(1);
   });
 
   it('are left to the database where they are long', async () => {
@@ -248,9 +230,9 @@ describe('geometries that are remembered', () => {
     await catchUp(reader);
     const region = around(point(77.6));
     for (const attempt of [1, 2, 3]) {
-      statements = 0;
+      watched.statements = 0;
       expect(await countGeometries(reader, region, 5_000)).toBe(count);
-      expect(statements).toBe(attempt === 1 ? 2 : 1);
+      expect(watched.statements).toBe(attempt === 1 ? 2 : 1);
     }
   }
 
@@ -260,10 +242,10 @@ describe('geometries that are remembered', () => {
     const region = around(point(77.6));
     const many = Array.from({ length: 50_000 }, (_, index) => `$.catalogs[*].provider.p${index}`);
     for (const paths of [many, [path, `$.catalogs[*].provider.${'p'.repeat(1_000)}`]]) {
-      statements = 0;
+      watched.statements = 0;
       for (const attempt of [1, 2]) {
         await countGeometries(reader, { ...region, paths }, 10);
-        expect(statements).toBe(attempt);
+        expect(watched.statements).toBe(attempt);
       }
     }
   });
