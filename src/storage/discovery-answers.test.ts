@@ -48,7 +48,7 @@ interface Listed {
   offers: string[];
 }
 
-/** What a search that begins now lists of these resources, and how many watched.statements it takes, apart from catching up. */
+/** What a search that begins now lists of these resources, and how many statements it takes, apart from catching up. */
 async function list(
   keys: readonly number[],
   query: Partial<PageQuery> = {},

@@ -34,7 +34,7 @@ async function publish(id: string, prices: readonly number[]): Promise<number> {
 
 const isCheap = { strict: 'strict $."price" < 10' };
 
-/** What a search that begins now finds, and how many watched.statements it takes, apart from catching up. */
+/** What a search that begins now finds, and how many statements it takes, apart from catching up. */
 async function find(keys: readonly number[], check = isCheap, atMost?: number) {
   await catchUp(reader);
   watched.statements = 0;
