@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 
 /** A process that answers searches, as a test sees it. */
 export interface WatchedReader {
-  /** How many it has sent. */
+  /** How many of them it has sent. */
   statements: number;
   /** What happens while the answer of a statement is on its way. */
   meanwhile(): Promise<void>;
