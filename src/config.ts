@@ -151,6 +151,10 @@ export const settings = {
   ),
   PUBLISHER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   PUBLISHER_URL: optional(url('its public base address; empty means from HOST and PUBLISHER_PORT')),
+  PUBLISHER_DOMAIN: optional(
+    text('', 'domain in its Subscriber record; empty means the host of PUBLISHER_URL'),
+  ),
+  PUBLISHER_COUNTRIES: list('', 'countries in its Subscriber record, comma-separated, such as IND'),
   PUBLISHER_DIR: optional(
     text('', 'its directory, with the published files in "public"; empty means DATA_DIR/publisher'),
   ),

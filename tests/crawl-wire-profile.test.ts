@@ -78,7 +78,10 @@ describe('in the profile nfh014', () => {
     const [file] = document.files;
     const { document: record, bytes } = await read(file.url);
     expect(file.digest).toBe(`sha-256:${sha256(bytes)}`);
-    expect(record).toMatchObject({ type: 'dedi-file', source_url: file.url, proof });
+    expect(record).toMatchObject({
+      ...{ type: 'dedi-file', source_url: `${provider.url}/subscriber.json`, proof },
+      publisher: { domain: provider.id, key: { kid: 'key-1', kty: 'OKP', crv: 'Ed25519', x } },
+    });
     expect(record.records).toMatchObject([
       {
         ...{ record_name: 'key-1', details: { subscriber_id: provider.id, url: provider.url, type: 'BPP' } },

@@ -49,6 +49,7 @@ describe('publish, where no publisher runs', () => {
       'catalogs',
       'index',
       expect.stringMatching(/^subscriber\.[0-9a-f]{12}\.json$/),
+      'subscriber.json',
     ]);
   });
 

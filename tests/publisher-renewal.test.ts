@@ -1,11 +1,12 @@
 import { createPublicKey } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { registerRefreshCommand } from '../src/cli/refresh.ts';
 import { sha256Matches } from '../src/protocol/digest.ts';
 import { verifyDocument } from '../src/protocol/signed-document.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { runCommand } from './support/command.ts';
+import { patienceMs } from './support/patience.ts';
 import {
   defaultIndex,
   fetchFile,
@@ -73,6 +74,22 @@ describe('a running publisher', () => {
     expect((await fetchFile(publisher.config, manifest.files[0].url)).status).toBe(200);
   });
 
+  it('serves the latest Subscriber record at one address, its source_url, whatever the manifest names', async () => {
+    const before = await readChain(publisher);
+    const after = await vi.waitFor(async () => {
+      const chain = await readChain(publisher);
+      expect(chain.manifest.files[0].url).not.toBe(before.manifest.files[0].url);
+      return chain;
+    }, patienceMs);
+    const { catalogBaseUrl } = publisher.config;
+    expect(before.record.source_url).toBe(`${catalogBaseUrl}/subscriber.json`);
+    expect(after.record.source_url).toBe(before.record.source_url);
+    const latest = await fetch(after.record.source_url);
+    expect(latest.headers.get('cache-control')).toBe('no-cache');
+    const { next_update: nextUpdate } = (await latest.json()) as typeof after.record;
+    expect(Date.parse(nextUpdate)).toBeGreaterThanOrEqual(Date.parse(after.record.next_update));
+  });
+
   it('says at /ready until when it is good', async () => {
     const { body } = await fetchFile(publisher.config, 'ready');
     expect(body).toMatchObject({ ready: true, roles: { publisher: { nextUpdate: expect.any(String) } } });
@@ -105,6 +122,20 @@ describe('a publisher with time', () => {
     await again.close();
     expect(await etags()).toEqual(known);
     expect(await readChain(publisher)).toEqual(before);
+  });
+
+  it('says in its record what PUBLISHER_DOMAIN and PUBLISHER_COUNTRIES say, once it is started with them', async () => {
+    const { DATA_DIR = '', PUBLISHER_PORT: port } = publisher.settings;
+    const own = { DATA_DIR, PUBLISHER_URL: `http://127.0.0.1:${port}` };
+    expect((await readChain(publisher)).record.records).toMatchObject([
+      { details: { domain: '127.0.0.1', countries: [] } },
+    ]);
+    const named = { PUBLISHER_DOMAIN: 'energy', PUBLISHER_COUNTRIES: 'IND,NPL' };
+    await (await startPublisher({ ...own, ...named })).close();
+    expect((await readChain(publisher)).record.records).toMatchObject([
+      { details: { domain: 'energy', countries: ['IND', 'NPL'] } },
+    ]);
+    await (await startPublisher(own)).close();
   });
 
   it('is renewed by "signpost refresh" at once', async () => {

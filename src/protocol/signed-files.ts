@@ -92,6 +92,8 @@ export const SubscriberRecord = Type.Object(
       subscriber_id: Type.String(),
       url: Type.Optional(Type.String()),
       type: Type.Optional(Type.String({ examples: ['BPP'] })),
+      domain: Type.Optional(Type.String()),
+      countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
     }),
     meta: Type.Object({
       catalog_index_urls: Type.Array(CatalogIndexPointer, { description: 'The only pointer a crawler has.' }),
@@ -107,7 +109,7 @@ export const SubscriberRecordFile = Type.Object(
     type: oneOfTexts(['dedi-file']),
     source_url: Uri,
     next_update: NextUpdate,
-    publisher: Type.Object({ domain: Type.String(), key: Type.String() }),
+    publisher: Type.Object({ domain: Type.String(), key: ManifestKey }),
     namespace: Type.String(),
     registry: Type.Object({
       name: Type.String({ examples: ['beckn_subscriber'] }),

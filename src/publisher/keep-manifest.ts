@@ -8,6 +8,8 @@ import {
   isRecordPath,
   manifestPaths,
   type NodeDescription,
+  type NodeDetails,
+  recordPath,
   type Times,
 } from './manifest.ts';
 import { readFile } from './read-file.ts';
@@ -18,9 +20,7 @@ import { replaceFile, writeContent } from './write.ts';
 // Manifest and Subscriber record in the tree: written when what they say has changed, or when it is time. The manifest itself remembers the
 // keys that were used before.
 
-export interface ManifestRenewal {
-  /** Public base address of the node, as the registry has it. */
-  url: string;
+export interface ManifestRenewal extends NodeDetails {
   /** Write them anew also where nothing has changed and there is time. */
   always?: boolean;
   /** Earlier keys that go on being listed; every one of them unless given. */
@@ -38,8 +38,7 @@ export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Pr
       if (!isDue(announced, tree) && (await says(tree, node, before))) return announced;
     }
     const times = { now, nextUpdate: new Date(now.getTime() + intervalMs(tree)) };
-    const recordPath = await write(tree, node, times);
-    await removeOldRecords(tree, recordPath);
+    await removeOldRecords(tree, await write(tree, node, times));
     return times.nextUpdate;
   });
 }
@@ -56,14 +55,14 @@ function intervalMs({ limits }: PublisherTree): number {
 
 async function describeNode(
   tree: PublisherTree,
-  { url, stillNeeded }: ManifestRenewal,
+  { stillNeeded, always: _, ...details }: ManifestRenewal,
   before: Manifest | undefined,
 ): Promise<NodeDescription> {
   const { nodeId: id, registryName, baseUrl, key, profile } = tree;
   const indexUrls = (await findIndexNames(tree)).map((name) => indexUrl(tree, name));
   const isFormer = ({ kid }: ManifestKey) => kid !== key.recordId && (stillNeeded?.has(kid) ?? true);
   const formerKeys = before?.keys.filter(isFormer) ?? [];
-  return { id, registryName, url, baseUrl, indexUrls, key, formerKeys, profile };
+  return { ...details, id, registryName, baseUrl, indexUrls, key, formerKeys, profile };
 }
 
 /** Whether what is published is what would be written, but for its times. */
@@ -76,18 +75,20 @@ async function says(
   const record = buildSubscriberRecord(node, times);
   if (!buildManifest(node, record, times).equals(bytes)) return false;
   const [, ...others] = manifestPaths;
-  const copies = [...others.map((path) => ({ path, bytes })), record];
+  const latest = { path: recordPath, bytes: record.bytes };
+  const copies = [...others.map((path) => ({ path, bytes })), record, latest];
   const found = await Promise.all(
     copies.map((copy) => readFile(join(tree.root, copy.path)).catch(() => undefined)),
   );
   return copies.every((copy, place) => found[place]?.equals(copy.bytes));
 }
 
-/** Returns the path of the record. */
+/** Returns the path of the record that the manifest names. */
 async function write(tree: PublisherTree, node: NodeDescription, times: Times): Promise<string> {
   const record = buildSubscriberRecord(node, times);
   const manifest = buildManifest(node, record, times);
   await writeContent(tree, record);
+  await replaceFile(tree, recordPath, record.bytes);
   for (const path of manifestPaths) await replaceFile(tree, path, manifest);
   return record.path;
 }

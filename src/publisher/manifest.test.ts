@@ -52,11 +52,25 @@ describe('the Subscriber record', () => {
   it('has the shape of a DeDi file, and says where it stands', () => {
     expect(validator(SubscriberRecordFile)(document)).toMatchObject({
       type: 'dedi-file',
-      source_url: `https://files.voltpath.example/beckn/${record.path}`,
+      source_url: 'https://files.voltpath.example/beckn/subscriber.json',
       next_update: '2026-01-03T03:04:05.000Z',
       namespace: 'voltpath.example',
-      publisher: { domain: 'voltpath.example', key: 'key-2' },
+      publisher: {
+        domain: 'voltpath.example',
+        key: { kid: 'key-2', ...publicKey.export({ format: 'jwk' }) },
+      },
       registry: { name: 'beckn_subscriber', state: 'live' },
+    });
+  });
+
+  it('gives domain and countries as its operator says, or the host of the node and no country', () => {
+    const detailsOf = (described: NodeDescription) =>
+      validator(SubscriberRecordFile)(read(buildSubscriberRecord(described, times).bytes)).records[0]
+        ?.details;
+    expect(detailsOf(node)).toMatchObject({ domain: 'voltpath.example', countries: [] });
+    expect(detailsOf({ ...node, domain: 'energy', countries: ['IND', 'NPL'] })).toMatchObject({
+      domain: 'energy',
+      countries: ['IND', 'NPL'],
     });
   });
 

@@ -1,9 +1,8 @@
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import { labelSha256 } from '../protocol/digest.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
-import type { JsonObject } from '../protocol/json.ts';
 import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
-import { proveDocument, signedBytes, type WireProfile } from '../protocol/signed-document.ts';
+import { proveDocument, type WireProfile } from '../protocol/signed-document.ts';
 import {
   type Manifest,
   type ManifestKey,
@@ -13,20 +12,32 @@ import {
 import { urlOf } from './paths.ts';
 
 // How a crawler gets from the registry to our indexes (self-hosted spec: Endpoints): the manifest at its well-known path, signed, names the
-// Subscriber record by digest; the record, signed too, names the indexes. A record stands under a name of its own for each content, so that
-// a reader who has the older manifest still finds what that one names.
+// Subscriber record by digest; the record, signed too, names the indexes. The manifest names a copy of the record that never changes, so that
+// a reader who has the older manifest still finds what that one names. The latest record has one address for ever, its `source_url`: whoever
+// holds a copy comes back there for a fresher one.
 
 /** Where readers look for the manifest; both are the same. */
 export const manifestPaths = ['.well-known/dedi.index.json', '.well-known/dedi.json'] as const;
 
+/** Where readers find the latest Subscriber record. */
+export const recordPath = 'subscriber.json';
+
+/** What its operator says of a node. */
+export interface NodeDetails {
+  /** Its public base address, as the registry has it. */
+  url: string;
+  /** `domain` of its registry record; the host of its address unless given. */
+  domain?: string;
+  /** `countries` of its registry record. */
+  countries?: readonly string[];
+}
+
 /** What a node says of itself. */
-export interface NodeDescription {
+export interface NodeDescription extends NodeDetails {
   /** Its subscriberId. */
   id: string;
   /** The registry that a bare domain belongs to. */
   registryName: string;
-  /** Its public base address, as the registry has it. */
-  url: string;
   /** Base address of the published files. */
   baseUrl: string;
   indexUrls: readonly string[];
@@ -47,19 +58,24 @@ interface TreeFile {
   bytes: Buffer;
 }
 
+/** Under the name that the manifest gives it; `recordPath` has the same bytes. */
 export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }: Times): TreeFile {
-  const { id, url, baseUrl, indexUrls, key } = node;
+  const { id, url, domain = new URL(url).hostname, countries = [], baseUrl, indexUrls, key } = node;
   const { namespace } = splitIdentity(identityOf(id, node.registryName));
   const record: SubscriberRecord & { details: { signing_public_key: string } } = {
     record_name: key.recordId,
-    details: { subscriber_id: id, url, type: 'BPP', signing_public_key: publicKeyOf(key.privateKey) },
+    details: {
+      ...{ subscriber_id: id, url, type: 'BPP', domain, countries: [...countries] },
+      signing_public_key: publicKeyOf(key.privateKey),
+    },
     meta: { catalog_index_urls: indexUrls.map((indexUrl) => ({ url: indexUrl })) },
   };
-  const document: Omit<SubscriberRecordFile, 'source_url' | 'proof'> = {
+  const document: Omit<SubscriberRecordFile, 'proof'> = {
     dedi_version: dediVersion,
     type: 'dedi-file',
+    source_url: urlOf(baseUrl, recordPath),
     next_update: nextUpdate.toISOString(),
-    publisher: { domain: namespace, key: key.recordId },
+    publisher: { domain: namespace, key: jwk(key.recordId, key.privateKey) },
     namespace,
     registry: {
       name: recordRegistry,
@@ -69,9 +85,8 @@ export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }
     },
     records: [record],
   };
-  const content = signedBytes(document as unknown as JsonObject);
-  const path = `subscriber.${hash('sha256', content, 'hex').slice(0, 12)}.json`;
-  return { path, bytes: render(proveDocument({ ...document, source_url: urlOf(baseUrl, path) }, key)) };
+  const bytes = render(proveDocument(document, key));
+  return { path: `subscriber.${hash('sha256', bytes, 'hex').slice(0, 12)}.json`, bytes };
 }
 
 export function buildManifest(node: NodeDescription, record: TreeFile, { now, nextUpdate }: Times): Buffer {
@@ -94,7 +109,7 @@ export function buildManifest(node: NodeDescription, record: TreeFile, { now, ne
   return render(proveDocument(document, key));
 }
 
-/** Whether a file of the tree holds a Subscriber record, the one in use or an earlier one. */
+/** Whether a file of the tree is a copy of the Subscriber record that a manifest names, the latest or an earlier one. */
 export function isRecordPath(path: string): boolean {
   return /^subscriber\.[0-9a-f]{12}\.json$/.test(path);
 }

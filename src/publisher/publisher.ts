@@ -7,16 +7,15 @@ import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
 import type { ContentMemory } from './content-memory.ts';
 import { renewManifest } from './keep-manifest.ts';
+import type { NodeDetails } from './manifest.ts';
 import { publishCatalogs } from './publish.ts';
 import { findManifest } from './read-manifest.ts';
 import { openPublisherTree, type PublisherTree } from './tree.ts';
 
 // The publisher of this machine, as the settings describe it. The trigger and the commands do their work here.
 
-export interface Publisher {
+export interface Publisher extends NodeDetails {
   tree: PublisherTree;
-  /** Public base address of the node, as the registry has it. */
-  url: string;
 }
 
 /** What is kept from one piece of work to the next. */
@@ -51,17 +50,22 @@ export async function openPublisher(
     ...(memory && { memory }),
     ...(now && { now }),
   });
-  return { tree: { ...tree, oldKeys: await readFormerKeys(tree) }, url: publisher.url };
+  return {
+    tree: { ...tree, oldKeys: await readFormerKeys(tree) },
+    url: publisher.url,
+    domain: config.PUBLISHER_DOMAIN,
+    countries: config.PUBLISHER_COUNTRIES,
+  };
 }
 
 /** Publishes, and leads readers to it: the first catalog in an index is what makes the index known. */
 export async function publish(
-  { tree, url }: Publisher,
+  { tree, ...details }: Publisher,
   request: TriggerRequest,
   indexName?: string,
 ): Promise<TriggerAnswer> {
   const answer = await publishCatalogs(tree, request, indexName);
-  await renewManifest(tree, { url });
+  await renewManifest(tree, details);
   return answer;
 }
 

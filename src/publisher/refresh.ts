@@ -16,11 +16,13 @@ export interface Refreshed {
 }
 
 /** Writes everything anew that announces its next update. */
-export async function refresh({ tree, url }: Publisher): Promise<Refreshed> {
+export async function refresh({ tree, ...details }: Publisher): Promise<Refreshed> {
   await refreshIndexes(tree);
   const formerKeys = await findFormerKeys(tree);
   const needed = [...formerKeys].filter(([, catalogs]) => catalogs.size > 0).map(([key]) => key);
-  const nextUpdate = await renewManifest(tree, { url, always: true, stillNeeded: new Set(needed) });
+  const nextUpdate = await renewManifest(tree, {
+    ...{ ...details, always: true, stillNeeded: new Set(needed) },
+  });
   // From here on nothing published names such a key, so that this is the one moment to tell.
   const needless = [...formerKeys.keys()].filter((key) => !needed.includes(key));
   for (const key of needless)
@@ -33,10 +35,10 @@ export async function refresh({ tree, url }: Publisher): Promise<Refreshed> {
 
 /** The same where half of the announced time is over, or the files have got another address. The manifest is brought up to date in any case. */
 export async function refreshDue(publisher: Publisher): Promise<Date> {
-  const { tree, url } = publisher;
+  const { tree, ...details } = publisher;
   const indexes = [...(await readIndexes(tree)).values()];
   const announced = [
-    await renewManifest(tree, { url }),
+    await renewManifest(tree, details),
     ...indexes.map(({ nextUpdate }) => new Date(nextUpdate)),
   ];
   if (announced.some((time) => isDue(time, tree)) || indexes.some((index) => leadsElsewhere(index, tree)))
