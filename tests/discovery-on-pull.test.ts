@@ -132,6 +132,18 @@ describe('POST /catalog/on_pull', () => {
     expect(await held(network.database, id)).toBeUndefined();
   });
 
+  it('200: chained to the whole Authorization header of the pull, as a deployed service does', async () => {
+    const id = newId();
+    answerWith((pull) =>
+      service.answer(pull, completed([catalog(id)], { total: 1, limit: 100, offset: 0 }), {
+        answering: pull.authorization,
+        digest: null,
+      }),
+    );
+    await discovery.pull();
+    expect(await held(network.database, id)).toBeDefined();
+  });
+
   it('200: unchained, as deployed services send it, with the digest of the request', async () => {
     const id = newId();
     answerWith((pull) =>

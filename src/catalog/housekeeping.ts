@@ -1,4 +1,5 @@
 import { repeat } from '../delivery/repeat.ts';
+import { purgePlainReceivers } from '../storage/callback-forms.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeChanges } from '../storage/change-log.ts';
 import { purgeDownloads } from '../storage/downloads.ts';
@@ -24,6 +25,7 @@ async function tidyUp({ database, config, logger, now }: CatalogContext): Promis
     callbacks: await purgeCallbacks(database, longAgo),
     changes: await purgeChanges(database, longAgo),
     downloads: await purgeDownloads(database, at),
+    receivers: await purgePlainReceivers(database, at),
   };
   if (Object.values(forgotten).some((count) => count > 0)) logger.debug(forgotten, 'housekeeping');
 }

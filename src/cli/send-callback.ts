@@ -9,6 +9,7 @@ import { createMetrics } from '../metrics.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import type { SigningKey } from '../protocol/keys.ts';
+import { chainValues } from '../protocol/request-signature.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { CommandError } from './command.ts';
 import type { Draft, SendableRequest } from './send-request.ts';
@@ -96,7 +97,7 @@ function describeService(
     findKey: registry.findKey,
     findSentRequest: async (messageId) => {
       const request = sent();
-      return request?.messageId === messageId ? [request.signature] : [];
+      return request?.messageId === messageId ? chainValues(request.authorization) : [];
     },
     limits: {
       clockSkewSeconds: config.CLOCK_SKEW_SECONDS,

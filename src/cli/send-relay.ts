@@ -55,9 +55,9 @@ function waitThroughPublisher(url: string, waitingUrl: string, client: GuardedCl
   return {
     action: actions.onPublish.name,
     url,
-    async expect({ messageId = '', signature, digest }) {
+    async expect({ messageId = '', authorization, digest }) {
       place = `${waitingUrl}/${encodeURIComponent(messageId)}`;
-      const body = JSON.stringify({ messageId, signature, digest });
+      const body = JSON.stringify({ messageId, authorization, digest });
       await ask('POST', waitingUrl, { body, timeoutMs: answerMs });
     },
     async wait(seconds) {

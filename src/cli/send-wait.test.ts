@@ -34,6 +34,17 @@ describe('signpost send --wait', () => {
     expect(reply?.headers.get('signature')).toContain('keyId="bpp.example.com|key-1|ed25519"');
   });
 
+  it('takes a callback that is chained to the whole Authorization header, as a deployed peer does', async () => {
+    scene.onPublish = (request) => {
+      callBack(request, { answering: authorizationOf(request) }).catch(() => undefined);
+      return { status: 200, body: ack(request.context.messageId) };
+    };
+    expect(await scene.publish('--wait', '5')).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining('the signature holds, and names the request.'),
+    });
+  });
+
   it('refuses what only pretends to be the callback, says so, and goes on waiting', async () => {
     const pretences = [
       { answering: `${'A'.repeat(86)}==` },
@@ -130,6 +141,14 @@ interface Pretence {
   by?: SigningKey;
   requestDigest?: string;
   messageId?: string;
+}
+
+/** The header of the request, as it came. */
+function authorizationOf({ subscriberId, recordId, expires, signature }: Publish): string {
+  const until = expires.getTime() / 1_000;
+  const times = `created="${until - 300}",expires="${until}"`;
+  const headers = 'headers="(created) (expires) digest"';
+  return `Signature keyId="${subscriberId}|${recordId}|ed25519",algorithm="ed25519",${times},${headers},signature="${signature}"`;
 }
 
 /** What a catalog service sends when it has processed a publish, or what somebody sends who pretends to be one. */

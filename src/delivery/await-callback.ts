@@ -8,8 +8,8 @@ import { ProtocolError } from '../protocol/errors.ts';
 /** What is remembered of a request while its callback is waited for. */
 export interface AwaitedRequest {
   messageId?: string;
-  /** The text of the signature attribute, which the callback may name. */
-  signature: string;
+  /** The value of its header, by which the callback may name it. */
+  authorization: string;
   /** As `bodyDigest` gives it. */
   digest: string;
 }

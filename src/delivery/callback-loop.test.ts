@@ -202,14 +202,15 @@ describe('a callback', () => {
 
   it('is repeated with the same bytes while the receiver fails, and then not again', async () => {
     const { attempts, url } = await receiver((attempt) => ({
-      status: attempt < 4 ? ([401, 503, 404][attempt - 1] ?? 0) : 202,
+      // The first two are one attempt: a 401 is answered at once by the other form of signature.
+      status: [401, 401, 503, 404][attempt - 1] ?? 202,
     }));
     start();
     const messageId = await queue(url);
     expect(await settled(messageId)).toMatchObject({ state: 'delivered', attempts: 4 });
     expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
     await delay(200);
-    expect(attempts).toHaveLength(4);
+    expect(attempts).toHaveLength(5);
   });
 
   it('waits as long as Retry-After says', async () => {

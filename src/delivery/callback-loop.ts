@@ -21,13 +21,14 @@ import {
   type WorkLoop,
   type WorkLoopOptions,
 } from '../storage/due-work.ts';
+import { type CallbackForm, type CallbackForms, createCallbackForms } from './callback-forms.ts';
 import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
 // Sends the callbacks of one role: the stored bytes, again and again under a fresh signature, until the receiver has them, refuses
 // them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
-// process dies in the moment before that is recorded.
+// process dies in the moment before that is recorded. A 401 is answered at once by the other form of signature (callback-forms.ts).
 //
 // Slow receivers must not take the places of the others, however many they are:
 //
@@ -39,6 +40,7 @@ const slow = { concurrency: 64, perReceiver: 1 };
 /** Callbacks that are queued soon after each other are claimed together; those that are delivered soon after each other, settled. */
 const gatherMs = 10;
 const settling = { maxItems: 64, gatherMs: 50 };
+const unauthorized = 401;
 /** An attempt steps aside after `asideMs`, and its receiver counts as slow after `slowMs`. */
 const patience = { asideMs: 1_000, slowMs: 5_000 };
 
@@ -65,7 +67,8 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const settle = createBatch({ ...settling, hurry: ending.signal }, (delivered: Delivered[]) =>
     recordDelivered(database, delivered),
   );
-  const start = (places: Places) => startLoop({ ...options, slowOnes, settle }, places);
+  const forms = createCallbackForms(database, options.sender);
+  const start = (places: Places) => startLoop({ ...options, slowOnes, settle, forms }, places);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
   const slowLoop = start({ ...slow, groups: () => ({ only: slowOnes.list() }) });
   const loops = [quickLoop, slowLoop];
@@ -85,6 +88,7 @@ interface LoopOptions extends CallbackLoopOptions {
   slowOnes: SlowReceivers;
   /** Whether it was still ours to settle. */
   settle(delivered: Delivered): Promise<boolean>;
+  forms: CallbackForms;
 }
 
 function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): StartedLoop<DueCallback> {
@@ -99,7 +103,7 @@ function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): St
     perGroup: { column: 'receiver', limit: perReceiver },
     logger: sender.logger,
     handle: (claim, signal, { stepAside, leaveGroup }) => {
-      const send = () => attempt(sender, claim.row, signal);
+      const send = () => attempt(options, claim.row, signal);
       return deliver(options, claim, () =>
         slowOnes.watch(claim.row.receiver, stepAside, send).finally(leaveGroup),
       );
@@ -142,10 +146,25 @@ function tooLate({ last_status, last_error }: DueCallback): Outcome {
   return { kind: 'retry', status: last_status ?? undefined, reason };
 }
 
-async function attempt(sender: Sender, row: DueCallback, signal: AbortSignal): Promise<Outcome> {
-  const { destination: url, body, request_signature: answering } = row;
-  try {
+/** One attempt is the same bytes under one signature, or, after a 401, under both forms. */
+async function attempt(
+  { sender, forms }: LoopOptions,
+  row: DueCallback,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { destination: url, receiver, body, request_signature: requestSignature } = row;
+  const send = async (form: CallbackForm) => {
+    const answering = form === 'chained' ? requestSignature : undefined;
     return judgeAnswer(await sendSigned(sender, { url, body, answering, signal }));
+  };
+  try {
+    const usual = await forms.find(receiver);
+    const outcome = await send(usual);
+    if (outcome.status !== unauthorized) return outcome;
+    const other = usual === 'chained' ? 'plain' : 'chained';
+    const second = await send(other);
+    if (second.kind === 'delivered') await forms.learn(receiver, other);
+    return second.status === unauthorized ? outcome : second;
   } catch (error) {
     // An aborted attempt says nothing about the receiver: the loop gives the callback back uncounted.
     if (!(error instanceof FetchFailure) || error.kind === 'aborted') throw error;

@@ -1,5 +1,5 @@
 import type { Action } from '../protocol/actions.ts';
-import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
+import { signRequest } from '../protocol/request-signature.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { findAnswerSigner, type Sender, sendTimeoutMs } from './send.ts';
 
@@ -13,8 +13,8 @@ export interface Question {
   /** The operator wrote the address, or its origin. */
   operatorConfigured: boolean;
   signal: AbortSignal;
-  /** Told the text of the signature before the request leaves: its callback may be here before the answer. */
-  beforeSending?(signature: string): Promise<void>;
+  /** Told the value of the header before the request leaves: its callback may be here before the answer. */
+  beforeSending?(authorization: string): Promise<void>;
 }
 
 export interface AnswerToQuestion {
@@ -33,7 +33,7 @@ export async function exchangeSigned(sender: Sender, question: Question): Promis
   const { method, url, body = Buffer.alloc(0), maxAnswerBytes, operatorConfigured, signal } = question;
   const lifetimeSeconds = method === 'POST' ? undefined : bodilessSignatureSeconds;
   const authorization = signRequest(sender.key, body, { now: sender.now(), lifetimeSeconds });
-  await question.beforeSending?.(parseSignatureHeader(authorization).signature);
+  await question.beforeSending?.(authorization);
   const response = await sender.client.request(url, {
     method,
     headers: { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) },

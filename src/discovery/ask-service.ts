@@ -34,7 +34,7 @@ export interface ServiceQuestion {
   query?: Record<string, string>;
   signal: AbortSignal;
   maxAnswerBytes?: number;
-  beforeSending?(sent: { messageId: string; body: Buffer; signature: string }): Promise<void>;
+  beforeSending?(sent: { messageId: string; body: Buffer; authorization: string }): Promise<void>;
 }
 
 const defaultMaxAnswerBytes = 1024 * 1024;
@@ -54,8 +54,8 @@ export async function askService(
     maxAnswerBytes: question.maxAnswerBytes ?? defaultMaxAnswerBytes,
     operatorConfigured: true,
     signal,
-    beforeSending: async (signature) =>
-      envelope && question.beforeSending?.({ messageId: envelope.context.messageId, body, signature }),
+    beforeSending: async (authorization) =>
+      envelope && question.beforeSending?.({ messageId: envelope.context.messageId, body, authorization }),
   };
   const sender = { key: self, client, findKey: registry.findKey, logger, now };
   const answer = await exchangeSigned(sender, asked).catch((error) => {

@@ -1,4 +1,5 @@
 import { repeat } from '../delivery/repeat.ts';
+import { purgePlainReceivers } from '../storage/callback-forms.ts';
 import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeChanges } from '../storage/catch-up.ts';
 import { purgeLog } from '../storage/crawl-log.ts';
@@ -21,6 +22,7 @@ async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void
   await purgeRequests(database, at);
   await purgeCallbacks(database, new Date(at.getTime() - config.HISTORY_DAYS * dayMs));
   await purgeSent(database, at);
+  await purgePlainReceivers(database, at);
   await purgeLog(database, new Date(at.getTime() - config.CRAWL_LOG_DAYS * dayMs));
   await purgeChanges(database);
 }

@@ -55,11 +55,11 @@ export async function sendPage(
     message: { subscriptionId, mode: 'FULL', limit: catalogsPerPage, offset },
     signal,
     // The callback may be here before the acknowledgement, and find another process.
-    beforeSending: ({ messageId, body, signature }) =>
+    beforeSending: ({ messageId, body, authorization }) =>
       database.transaction(async (tx) => {
         const expires = new Date(sentAt.getTime() + answerExpiryMs);
         const sent = { role: 'discovery', messageId, action: actions.pull.name, sentAt, expires };
-        await rememberSent(tx, { ...sent, digest: bodyDigest(body) }, signature);
+        await rememberSent(tx, { ...sent, digest: bodyDigest(body) }, authorization);
         await updateFeed(tx, claim, { messageId, sentAt });
       }),
   });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { RateLimits, SignedService } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
-import { findSentSignatures } from '../storage/sent-requests.ts';
+import { findChainValues } from '../storage/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { addOnPullRoute } from './on-pull.ts';
 import { startPresence } from './presence.ts';
@@ -28,7 +28,7 @@ export function createSync(context: DiscoveryContext): Sync {
   const loops: { close(): Promise<void> }[] = [];
   return {
     isExempt: (identity, action) => action === actions.push && services.has(identity),
-    findSentRequest: (messageId) => findSentSignatures(database, 'discovery', messageId),
+    findSentRequest: (messageId) => findChainValues(database, 'discovery', messageId),
     addRoutes(server, service) {
       addPushRoute(server, service, context);
       addOnPullRoute(server, service, context);

@@ -13,7 +13,7 @@ import {
 import { sendSigned } from '../../tests/support/signed-service.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
-import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
+import { chainValues, parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
 
 afterEach(closeAll);
 
@@ -41,14 +41,13 @@ describe('while another request is worked on', () => {
 });
 
 describe('a callback', () => {
-  const original = parseSignatureHeader(
-    signRequest(service, Buffer.from('{}'), { now: new Date() }),
-  ).signature;
-  const repeated = parseSignatureHeader(
-    signRequest(service, Buffer.from('{ }'), { now: new Date() }),
-  ).signature;
+  const authorizations = ['{}', '{ }'].map((sent) =>
+    signRequest(service, Buffer.from(sent), { now: new Date() }),
+  );
+  const [original = '', repeated = ''] = authorizations.map((value) => parseSignatureHeader(value).signature);
   const body = bodyOf(actions.onPublish, { messageId: 'm-1' }, { results: [] });
-  const findSentRequest = async (messageId: string) => (messageId === 'm-1' ? [original, repeated] : []);
+  const findSentRequest = async (messageId: string) =>
+    messageId === 'm-1' ? authorizations.flatMap(chainValues) : [];
   const chainedTo = async (url: string, answering: string | undefined, text = body) =>
     await sendSigned(`${url}/catalog/on_publish`, { from: provider, body: text, answering });
 
@@ -61,6 +60,18 @@ describe('a callback', () => {
     expect((await chainedTo(url, original)).status).toBe(200);
     expect((await chainedTo(url, repeated)).status).toBe(200);
     expect(chained).toBe(true);
+  });
+
+  it('may name any attempt at the request by its whole Authorization value, byte for byte', async () => {
+    const { url } = await start(actions.onPublish, {
+      findSentRequest,
+      limits: limitsWith({ requireCallbackChain: true }),
+    });
+    for (const authorization of authorizations) {
+      expect((await chainedTo(url, authorization)).status).toBe(200);
+      for (const altered of [`${authorization} `, authorization.slice(10), authorization.toLowerCase()])
+        expect((await chainedTo(url, altered)).status).toBe(401);
+    }
   });
 
   it('that answers another request, one that is not known, or an unreadable one fails', async () => {

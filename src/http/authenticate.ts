@@ -40,7 +40,7 @@ export interface Authenticator {
   /** The registry that a bare domain belongs to. */
   registryName: string;
   limits: SignatureLimits & { requireCallbackChain?: boolean };
-  /** The signature texts under which a request with this messageId was sent from here; a repeat was signed anew. */
+  /** By what an answer may name a request with this messageId that was sent from here (`chainValues` of each attempt). */
   findSentRequest?: (messageId: string) => Promise<readonly string[]>;
 }
 
@@ -122,14 +122,7 @@ async function verify(
   if (!header.chained) return await check(header, publicKey, body);
   const id = messageId();
   const sent = id === undefined ? [] : ((await findSentRequest?.(id)) ?? []);
-  for (const answering of sent.slice(0, -1)) {
-    try {
-      return await check(header, publicKey, body, answering);
-    } catch {
-      // It may answer another attempt at the same request.
-    }
-  }
-  return await check(header, publicKey, body, sent.at(-1));
+  return await check(header, publicKey, body, sent);
 }
 
 function invalid(message: string): ProtocolError {

@@ -69,6 +69,14 @@ export function findSignatureText(value: string): string | undefined {
   return findBase64(text)?.length === signatureBytes ? text : undefined;
 }
 
+/**
+ * The values by which an answer may name a request: the text of its signature, as we write it, or the whole header, as a deployed peer does
+ * (protocol decision: callback chain).
+ */
+export function chainValues(authorization: string): string[] {
+  return [parseSignatureHeader(authorization).signature, authorization];
+}
+
 export function checkSignatureWindow(header: SignatureHeader, now: Date, limits: SignatureLimits): void {
   const fault = findWindowFault(header, now.getTime() / 1000, limits);
   if (fault !== undefined) throw new ProtocolError('AUT_SIGNATURE_INVALID', `the signature ${fault}`);
@@ -87,14 +95,14 @@ function findWindowFault(header: SignatureHeader, now: number, limits: Signature
 }
 
 /**
- * Checks the signature over the raw body and says whose it is. `answering` is the signature text of the request that
- * this message answers; a signature that claims to answer one verifies only against that text.
+ * Checks the signature over the raw body and says whose it is. `answering` holds the values by which the message may
+ * name the request that it answers; a signature that claims to answer one verifies only against one of them.
  */
 export function verifySignature(
   header: SignatureHeader,
   publicKey: KeyObject,
   body: Uint8Array,
-  answering?: string,
+  answering: string | readonly string[] = [],
 ): VerifiedSignature {
   const { texts, signature, verified } = readClaim(header, body, answering);
   if (texts.some((text) => verify(null, text, publicKey, signature))) return verified;
@@ -115,19 +123,23 @@ export async function verifySignatureInThread(
 const verifyInThread = promisify<null, Buffer, KeyObject, Buffer, boolean>(verify);
 
 /** What a signature says was signed, in every spelling that counts, and what is known of it once one of them verifies. */
-function readClaim(header: SignatureHeader, body: Uint8Array, answering: string | undefined): Claim {
+function readClaim(
+  header: SignatureHeader,
+  body: Uint8Array,
+  answering: string | readonly string[] = [],
+): Claim {
   const { subscriberId, recordId, created, expires } = header;
-  if (header.chained && answering === undefined) {
+  const chains = header.chained ? [answering].flat() : [undefined];
+  if (chains.length === 0) {
     throw new ProtocolError(
       'AUT_SIGNATURE_INVALID',
       'the signature answers a request that is not known here',
     );
   }
   const digest = bodyDigest(body);
-  const chain = header.chained ? answering : undefined;
   return {
-    texts: spellingsOfBodyDigest(digest).map((spelling) =>
-      signingString({ created, expires, digest: spelling, answering: chain }),
+    texts: spellingsOfBodyDigest(digest).flatMap((spelling) =>
+      chains.map((chain) => signingString({ created, expires, digest: spelling, answering: chain })),
     ),
     signature: Buffer.from(header.signature, 'base64'),
     verified: { subscriberId, recordId, digest },

@@ -5,6 +5,7 @@ import { type SignedService, signedRoute } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { chainValues } from '../protocol/request-signature.ts';
 import { validator } from '../protocol/validate.ts';
 
 // Callbacks go to the address in the registry record (catalog spec: Context), and there the publisher listens. `signpost publish --to` sends
@@ -26,8 +27,8 @@ export function createCallbackRelay(): CallbackRelay {
   const awaited = new Map<string, Awaited>();
   return {
     async findSentRequest(messageId) {
-      const signature = awaited.get(messageId)?.request.signature;
-      return signature === undefined ? [] : [signature];
+      const known = awaited.get(messageId);
+      return known ? chainValues(known.request.authorization) : [];
     },
     addRoutes(files, trigger, service) {
       addCallbackRoute(files, service, awaited);
@@ -77,7 +78,7 @@ interface MessageParams {
 }
 
 const AwaitedRequest = Type.Object(
-  { messageId: Type.String({ minLength: 1 }), signature: Type.String(), digest: Type.String() },
+  { messageId: Type.String({ minLength: 1 }), authorization: Type.String(), digest: Type.String() },
   { title: 'AwaitedRequest' },
 );
 type AwaitedRequest = Static<typeof AwaitedRequest>;

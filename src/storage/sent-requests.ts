@@ -1,3 +1,4 @@
+import { chainValues } from '../protocol/request-signature.ts';
 import type { Database, Queryable, Transaction } from './database.ts';
 
 // Requests that we sent and that are answered by a callback, remembered before they leave: a callback is taken by whichever process it
@@ -17,23 +18,23 @@ export interface SentRequest {
   expires: Date;
 }
 
-/** Call it before each attempt to send, with the text of that attempt's signature. */
+/** Call it before each attempt to send, with that attempt's Authorization header. */
 export async function rememberSent(
   queryable: Queryable,
   request: SentRequest,
-  signature: string,
+  authorization: string,
 ): Promise<void> {
   const { role, messageId, action, digest, sentAt, expires } = request;
   await queryable.query(
     `insert into work.sent_request as sent (role, message_id, action, digest, signatures, sent_at, expires)
-     values ($1, $2, $3, $4, array[$5], $6, $7)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (role, message_id) do update set signatures = sent.signatures || excluded.signatures, expires = excluded.expires`,
-    [role, messageId, action, digest, signature, sentAt, expires],
+    [role, messageId, action, digest, chainValues(authorization), sentAt, expires],
   );
 }
 
-/** The signature texts under which a request with this messageId was sent. */
-export async function findSentSignatures(
+/** By what a callback may name a request with this messageId: two values of each attempt to send it. */
+export async function findChainValues(
   queryable: Queryable,
   role: string,
   messageId: string,

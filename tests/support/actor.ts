@@ -25,6 +25,8 @@ export interface Received {
   chained: boolean;
   /** The text of its signature, which a callback signs. */
   signature: string;
+  /** The whole header, which callbacks of some peers sign instead. */
+  authorization: string;
   at: number;
 }
 
@@ -100,7 +102,8 @@ export async function startActor(options: {
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await buffer(request);
     const body: Body = JSON.parse(raw.toString('utf8'));
-    const header = parseSignatureHeader(request.headers.authorization ?? '');
+    const authorization = request.headers.authorization ?? '';
+    const header = parseSignatureHeader(authorization);
     const lookup = await registry().findKey(header.subscriberId, header.recordId);
     if (lookup.kind !== 'key') return answer(response, { status: 401, body: nackBody(`key ${lookup.kind}`) });
     const answering = header.chained ? (sent.get(body.context.messageId) ?? []) : [undefined];
@@ -115,6 +118,7 @@ export async function startActor(options: {
       signer: header.subscriberId,
       chained: header.chained,
       signature: header.signature,
+      authorization,
       at: Date.now(),
     };
     const reply = await behaviour(message);

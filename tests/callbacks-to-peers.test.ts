@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../src/protocol/actions.ts';
+import { signRequest } from '../src/protocol/request-signature.ts';
+import type { Actor } from './support/actor.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+import {
+  chainDemanded,
+  keyUnknown,
+  type Peer,
+  type PeerShape,
+  startPeer,
+  threeLinesOnly,
+  wholeHeaderChained,
+} from './support/peer-receivers.ts';
+import { until } from './support/receiver.ts';
+import { catalog } from './support/sample-catalogs.ts';
+
+// Callbacks reach the peers that are deployed, whichever form of signature they verify (catalog spec: Authentication, "callback chain: not shown").
+
+let network: TestNetwork;
+const peers: Peer[] = [];
+
+beforeAll(async () => {
+  network = await startNetwork();
+});
+afterAll(async () => {
+  for (const peer of peers) peer.close();
+  await network?.close();
+});
+
+interface Joined {
+  peer: Peer;
+  actor: Actor;
+}
+
+/** A participant whose registered address is a receiver of that shape. */
+async function join(name: string, shape: PeerShape): Promise<Joined> {
+  const peer = await startPeer(shape, async (subscriberId, recordId) => {
+    const lookup = await network.registry.findKey(subscriberId, recordId);
+    return lookup.kind === 'key' ? lookup.publicKey : undefined;
+  });
+  peers.push(peer);
+  return { peer, actor: await network.actor(name, { url: peer.url }) };
+}
+
+/** Publishes as the peer would; returns the attempts to answer it, up to the accepted one. */
+async function publish(joined: Joined, id: string): Promise<Peer['attempts']> {
+  const those = await submit(joined, id);
+  await until(() => those().some(({ status }) => status === 200), `on_publish to ${joined.actor.id}`);
+  return those();
+}
+
+async function submit({ peer, actor }: Joined, id: string): Promise<() => Peer['attempts']> {
+  const messageId = randomUUID();
+  const context = {
+    ...{ version: '2.0.0', action: 'catalog/publish', messageId, transactionId: 't' },
+    ...{ timestamp: new Date().toISOString(), bppId: actor.id, bppUri: peer.url },
+  };
+  const raw = Buffer.from(JSON.stringify({ context, message: { catalogs: [catalog(id)] } }));
+  const authorization = signRequest(actor.key, raw, { now: new Date() });
+  peer.keep('catalog/publish', messageId, authorization);
+  const answer = await actor.send(actions.publish, undefined, { raw, headers: { authorization } });
+  expect(answer.status).toBe(200);
+  return () => peer.attempts.filter((attempt) => attempt.messageId === messageId);
+}
+
+const linesOf = (attempts: Peer['attempts']) => attempts.map(({ lines, status }) => [lines, status]);
+
+describe('on_publish', () => {
+  it.each<[string, PeerShape]>([
+    ['verifies three lines only', threeLinesOnly],
+    ['chains the whole Authorization value and looks under another action', wholeHeaderChained],
+  ])('reaches a peer that %s, at once, and the next time with the first attempt', async (what, shape) => {
+    const joined = await join(`peer-${what.slice(0, 6)}`.replace(' ', ''), shape);
+    const first = await publish(joined, `first-${joined.actor.id}`);
+    expect(linesOf(first)).toEqual([
+      [4, 401],
+      [3, 200],
+    ]);
+    expect(first[1]?.raw).toEqual(first[0]?.raw);
+    expect(linesOf(await publish(joined, `second-${joined.actor.id}`))).toEqual([[3, 200]]);
+    await network.restart();
+    expect(linesOf(await publish(joined, `third-${joined.actor.id}`))).toEqual([[3, 200]]);
+  });
+
+  it('reaches a peer that demands the chain, also when it did not before', async () => {
+    const joined = await join('strict', chainDemanded);
+    expect(linesOf(await publish(joined, 'strict-1'))).toEqual([[4, 200]]);
+    joined.peer.shape = threeLinesOnly;
+    await publish(joined, 'strict-2');
+    joined.peer.shape = chainDemanded;
+    expect(linesOf(await publish(joined, 'strict-3'))).toEqual([
+      [3, 401],
+      [4, 200],
+    ]);
+    expect(linesOf(await publish(joined, 'strict-4'))).toEqual([[4, 200]]);
+  });
+
+  it('that is refused in both forms is repeated, and teaches nothing about the form', async () => {
+    const joined = await join('late-key', keyUnknown);
+    const attempts = await submit(joined, 'late-1');
+    await until(() => attempts().length >= 4, 'a second attempt');
+    joined.peer.shape = chainDemanded;
+    await until(() => attempts().some(({ status }) => status === 200), 'on_publish after the key is known');
+    const accepted = attempts().at(-1);
+    expect(linesOf(attempts().slice(0, 4))).toEqual([4, 3, 4, 3].map((lines) => [lines, 401]));
+    expect(accepted).toMatchObject({ lines: 4, status: 200 });
+    expect(new Set(attempts().map(({ raw }) => raw.toString())).size).toBe(1);
+    expect(linesOf(await publish(joined, 'late-2'))).toEqual([[4, 200]]);
+  });
+});
