@@ -21,10 +21,16 @@ if (unknown.length > 0) {
 const rows = [];
 for (const name of positionals.length > 0 ? positionals : known) {
   console.error(`bench: ${name} …`);
-  const { run } = await import(`./scenarios/${name}.mjs`);
-  for await (const row of await run({ repeat: Number(values.repeat) })) {
-    rows.push(row);
-    console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
+  try {
+    const { run } = await import(`./scenarios/${name}.mjs`);
+    for await (const row of await run({ repeat: Number(values.repeat) })) {
+      rows.push(row);
+      console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
+    }
+  } catch (error) {
+    // What the others measure is still worth knowing.
+    console.error(`bench: ${name} failed:`, error);
+    process.exitCode = 1;
   }
 }
 console.table(

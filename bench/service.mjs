@@ -1,12 +1,14 @@
-// A registry and a catalog service, or another role, in a process of their own, on an embedded PostgreSQL of their own, and participants played by the benchmark.
+// A registry and a catalog service, or another role, in a process of their own, on an embedded PostgreSQL of their own, and participants played by the
+// benchmark. BENCH_DATABASE_URL names a server to use instead, where each service gets a database that is dropped afterwards.
 import { fork } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import pg from 'pg';
 import { request as ask } from 'undici';
 import { silentLogger } from '../dist/logger.js';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../dist/protocol/keys.js';
@@ -36,7 +38,10 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-bench-'));
   atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
   chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
-  const postgres = await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
+  const server = process.env.BENCH_DATABASE_URL;
+  const postgres = server
+    ? await createDatabase(server)
+    : await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
   atEnd(() => postgres.close());
   const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
   atEnd(() => database.close());
@@ -94,6 +99,21 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
     /** How many bytes it had at the start, in the middle, at the end and at most. */
     watchMemory: (work) => watchMemory(child, work),
   };
+}
+
+async function createDatabase(server) {
+  const name = `signpost_bench_${randomBytes(6).toString('hex')}`;
+  await asAdmin(server, `create database ${name}`);
+  return {
+    url: Object.assign(new URL(server), { pathname: `/${name}` }).href,
+    close: () => asAdmin(server, `drop database ${name} with (force)`),
+  };
+}
+
+async function asAdmin(url, statement) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
 }
 
 async function watchMemory(child, work) {

@@ -9,14 +9,20 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { network } from '../support/crawled-nodes.mjs';
 import { crawlBarely, emptyTables, keepRows } from '../support/plain-crawl.mjs';
 import { startBarePoll } from '../support/plain-poll.mjs';
 
-const nodes = Number(process.env.BENCH_CRAWL_NODES ?? 1_000);
-const catalogs = Number(process.env.BENCH_CRAWL_CATALOGS ?? 20);
-const resources = Number(process.env.BENCH_CRAWL_RESOURCES ?? 50);
-const polled = Number(process.env.BENCH_CRAWL_POLLED ?? 10_000);
+const { nodes, catalogs, resources, polled } = chooseSizes({
+  whole: {
+    nodes: sizeFrom('BENCH_CRAWL_NODES', 1_000),
+    catalogs: sizeFrom('BENCH_CRAWL_CATALOGS', 20),
+    resources: sizeFrom('BENCH_CRAWL_RESOURCES', 50),
+    polled: sizeFrom('BENCH_CRAWL_POLLED', 10_000),
+  },
+  miniature: { nodes: 2, catalogs: 2, resources: 2, polled: 3 },
+});
 
 export async function run({ repeat }) {
   return [...(await firstCrawl(repeat)), ...(await poll(repeat))];

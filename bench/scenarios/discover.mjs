@@ -9,11 +9,11 @@ import { applyCatalogs } from '../../dist/discovery/ingest.js';
 import { actions } from '../../dist/protocol/actions.js';
 import { median, ratePerSecond } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import * as products from '../support/discover-products.mjs';
 import { limit } from '../support/discover-questions.mjs';
 import * as stations from '../support/discover-stations.mjs';
 
-const resources = Number(process.env.BENCH_RESOURCES ?? 100_000);
 const isOfProducts = process.env.BENCH_DATA === 'products';
 const data = isOfProducts ? products : stations;
 const { kinds } = data;
@@ -21,15 +21,31 @@ const networkId = 'bench.org/discover';
 const pusher = 'pusher';
 /** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
 const provider = 'provider.bench';
-/** So many catalogs are asked about, and others to warm up the service, for half a minute: one that runs for days is measured when it is warm. */
-const samples = 300;
-const warmUps = 7_000;
-const questionsPerRound = 60;
+/**
+ * `samples` is how many catalogs are asked about. Others are asked about to warm up the service, for half a minute: one that runs for days is
+ * measured when it is warm.
+ */
+const { resources, samples, warmUps, questionsPerRound, pushes, secondsPerRate } = chooseSizes({
+  whole: {
+    resources: sizeFrom('BENCH_RESOURCES', 100_000),
+    samples: 300,
+    warmUps: 7_000,
+    questionsPerRound: 60,
+    pushes: 200,
+    secondsPerRate: 3,
+  },
+  miniature: {
+    resources: 60,
+    samples: 3,
+    warmUps: 7,
+    questionsPerRound: 2,
+    pushes: 2,
+    secondsPerRate: 0.02,
+  },
+});
 /** A slow yardstick is not asked for longer at a time. */
 const patienceMs = 5_000;
-const pushes = 200;
 const concurrency = 8;
-const secondsPerRate = 3;
 /** More than are answered, as a rule. */
 const readyPerSecond = 700;
 

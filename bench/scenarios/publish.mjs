@@ -4,15 +4,21 @@ import { randomUUID } from 'node:crypto';
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { rowsOf, seedCatalogs, writeAll } from '../support/plain-publish.mjs';
 
-const publishers = 4;
-const publishesEach = 8;
-const resourcesPerCatalog = 1_000;
+/** After the warm-ups, the code that makes the difference is compiled. */
+const { publishers, publishesEach, resourcesPerCatalog, heldCatalogs, warmUps } = chooseSizes({
+  whole: {
+    publishers: 4,
+    publishesEach: 8,
+    resourcesPerCatalog: 1_000,
+    heldCatalogs: sizeFrom('BENCH_HELD_CATALOGS', 1_000),
+    warmUps: 3,
+  },
+  miniature: { publishers: 2, publishesEach: 2, resourcesPerCatalog: 3, heldCatalogs: 2, warmUps: 1 },
+});
 const resources = publishers * publishesEach * resourcesPerCatalog;
-const heldCatalogs = Number(process.env.BENCH_HELD_CATALOGS ?? 1_000);
-/** The code that makes the difference is compiled by then. */
-const warmUps = 3;
 
 export async function run({ repeat }) {
   const empty = await startService();

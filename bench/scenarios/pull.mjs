@@ -4,16 +4,21 @@
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { seedChargers } from '../support/seed-chargers.mjs';
 
-const catalogs = 100;
-const resourcesPerCatalog = Number(process.env.BENCH_PULL_RESOURCES ?? 1_000_000) / catalogs;
-const resources = catalogs * resourcesPerCatalog;
+const { catalogs, resources } = chooseSizes({
+  whole: { catalogs: 100, resources: sizeFrom('BENCH_PULL_RESOURCES', 1_000_000) },
+  miniature: { catalogs: 5, resources: 10 },
+});
+const resourcesPerCatalog = resources / catalogs;
 const allowedBytes = 200e6;
 const networkId = 'bench.org/pull';
 
 export async function run({ repeat }) {
   const service = await startService({
+    // However little is pulled, it is offered as a download.
+    settings: { PULL_INLINE_LIMIT: '1kb' },
     prepare: (database) => seedChargers(database, { networkId, catalogs, resourcesPerCatalog }),
   });
   try {

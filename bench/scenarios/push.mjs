@@ -11,15 +11,16 @@ import { appendChange } from '../../dist/storage/change-log.js';
 import { registerParticipant } from '../../dist/storage/participants.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
+import { chooseSizes } from '../sizes.mjs';
 import { seedChargers } from '../support/seed-chargers.mjs';
 
-const subscribers = 20;
-const catalogs = 50;
-const resourcesPerCatalog = 250;
+const { subscribers, catalogs, resourcesPerCatalog, warmUpRounds } = chooseSizes({
+  whole: { subscribers: 20, catalogs: 50, resourcesPerCatalog: 250, warmUpRounds: 3 },
+  miniature: { subscribers: 2, catalogs: 2, resourcesPerCatalog: 3, warmUpRounds: 1 },
+});
 const pushes = subscribers * catalogs;
 /** As many as the service sends to one subscriber at a time. */
 const postsPerReceiver = 4;
-const warmUpRounds = 3;
 const networkId = 'bench.org/push';
 
 export async function run({ repeat }) {

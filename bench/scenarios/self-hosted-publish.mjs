@@ -18,9 +18,13 @@ import { openPublisherTree } from '../../dist/publisher/tree.js';
 import { createAttributeChecker } from '../../dist/rules/typed-attributes.js';
 import { bundledSchemas, loadSchemas } from '../../dist/schemas/schema-files.js';
 import { median, sideBySide } from '../measure.mjs';
+import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { generateCatalogs } from '../support/generate-catalogs.mjs';
 
-const resourceCount = Number(process.env.BENCH_RESOURCES ?? 50_000);
+const { resourceCount } = chooseSizes({
+  whole: { resourceCount: sizeFrom('BENCH_RESOURCES', 50_000) },
+  miniature: { resourceCount: 20 },
+});
 
 export async function run({ repeat }) {
   const directory = await mkdtemp(join(tmpdir(), 'signpost-bench-'));

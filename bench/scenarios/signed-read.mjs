@@ -5,9 +5,10 @@ import { Pool } from 'undici';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../dist/protocol/keys.js';
 import { signRequest } from '../../dist/protocol/request-signature.js';
 import { ratePerSecond, sideBySide } from '../measure.mjs';
+import { chooseSizes } from '../sizes.mjs';
 
 const concurrency = 32;
-const seconds = 3;
+const { seconds } = chooseSizes({ whole: { seconds: 3 }, miniature: { seconds: 0.05 } });
 
 export async function run({ repeat }) {
   const privateKey = privateKeyFromSeed(generateSeed());

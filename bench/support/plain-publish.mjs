@@ -1,6 +1,5 @@
 // What a publish leaves in the database, written by plain SQL: the same documents in the same tables, with the same commits. One statement
 // for all resources of a catalog, with arrays as the driver writes them.
-import { textArray } from '../../dist/storage/text-array.js';
 
 /** A publish as texts and bytes, ready to be written. */
 export function rowsOf({ node, request }) {
@@ -115,10 +114,7 @@ export async function seedCatalogs(database, { resources: documents, ...head }, 
     `insert into catalog.resource (catalog_key, changed_version, id, own)
      select key, 1, document.id, document.own::json
      from catalog.catalog, unnest($1::text[], $2::text[]) as document (id, own) order by key, document.id`,
-    [
-      textArray(documents.map(({ id }) => id)),
-      textArray(documents.map((document) => JSON.stringify(document))),
-    ],
+    [documents.map(({ id }) => id), documents.map((document) => JSON.stringify(document))],
   );
   await database.query('analyze catalog.catalog, catalog.resource');
 }
