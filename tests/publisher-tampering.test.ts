@@ -25,8 +25,8 @@ for (const profile of ['spec', 'nfh014'] as const) {
     });
     afterAll(() => tree.remove());
 
-    it('verify: manifest, Subscriber record, index, entries, baselines, plain and gzipped, and change files', () => {
-      expect(documents).toHaveLength(9);
+    it('verify: manifest and Subscriber record at both their places, index, entries, baselines, plain and gzipped, and change files', () => {
+      expect(documents).toHaveLength(10);
       for (const document of documents) expect(verifyDocument(document, publicKey)).toBe('key-1');
     });
 
