@@ -1,7 +1,3 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { headEntries, offerEntries, resourceEntries } from '../src/discovery/document-entries.ts';
@@ -10,13 +6,12 @@ import { silentLogger } from '../src/logger.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { mergeRuns } from '../src/storage/discovery-list-merger.ts';
 import { entriesOf, type StoredRun } from '../src/storage/discovery-lists.ts';
-import { migrate } from '../src/storage/migrate.ts';
 import { createEmptyDatabase, useDatabase } from './support/database.ts';
+import { migrateUntil } from './support/old-schema.ts';
 import { catalog, charger, offer } from './support/sample-catalogs.ts';
 
 // A database of a released version with an index in it. Its rows are made from the documents of an index of this version.
 
-const migrations = new URL('../migrations/', import.meta.url);
 const lastBefore = 7;
 const copied = ['catalog', 'resource', 'offer', 'offer_target', 'word', 'deletion'];
 
@@ -53,14 +48,6 @@ async function fill(database: Database): Promise<void> {
     ...{ mode: 'FULL' as const, catalog: each },
   }));
   await database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
-}
-
-async function migrateUntil(last: number, url: string): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'signpost-migrations-'));
-  const names = (await readdir(migrations)).filter((name) => Number.parseInt(name, 10) <= last);
-  await Promise.all(names.map((name) => cp(new URL(name, migrations), join(directory, name))));
-  await migrate({ url, logger: silentLogger(), directory: pathToFileURL(`${directory}/`) });
-  await rm(directory, { recursive: true });
 }
 
 async function writeRows(url: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { LookupAnswer } from './registry-answers.ts';
 import {
   findParticipantRecord,
-  LookupAnswer,
   parseLookupAnswer,
   parseQueryAnswer,
   unusableReason,
@@ -10,6 +10,9 @@ import { validator } from './validate.ts';
 
 const record = {
   record_id: 'key-1',
+  record_name: 'key-1',
+  namespace: 'bpp.example.org',
+  registry_name: 'subscribers.beckn.one',
   details: {
     subscriber_id: 'bpp.example.org',
     url: 'https://bpp.example.org/beckn',
@@ -23,6 +26,8 @@ const record = {
   meta: { catalog_index_urls: [{ url: 'https://bpp.example.org/index/catalogs.index.json' }] },
   network_memberships: ['nfh.global/beckn-nodes'],
   state: 'live' as const,
+  version: '2',
+  version_count: 2,
   ttl: 300,
   created_at: '2026-01-01T00:00:00Z',
   updated_at: '2026-01-01T00:00:00Z',

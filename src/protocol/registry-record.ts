@@ -44,6 +44,9 @@ export type RegistryRecordDetails = Static<typeof RegistryRecordDetails>;
 export const RegistryRecord = Type.Object(
   {
     record_id: Type.String({ description: 'Name of the signing-key record: the second segment of a keyId.' }),
+    record_name: Type.String({ description: 'The same name, where DeDi clients look for it.' }),
+    namespace: Type.String({ description: 'First half of the identity of the participant.' }),
+    registry_name: Type.String({ description: 'Second half of the identity of the participant.' }),
     details: RegistryRecordDetails,
     meta: Type.Object(
       { catalog_index_urls: Type.Optional(Type.Array(CatalogIndexPointer)) },
@@ -51,6 +54,8 @@ export const RegistryRecord = Type.Object(
     ),
     network_memberships: Type.Array(Type.String(), { description: 'Networks, as namespace_id/registry_id.' }),
     state: RecordState,
+    version: Type.String({ description: 'Name of this version: its number.' }),
+    version_count: Type.Integer({ minimum: 1, description: 'How many versions there were by then.' }),
     ttl: Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the record.' }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),
@@ -58,18 +63,6 @@ export const RegistryRecord = Type.Object(
   { title: 'RegistryRecord', description: 'One signing key of one participant.' },
 );
 export type RegistryRecord = Static<typeof RegistryRecord>;
-
-export const LookupAnswer = Type.Object(
-  { message: Type.String(), data: RegistryRecord },
-  { title: 'LookupAnswer', description: 'Answer of GET /lookup/{namespace}/{registryName}/{recordId}.' },
-);
-export type LookupAnswer = Static<typeof LookupAnswer>;
-
-export const QueryAnswer = Type.Object(
-  { message: Type.String(), data: Type.Object({ records: Type.Array(RegistryRecord) }) },
-  { title: 'QueryAnswer', description: 'Answer of GET /query/{namespace}/{registryName}.' },
-);
-export type QueryAnswer = Static<typeof QueryAnswer>;
 
 /** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {

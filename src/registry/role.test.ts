@@ -5,7 +5,13 @@ import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { registerParticipant, setCatalogIndexUrls, setKeyState } from '../storage/participants.ts';
+import {
+  addMembership,
+  registerParticipant,
+  removeMembership,
+  setCatalogIndexUrls,
+  setKeyState,
+} from '../storage/participants.ts';
 import { createRegistryClient } from './client.ts';
 import { startRegistryRole } from './role.ts';
 
@@ -52,6 +58,9 @@ describe('the registry role', () => {
       message: 'Record found.',
       data: {
         record_id: 'key-1',
+        record_name: 'key-1',
+        namespace: 'bpp.example.com',
+        registry_name: 'subscribers.beckn.one',
         details: {
           subscriber_id: 'bpp.example.com',
           url: 'https://bpp.example.com',
@@ -61,6 +70,8 @@ describe('the registry role', () => {
         meta: { catalog_index_urls: [{ url: 'https://bpp.example.com/index/catalogs.index.json' }] },
         network_memberships: ['example.org/retail'],
         state: 'live',
+        version: '2',
+        version_count: 2,
         ttl: 300,
         created_at: expect.stringMatching(/Z$/),
         updated_at: expect.stringMatching(/Z$/),
@@ -76,20 +87,142 @@ describe('the registry role', () => {
     expect((await get('/ready', {}, root)).status).toBe(200);
   });
 
-  it('describes its two routes', async () => {
+  it('describes its routes, each once', async () => {
     const { body } = await get('/openapi.json', {}, role.url.replace('/dedi', ''));
-    expect(Object.keys(body.paths)).toEqual([
-      '/dedi/lookup/{namespace}/{registryName}/{recordId}',
-      '/dedi/query/{namespace}/{registryName}',
-    ]);
+    const levels = ['{namespace}', '{namespace}/{registryName}', '{namespace}/{registryName}/{recordId}'];
+    expect(Object.keys(body.paths).sort()).toEqual(
+      [
+        ...levels.map((level) => `/dedi/lookup/${level}`),
+        ...levels.slice(0, 2).map((level) => `/dedi/query/${level}`),
+        ...levels.map((level) => `/dedi/versions/${level}`),
+      ].sort(),
+    );
   });
 
-  it('answers 404 for what is not registered', async () => {
-    expect((await get('/lookup/bpp.example.com/subscribers.beckn.one/key-9')).status).toBe(404);
-    expect((await get('/lookup/nobody.example.com/subscribers.beckn.one/key-1')).status).toBe(404);
-    expect((await get('/lookup/bpp.example.com/subscribers.beckn.one/%00')).status).toBe(404);
-    const { status, body } = await get('/query/bpp.example.com/%00');
+  it('answers 404 with a code for what is not registered, at every level', async () => {
+    const notFound = { status: 404, body: { message: expect.any(String), code: 'NOT_FOUND' } };
+    for (const question of ['lookup', 'versions']) {
+      for (const path of [
+        'bpp.example.com/subscribers.beckn.one/key-9',
+        'nobody.example.com/subscribers.beckn.one/key-1',
+        'bpp.example.com/subscribers.beckn.one/%00',
+        'bpp.example.com/another-registry',
+        'nobody.example.com',
+      ])
+        expect(await get(`/${question}/${path}`)).toMatchObject(notFound);
+    }
+    expect(await get('/query/nobody.example.com')).toMatchObject(notFound);
+    expect(await get('/query/bpp.example.com/%00')).toMatchObject(notFound);
+    const { status, body } = await get('/query/example.org/nobody');
     expect([status, body.data.records]).toEqual([200, []]);
+  });
+
+  it('answers 500 with a code, and says nothing of its inside, when the database fails', async () => {
+    const closed = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
+    await closed.close();
+    const broken = await startRegistryRole({
+      ...{ database: closed, logger: silentLogger(), metrics: createMetrics({ process: false }) },
+      ...{ host: '127.0.0.1', port: 0 },
+    });
+    try {
+      const answer = await get('/lookup/bpp.example.com', {}, broken.url);
+      expect(answer.status).toBeGreaterThanOrEqual(500);
+      expect(Object.keys(answer.body)).toEqual(['message', 'code']);
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('answers for a namespace and for a registry, be it of a participant or a network', async () => {
+    await register('b.example.com');
+    expect((await get('/lookup/bpp.example.com')).body.data).toMatchObject({
+      ...{ namespace: 'bpp.example.com', registry_count: 1, version: '1', version_count: 1 },
+      ...{ created_at: expect.stringMatching(/Z$/), updated_at: expect.stringMatching(/Z$/) },
+    });
+    expect((await get('/lookup/bpp.example.com/subscribers.beckn.one')).body.data).toMatchObject({
+      ...{ namespace: 'bpp.example.com', registry_name: 'subscribers.beckn.one', state: 'live' },
+      record_count: 1,
+    });
+    expect((await get('/lookup/example.org/retail')).body.data).toMatchObject({
+      ...{ namespace: 'example.org', registry_name: 'retail', record_count: 2 },
+    });
+    await addMembership(database, bpp, 'example.org/energy');
+    expect((await get('/query/example.org')).body.data).toMatchObject({
+      ...{ namespace: 'example.org', total_registries: 2, total_pages: 1 },
+      registries: [
+        { registry_name: 'energy', record_count: 1 },
+        { registry_name: 'retail', record_count: 2 },
+      ],
+    });
+    expect((await get('/query/example.org?page=2&page_size=1')).body.data).toMatchObject({
+      ...{ total_registries: 2, total_pages: 2, page_number: 2 },
+      registries: [{ registry_name: 'retail' }],
+    });
+    for (const path of ['example.org', 'example.org/retail'])
+      expect((await get(`/versions/${path}`)).body.data).toMatchObject({
+        total_versions: 1,
+        versions: ['1'],
+      });
+  });
+
+  it('lists the versions of a record, the newest first, and looks up each of them', async () => {
+    await setCatalogIndexUrls(database, bpp, ['https://bpp.example.com/index/catalogs.index.json']);
+    await setKeyState(database, bpp, 'revoked');
+    const path = 'bpp.example.com/subscribers.beckn.one/key-1';
+    expect((await get(`/versions/${path}`)).body.data).toMatchObject({
+      ...{ namespace: 'bpp.example.com', registry_name: 'subscribers.beckn.one', record_name: 'key-1' },
+      ...{ total_versions: 3, versions: ['3', '2', '1'] },
+    });
+    expect((await get(`/versions/${path}?page=2&page_size=2`)).body.data.versions).toEqual(['1']);
+    expect((await get(`/lookup/${path}`)).body.data).toMatchObject({ version: '3', state: 'revoked' });
+    expect((await get(`/lookup/${path}?version_id=2`)).body.data).toMatchObject({
+      ...{ version: '2', version_count: 2, state: 'live' },
+      meta: { catalog_index_urls: [{ url: 'https://bpp.example.com/index/catalogs.index.json' }] },
+    });
+    expect((await get(`/lookup/${path}?version_id=1`)).body.data.meta).toEqual({});
+    for (const unknown of ['4', '0', 'not-a-number'])
+      expect(await get(`/lookup/${path}?version_id=${unknown}`)).toMatchObject({ status: 404 });
+    expect(await get('/lookup/bpp.example.com?version_id=not-a-number')).toMatchObject({ status: 404 });
+  });
+
+  it('answers as_on with what was registered at that moment', async () => {
+    await setKeyState(database, bpp, 'suspended');
+    await removeMembership(database, bpp, 'example.org/retail');
+    const path = 'bpp.example.com/subscribers.beckn.one/key-1';
+    const version = async (id: string) => (await get(`/lookup/${path}?version_id=${id}`)).body.data;
+    const times: string[] = await Promise.all(
+      ['1', '2', '3'].map(async (id) => (await version(id)).updated_at),
+    );
+    expect([...new Set(times)].sort()).toEqual(times);
+    for (const [index, time] of times.entries())
+      expect((await get(`/lookup/${path}?as_on=${time}`)).body.data.version).toBe(String(index + 1));
+
+    const [first = '', second = '', third = ''] = times;
+    const before = new Date(Date.parse(first) - 1).toISOString();
+    for (const early of [path, 'bpp.example.com', 'bpp.example.com/subscribers.beckn.one'])
+      expect(await get(`/lookup/${early}?as_on=${before}`)).toMatchObject({
+        ...{ status: 404, body: { code: 'NOT_FOUND' } },
+      });
+    const members = async (moment: string) =>
+      (await get(`/query/example.org/retail?as_on=${moment}`)).body.data.total_records;
+    expect([await members(before), await members(second), await members(third)]).toEqual([0, 1, 0]);
+    expect(
+      (await get(`/query/bpp.example.com/subscribers.beckn.one?as_on=${second}`)).body.data,
+    ).toMatchObject({
+      records: [{ state: 'suspended', network_memberships: ['example.org/retail'] }],
+    });
+    expect((await get(`/query/example.org?as_on=${second}`)).body.data.total_registries).toBe(1);
+    expect(await get(`/query/example.org?as_on=${third}`)).toMatchObject({ status: 404 });
+    expect((await get(`/lookup/${path}?as_on=${third.slice(0, 10)}`)).body.data.version).toBe('3');
+    expect(await get(`/lookup/${path}?as_on=2020-01-01`)).toMatchObject({ status: 404 });
+  });
+
+  it('refuses a moment that it cannot read, instead of answering with the present', async () => {
+    const path = '/lookup/bpp.example.com/subscribers.beckn.one/key-1';
+    const refused = { status: 400, body: { code: 'INVALID_PARAMETER', message: expect.any(String) } };
+    for (const query of ['as_on=yesterday', 'as_on=', 'as_on=2026-02-30', 'as_on=2026-01-01&version_id=1'])
+      expect(await get(`${path}?${query}`)).toMatchObject(refused);
+    expect(await get('/query/example.org/retail?as_on=12')).toMatchObject(refused);
   });
 
   it('answers 304 while nothing has changed', async () => {

@@ -7,20 +7,31 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isNotModified } from '../http/conditional.ts';
-import type { PlainOperation } from '../http/openapi.ts';
+import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { isIdPart } from '../protocol/identity.ts';
-import {
-  LookupAnswer,
-  QueryAnswer,
-  type RecordState,
-  type RegistryRecord,
-} from '../protocol/registry-record.ts';
+import type { QueryAnswer, RegistriesAnswer } from '../protocol/registry-answers.ts';
 import type { Database } from '../storage/database.ts';
-import { findKeyRecord, type KeyRecord, listKeyRecords } from '../storage/participant-records.ts';
+import {
+  findKeyRecord,
+  listKeyRecords,
+  listRegistries,
+  listVersions,
+  type NamedRegistry,
+} from '../storage/participant-records.ts';
+import { operations, type RegistryQuestion } from './operations.ts';
+import { isName, parseAsOn, parseAtVersion, parsePage, type QueryText, RegistryRefusal } from './question.ts';
+import {
+  listTtlSeconds,
+  onlyVersion,
+  renderNamespace,
+  renderOnlyVersion,
+  renderRecord,
+  renderRegistry,
+  renderVersions,
+} from './render.ts';
 
 export interface RegistryRoleOptions {
   database: Database;
@@ -49,131 +60,146 @@ export function addRegistryRoutes(
   server: FastifyInstance,
   { database, now = () => new Date() }: Pick<RegistryRoleOptions, 'database' | 'now'>,
 ): void {
+  const answers = createAnswers(database, now);
   for (const base of ['/dedi', '']) {
-    // Described once: the routes at the root are the same ones.
-    const described = (operation: PlainOperation) => ({ config: base === '' ? {} : { operation } });
-
-    server.get<{ Params: LookupParams }>(
-      `${base}/lookup/:namespace/:registryName/:recordId`,
-      described(lookupOperation),
-      async (request, reply) => {
-        const { recordId, ...subscriber } = request.params;
-        const record = isName(request.params) && (await findKeyRecord(database, subscriber, recordId));
-        if (!record) return reply.code(404).send({ message: 'There is no such record.' });
-        const data = renderRecord(record, now());
-        return sendCacheable(request, reply, { message: 'Record found.', data }, data.ttl);
-      },
-    );
-
-    server.get<{ Params: QueryParams; Querystring: Record<string, unknown> }>(
-      `${base}/query/:namespace/:registryName`,
-      described(queryOperation),
-      async (request, reply) => {
-        const page = parsePage(request.query);
-        const place = { limit: page.size, offset: (page.number - 1) * page.size };
-        const { records, total } = isName(request.params)
-          ? await listKeyRecords(database, request.params, place)
-          : { records: [], total: 0 };
-        const data = {
-          namespace: request.params.namespace,
-          registry_name: request.params.registryName,
-          total_records: total,
-          total_pages: Math.ceil(total / page.size),
-          page_number: page.number,
-          page_size: page.size,
-          records: records.map((record) => renderRecord(record, now())),
-        };
-        return sendCacheable(request, reply, { message: `${total} records found.`, data }, queryTtlSeconds);
-      },
-    );
+    for (const [path, operation] of Object.entries(operations)) {
+      // Described once: the routes at the root are the same ones.
+      const config = base === '' ? {} : { operation };
+      const answer = answers[path as RegistryQuestion];
+      server.get<{ Params: Names; Querystring: QueryText }>(
+        base + path,
+        { config, errorHandler: answerRefusal },
+        async (request, reply) => {
+          if (!isName(request.params)) throw notFound(request.params);
+          return sendCacheable(request, reply, await answer(request.params, request.query));
+        },
+      );
+    }
   }
 }
 
-const lookupOperation: PlainOperation = {
-  summary: 'Look up one signing key of a participant.',
-  answer: LookupAnswer,
-  answers: { 304: 'Unchanged since the ETag in If-None-Match.', 404: 'There is no such record.' },
-};
+/** What each question is answered with. */
+function createAnswers(database: Database, now: () => Date): Record<RegistryQuestion, Answering> {
+  async function requireRegistries({ namespace, registryName }: Names, asOn?: Date): Promise<Registries> {
+    const found = await listRegistries(database, namespace, { registryName, asOn });
+    const [first, ...others] = found;
+    if (!first) throw notFound({ namespace, registryName });
+    return [first, ...others];
+  }
 
-const queryOperation: PlainOperation = {
-  summary: 'List the keys of a participant, or of the members of a network.',
-  description: 'The two names are an identity or a networkId. page and page_size (up to 1000) turn pages.',
-  answer: QueryAnswer,
-  answers: { 304: 'Unchanged since the ETag in If-None-Match.' },
-};
+  /** The registries of a namespace, or the one that is named, at the moment that is asked for. */
+  async function requireVersion(names: Names, query: QueryText): Promise<Registries> {
+    const { version, asOn } = parseAtVersion(query);
+    if (version !== undefined && String(version) !== onlyVersion) throw notFound(names);
+    return requireRegistries(names, asOn);
+  }
 
-const defaultPageSize = 1_000;
-const maxPageSize = 1_000;
-const maxPageNumber = 1_000_000;
-const queryTtlSeconds = 30;
+  return {
+    '/lookup/:namespace': async (names, query) => ({
+      message: 'Namespace found.',
+      data: renderNamespace(names.namespace, await requireVersion(names, query)),
+    }),
 
-interface QueryParams {
+    '/lookup/:namespace/:registryName': async (names, query) => {
+      const [registry] = await requireVersion(names, query);
+      return { message: 'Registry found.', data: renderRegistry(names.namespace, registry) };
+    },
+
+    '/lookup/:namespace/:registryName/:recordId': async (names, query) => {
+      const at = parseAtVersion(query);
+      const record = await findKeyRecord(database, subscriberOf(names), names.recordId ?? '', at);
+      if (!record) throw notFound(names);
+      return { message: 'Record found.', data: renderRecord(record, at.asOn ?? now()) };
+    },
+
+    '/query/:namespace': async (names, query) => {
+      const page = parsePage(query);
+      const registries = await requireRegistries(names, parseAsOn(query));
+      const data: RegistriesAnswer['data'] = {
+        namespace: names.namespace,
+        total_registries: registries.length,
+        ...pages(page, registries.length),
+        registries: registries
+          .slice(page.offset, page.offset + page.limit)
+          .map((registry) => renderRegistry(names.namespace, registry)),
+      };
+      return { message: `${registries.length} registries found.`, data };
+    },
+
+    // A network without members is no mistake of the caller: it gets an empty list.
+    '/query/:namespace/:registryName': async (names, query) => {
+      const page = parsePage(query);
+      const asOn = parseAsOn(query);
+      const { records, total } = await listKeyRecords(database, subscriberOf(names), page, asOn);
+      const data: QueryAnswer['data'] = {
+        ...{ namespace: names.namespace, registry_name: names.registryName ?? '' },
+        ...{ total_records: total, ...pages(page, total) },
+        records: records.map((record) => renderRecord(record, asOn ?? now())),
+      };
+      return { message: `${total} records found.`, data };
+    },
+
+    '/versions/:namespace': async (names) => versionsOf(names, await requireRegistries(names)),
+
+    '/versions/:namespace/:registryName': async (names) => versionsOf(names, await requireRegistries(names)),
+
+    '/versions/:namespace/:registryName/:recordId': async (names, query) => {
+      const [subscriber, recordId] = [subscriberOf(names), names.recordId ?? ''];
+      const record = await findKeyRecord(database, subscriber, recordId);
+      if (!record) throw notFound(names);
+      const versions = await listVersions(database, subscriber, recordId, parsePage(query));
+      return { message: `${record.version} versions found.`, data: renderVersions(record, versions) };
+    },
+  };
+}
+
+type Answering = (names: Names, query: QueryText) => Promise<RegistryAnswer>;
+
+interface Names {
   namespace: string;
-  registryName: string;
+  registryName?: string;
+  recordId?: string;
 }
 
-interface LookupParams extends QueryParams {
-  recordId: string;
+interface RegistryAnswer {
+  message: string;
+  data: object;
 }
 
-/** Under other names nothing can be registered, and some of them (with U+0000) no database can be asked for. */
-function isName(params: QueryParams | LookupParams): boolean {
-  return Object.values(params).every(isIdPart);
+type Registries = [NamedRegistry, ...NamedRegistry[]];
+
+function subscriberOf({ namespace, registryName = '' }: Names) {
+  return { namespace, registryName };
 }
 
-function renderRecord(record: KeyRecord, now: Date): RegistryRecord {
-  const { recordId, subscriberId, url, type, domain, publicKey, validFrom, validUntil } = record;
-  return {
-    record_id: recordId,
-    details: {
-      subscriber_id: subscriberId,
-      ...(url !== null && { url }),
-      ...(type !== null && { type }),
-      ...(domain !== null && { domain }),
-      signing_public_key: publicKey,
-      ...(validFrom && { valid_from: validFrom.toISOString() }),
-      ...(validUntil && { valid_until: validUntil.toISOString() }),
-    },
-    meta: {
-      ...(record.catalogIndexUrls.length > 0 && {
-        catalog_index_urls: record.catalogIndexUrls.map((url) => ({ url })),
-      }),
-    },
-    network_memberships: record.networkMemberships,
-    state: stateAt(record, now),
-    ttl: record.ttlSeconds,
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
-  };
+function versionsOf(names: Names, registries: Registries): RegistryAnswer {
+  return { message: '1 version found.', data: renderOnlyVersion(names, registries) };
 }
 
-/** A live key whose time is over reads as expired, without anybody having to write it. */
-function stateAt({ state, validUntil }: KeyRecord, now: Date): RecordState {
-  return state === 'live' && validUntil && validUntil < now ? 'expired' : state;
+function pages({ number, size }: { number: number; size: number }, total: number) {
+  return { total_pages: Math.ceil(total / size), page_number: number, page_size: size };
 }
 
-/** Anything that is no page number gets the first page of the usual size. */
-function parsePage(query: Record<string, unknown>): { number: number; size: number } {
-  return {
-    number: within(query.page, 1, maxPageNumber) ?? 1,
-    size: within(query.page_size, 1, maxPageSize) ?? defaultPageSize,
-  };
+function notFound({ registryName, recordId }: Partial<Names>): RegistryRefusal {
+  const what =
+    recordId !== undefined ? 'record or version' : registryName !== undefined ? 'registry' : 'namespace';
+  return new RegistryRefusal('NOT_FOUND', `There is no such ${what}.`);
 }
 
-function within(value: unknown, min: number, max: number): number | undefined {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-  return number >= min ? Math.min(number, max) : undefined;
+/** DeDi clients look for `code` beside `message`, not in a NACK. */
+function answerRefusal(thrown: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!(thrown instanceof RegistryRefusal)) reply.headers(errorAnswer(thrown).headers ?? {});
+  const { code, status, message } = thrown instanceof RegistryRefusal ? thrown : asProtocolError(thrown);
+  if (status >= 500) request.log.error({ url: request.url, err: thrown }, 'a request failed');
+  request.refusal = code;
+  reply.code(status).send({ message, code });
 }
 
-function sendCacheable(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: object,
-  maxAgeSeconds: number,
-): FastifyReply {
+function sendCacheable(request: FastifyRequest, reply: FastifyReply, answer: RegistryAnswer): FastifyReply {
   const body = JSON.stringify(answer);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  reply.header('etag', etag).header('cache-control', `public, max-age=${maxAgeSeconds}`);
+  const ttl = 'ttl' in answer.data ? answer.data.ttl : listTtlSeconds;
+  reply.header('etag', etag).header('cache-control', `public, max-age=${ttl}`);
   if (isNotModified(request.headers, { etag })) return reply.code(304).send();
   return reply.type('application/json').send(body);
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import type { Database } from './database.ts';
-import { findKeyRecord, listKeyRecords, listParticipants } from './participant-records.ts';
+import { findKeyRecord, listKeyRecords, listParticipants, listVersions } from './participant-records.ts';
 import {
   addKey,
   addMembership,
@@ -94,6 +94,62 @@ describe('the participants of the registry', () => {
     expect(after?.createdAt).toEqual(before?.createdAt);
   });
 
+  it('keep every version of a record, one for each transaction that changes it and none for one that does not', async () => {
+    await registerParticipant(database, registration({ networkIds: ['example.org/a'] }));
+    await registerParticipant(database, registration({ networkIds: ['example.org/a'] }));
+    expect(await versions()).toEqual([1]);
+    await registerParticipant(
+      database,
+      registration({ url: 'https://new.example.com', networkIds: ['example.org/b'] }),
+    );
+    await addKey(database, bpp, { recordId: 'key-2', publicKey: 'public key 2' });
+    await setKeyState(database, bpp, 'revoked', 'key-2');
+    expect(await versions()).toEqual([2, 1]);
+    expect(await versions('key-2')).toEqual([2, 1]);
+    expect(await findKeyRecord(database, bpp, 'key-1', { version: 1 })).toMatchObject({
+      ...{ url: 'https://bpp.example.com', networkMemberships: ['example.org/a'] },
+    });
+    expect(await findKeyRecord(database, bpp, 'key-2', { version: 1 })).toMatchObject({ state: 'live' });
+  });
+
+  it('keep the version of a key that was replaced', async () => {
+    await registerParticipant(database, registration());
+    const other = registration({ key: { recordId: 'key-1', publicKey: 'public key 2' }, replaceKey: true });
+    await registerParticipant(database, other);
+    expect(await versions()).toEqual([2, 1]);
+    expect(await findKeyRecord(database, bpp, 'key-1', { version: 1 })).toMatchObject({
+      publicKey: 'public key 1',
+    });
+  });
+
+  it('keep no version of a change that was rolled back', async () => {
+    await registerParticipant(database, registration());
+    const failing = database.transaction(async (tx) => {
+      await tx.query("update registry.participant set url = 'https://never.example.com'");
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    expect(await versions()).toEqual([1]);
+  });
+
+  it('changed by many at the same moment have versions without gaps, the last with all changes', async () => {
+    await registerParticipant(database, registration());
+    await addKey(database, bpp, { recordId: 'key-2', publicKey: 'public key 2' });
+    const networks = Array.from({ length: 8 }, (_, index) => `example.org/n${index}`);
+    await Promise.all([
+      ...networks.map((networkId) => addMembership(database, bpp, networkId)),
+      setKeyState(database, bpp, 'suspended', 'key-1'),
+      setKeyState(database, bpp, 'revoked', 'key-2'),
+      registerParticipant(database, registration({ type: 'BPP' })),
+      setCatalogIndexUrls(database, bpp, ['https://bpp.example.com/index/catalogs.index.json']),
+    ]);
+    const kept = await versions();
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => kept.length - index));
+    const last = await findKeyRecord(database, bpp, 'key-1', { version: kept[0] ?? 0 });
+    expect(last).toEqual(await findKeyRecord(database, bpp, 'key-1'));
+    expect(last).toMatchObject({ state: 'suspended', type: 'BPP', networkMemberships: networks });
+  });
+
   it('are listed under their own name and under the name of each network, page by page', async () => {
     for (const namespace of ['a.example', 'b.example', 'c.example']) {
       const key = { recordId: 'key-1', publicKey: namespace };
@@ -125,6 +181,10 @@ describe('the participants of the registry', () => {
       code: 'unknown-key',
     });
   });
+
+  async function versions(recordId = 'key-1'): Promise<number[]> {
+    return (await listVersions(database, bpp, recordId, firstPage)).map(({ version }) => version);
+  }
 
   async function names(subscriber: { namespace: string; registryName: string }, page: typeof firstPage) {
     const { records, total } = await listKeyRecords(database, subscriber, page);

@@ -75,6 +75,11 @@ export async function setKeyState(
   recordId?: string,
 ): Promise<string[]> {
   return database.transaction(async (tx) => {
+    // Every writer takes the participant first: at commit its versions are written under the same lock.
+    await tx.query(
+      'select from registry.participant where namespace = $1 and registry_name = $2 for no key update',
+      [namespace, registryName],
+    );
     const { rows: keys } = await tx.query<{ record_id: string; state: RecordState }>(
       `select record_id, state from registry.signing_key
         where namespace = $1 and registry_name = $2 and ($3::text is null or record_id = $3) order by record_id for update`,

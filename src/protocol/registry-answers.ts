@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox';
+import { RecordState, RegistryRecord } from './registry-record.ts';
+
+// What a DeDi registry answers, as our registry role writes it: `{message, data}`, and `{message, code}` where it refuses.
+
+const version = Type.String({ description: 'Name of this version.' });
+const versionCount = Type.Integer({ minimum: 1, description: 'How many versions there are.' });
+const time = Type.String({ format: 'date-time' });
+const ttl = Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the answer.' });
+const count = Type.Integer({ minimum: 0 });
+const page = { page_number: Type.Integer({ minimum: 1 }), page_size: Type.Integer({ minimum: 1 }) };
+
+export const NamespaceSummary = Type.Object(
+  {
+    namespace: Type.String(),
+    name: Type.String(),
+    registry_count: count,
+    ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
+  },
+  { title: 'NamespaceSummary', description: 'One half of an identity or of a networkId.' },
+);
+export type NamespaceSummary = Static<typeof NamespaceSummary>;
+
+export const RegistrySummary = Type.Object(
+  {
+    namespace: Type.String(),
+    registry_name: Type.String(),
+    state: RecordState,
+    query_allowed: Type.Boolean(),
+    record_count: count,
+    ...{ version, version_count: versionCount, ttl, created_at: time, updated_at: time },
+  },
+  { title: 'RegistrySummary', description: 'The keys of a participant, or of the members of a network.' },
+);
+export type RegistrySummary = Static<typeof RegistrySummary>;
+
+export const VersionList = Type.Object(
+  {
+    namespace: Type.String(),
+    registry_name: Type.Optional(Type.String()),
+    record_name: Type.Optional(Type.String()),
+    total_versions: Type.Integer({ minimum: 1 }),
+    versions: Type.Array(Type.String(), {
+      description: 'The newest first. Each is a version_id of a lookup.',
+    }),
+    ...{ ttl, created_at: time, updated_at: time },
+  },
+  { title: 'VersionList' },
+);
+export type VersionList = Static<typeof VersionList>;
+
+const answerOf = <T extends Parameters<typeof Type.Object>[0][string]>(title: string, data: T) =>
+  Type.Object({ message: Type.String(), data }, { title });
+
+export const LookupAnswer = answerOf('LookupAnswer', RegistryRecord);
+export type LookupAnswer = Static<typeof LookupAnswer>;
+export const RegistryAnswer = answerOf('RegistryAnswer', RegistrySummary);
+export const NamespaceAnswer = answerOf('NamespaceAnswer', NamespaceSummary);
+export const VersionsAnswer = answerOf('VersionsAnswer', VersionList);
+
+export const QueryAnswer = answerOf(
+  'QueryAnswer',
+  Type.Object({
+    ...{ namespace: Type.String(), registry_name: Type.String() },
+    ...{ total_records: count, total_pages: count, ...page },
+    records: Type.Array(RegistryRecord),
+  }),
+);
+export type QueryAnswer = Static<typeof QueryAnswer>;
+
+export const RegistriesAnswer = answerOf(
+  'RegistriesAnswer',
+  Type.Object({
+    ...{ namespace: Type.String(), total_registries: count, total_pages: count, ...page },
+    registries: Type.Array(RegistrySummary),
+  }),
+);
+export type RegistriesAnswer = Static<typeof RegistriesAnswer>;
+
+/** Why a question to the registry is refused. */
+export type RegistryErrorCode = 'NOT_FOUND' | 'INVALID_PARAMETER';

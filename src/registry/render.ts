@@ -1,0 +1,102 @@
+import type { NamespaceSummary, RegistrySummary, VersionList } from '../protocol/registry-answers.ts';
+import type { RecordState, RegistryRecord } from '../protocol/registry-record.ts';
+import type { KeyRecord, NamedRegistry, RecordVersion } from '../storage/participant-records.ts';
+import type { Subscriber } from '../storage/participants.ts';
+
+// Records, registries and namespaces as DeDi clients read them.
+
+/** Namespaces, registries and lists change with every record in them. */
+export const listTtlSeconds = 30;
+
+/** A record has versions. A namespace and a registry have one: nothing is known of them that could change, their records apart. */
+export const onlyVersion = '1';
+
+/** @param moment at which its validity is judged */
+export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
+  const { recordId, subscriberId, url, type, domain, publicKey, validFrom, validUntil } = record;
+  return {
+    record_id: recordId,
+    record_name: recordId,
+    namespace: record.namespace,
+    registry_name: record.registryName,
+    details: {
+      subscriber_id: subscriberId,
+      ...(url !== null && { url }),
+      ...(type !== null && { type }),
+      ...(domain !== null && { domain }),
+      signing_public_key: publicKey,
+      ...(validFrom && { valid_from: validFrom.toISOString() }),
+      ...(validUntil && { valid_until: validUntil.toISOString() }),
+    },
+    meta: {
+      ...(record.catalogIndexUrls.length > 0 && {
+        catalog_index_urls: record.catalogIndexUrls.map((url) => ({ url })),
+      }),
+    },
+    network_memberships: record.networkMemberships,
+    state: stateAt(record, moment),
+    version: String(record.version),
+    version_count: record.version,
+    ttl: record.ttlSeconds,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}
+
+export function renderRegistry(namespace: string, registry: NamedRegistry): RegistrySummary {
+  return {
+    namespace,
+    registry_name: registry.registryName,
+    state: 'live',
+    query_allowed: true,
+    record_count: registry.records,
+    ...{ version: onlyVersion, version_count: 1, ttl: listTtlSeconds },
+    ...renderTimes([registry]),
+  };
+}
+
+export function renderNamespace(namespace: string, registries: readonly NamedRegistry[]): NamespaceSummary {
+  return {
+    ...{ namespace, name: namespace, registry_count: registries.length },
+    ...{ version: onlyVersion, version_count: 1, ttl: listTtlSeconds },
+    ...renderTimes(registries),
+  };
+}
+
+export function renderVersions(record: KeyRecord, versions: readonly RecordVersion[]): VersionList {
+  return {
+    ...{ namespace: record.namespace, registry_name: record.registryName, record_name: record.recordId },
+    total_versions: record.version,
+    versions: versions.map(({ version }) => String(version)),
+    ttl: record.ttlSeconds,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}
+
+/** Of a namespace, or of one of its registries. */
+export function renderOnlyVersion(
+  names: Partial<Subscriber>,
+  registries: readonly NamedRegistry[],
+): VersionList {
+  const { namespace = '', registryName } = names;
+  return {
+    ...{ namespace, ...(registryName !== undefined && { registry_name: registryName }) },
+    ...{ total_versions: 1, versions: [onlyVersion], ttl: listTtlSeconds },
+    ...renderTimes(registries),
+  };
+}
+
+/** A live key whose time is over reads as expired, without anybody having to write it. */
+function stateAt({ state, validUntil }: KeyRecord, moment: Date): RecordState {
+  return state === 'live' && validUntil && validUntil < moment ? 'expired' : state;
+}
+
+function renderTimes(registries: readonly NamedRegistry[]): { created_at: string; updated_at: string } {
+  const created = registries.map(({ createdAt }) => createdAt.getTime());
+  const updated = registries.map(({ updatedAt }) => updatedAt.getTime());
+  return {
+    created_at: new Date(Math.min(...created)).toISOString(),
+    updated_at: new Date(Math.max(...updated)).toISOString(),
+  };
+}
