@@ -16,12 +16,20 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+/** npm is a script on Windows and needs a shell there; elsewhere it is started directly. */
+const here = { cwd: root, shell: process.platform === 'win32' };
 
 once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // Not `npm ci`: it refuses a lock file that lacks binaries for platforms that a registry mirror does not carry. What builds is
-  // wanted also under NODE_ENV=production.
-  run('npm', ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  // What builds is wanted also under NODE_ENV=production.
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
+  if (exact.status === 0) return;
+  // EUSAGE is the lock file's fault alone: it lacks something that package.json, or another version of npm, asks for. Any other failure, a digest
+  // that does not match for one, is no reason to install something else.
+  if (!exact.stderr?.includes('EUSAGE')) fail('npm ci', exact);
+  console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
+  run('npm', ['install', '--no-save', ...options]);
 });
 once('dist/.built', ['package-lock.json', 'tsconfig.json', ...filesBelow('src')], () => {
   console.log('signpost: building …');
@@ -60,13 +68,12 @@ function filesBelow(folder) {
 }
 
 function run(command, args) {
-  // npm is a script on Windows and needs a shell there; elsewhere it is started directly.
-  const result = spawnSync(command, args, {
-    cwd: root,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  });
-  if (result.status === 0) return;
-  console.error(`signpost: "${command} ${args.join(' ')}" failed; see the lines above.`);
-  process.exit(result.status ?? 1);
+  const result = spawnSync(command, args, { ...here, stdio: 'inherit' });
+  if (result.status !== 0) fail(`${command} ${args.join(' ')}`, result);
+}
+
+function fail(command, { status, stderr, error }) {
+  if (stderr) console.error(stderr);
+  console.error(`signpost: "${command}" failed${error ? `: ${error.message}` : '; see the lines above'}.`);
+  process.exit(status ?? 1);
 }
