@@ -69,8 +69,8 @@ describe('signpost discover', () => {
     const run = await discover('--where', '@.resourceAttributes.attributes.connectorType == "CCS2"');
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.out.split('\n').slice(0, 2)).toEqual([
-      'NAME          PROVIDER  PRICE   CATALOG',
-      'Charger fast  Voltpath  18 INR  Indiranagar',
+      'NAME          PROVIDER  PRICE   CATALOG      NODE',
+      expect.stringMatching(/^Charger fast {2}Voltpath {2}18 INR {2}Indiranagar {2}provider\./),
     ]);
     expect(run.out).toContain('1 resource of 1 catalog.');
   });
@@ -86,13 +86,16 @@ describe('signpost discover', () => {
       defaultNetwork,
     );
     expect(run.notes).not.toContain('refused');
-    expect(run.out).toMatch(/Charger slow +Voltpath +\d+ m +- +Indiranagar/);
+    expect(run.out).toMatch(/Charger slow +Voltpath +\d+ m +- +Indiranagar +provider\./);
   });
 
   it('prints the message as JSON for a program', async () => {
     const run = await discover('--where', '@.id == "slow"', '--json', '--limit', '1');
     const { catalogs } = JSON.parse(run.out);
-    expect(catalogs[0].resources).toMatchObject([{ id: 'slow' }]);
+    expect(catalogs[0]).toMatchObject({
+      bppId: expect.stringContaining('provider.'),
+      resources: [{ id: 'slow' }],
+    });
   });
 
   it('says that nothing was found, which is no failure', async () => {

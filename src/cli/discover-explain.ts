@@ -4,6 +4,7 @@ import { silentLogger } from '../logger.ts';
 import { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { validator } from '../protocol/validate.ts';
+import type { LeftOut } from '../rules/discover/page-answer.ts';
 import { createThreadPool } from '../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -35,9 +36,9 @@ export async function explain(
         scope,
       );
       if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
-      const { steps, resourceCount, pagination } = explanation;
-      const total = pagination ? ` of ${pagination.total}` : '';
-      context.print(`${renderSteps(steps)}\n\nResources in the answer: ${resourceCount}${total}`);
+      const { steps, resourceCount, leftOut } = explanation;
+      const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;
+      context.print(`${renderSteps(steps)}\n\n${found}`);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const path = error.path === undefined ? '' : ` (${error.path})`;
@@ -46,6 +47,13 @@ export async function explain(
       await threads.close();
     }
   });
+}
+
+/** Consumers are told of it only where they page. */
+function renderLeftOut({ resources, orMore, offers }: LeftOut): string {
+  const others = resources > 0 ? [`${resources}${orMore ? ' or more' : ''} other resources`] : [];
+  const missing = [...others, ...(offers > 0 ? [`${offers} offers`] : [])];
+  return `; left out: ${missing.join(', ')}`;
 }
 
 function renderSteps(steps: readonly TraceStep[]): string {

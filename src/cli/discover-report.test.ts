@@ -10,6 +10,7 @@ const price = (value: unknown, currency = 'INR') => ({
 
 const catalog: ReceivedCatalog = {
   id: 'c1',
+  bppId: 'voltpath.example',
   descriptor: { name: 'Indiranagar' },
   provider: {
     id: 'p',
@@ -24,12 +25,12 @@ const catalog: ReceivedCatalog = {
 };
 
 describe('what was found', () => {
-  it('is a table of names, providers, distances, lowest prices and catalogs', () => {
+  it('is a table of names, providers, distances, lowest prices, catalogs and the nodes that publish them', () => {
     expect(renderFound({ catalogs: [catalog] }, near)).toBe(
       [
-        'NAME         PROVIDER  DISTANCE  PRICE                 CATALOG',
-        'Bay 1: fast  Voltpath  1.1 km    from 12.5 INR, 3 USD  Indiranagar',
-        'r2           Voltpath  1.1 km    20 INR, 3 USD         Indiranagar',
+        'NAME         PROVIDER  DISTANCE  PRICE                 CATALOG      NODE',
+        'Bay 1: fast  Voltpath  1.1 km    from 12.5 INR, 3 USD  Indiranagar  voltpath.example',
+        'r2           Voltpath  1.1 km    20 INR, 3 USD         Indiranagar  voltpath.example',
         '',
         '2 resources of 1 catalog.',
       ].join('\n'),
@@ -37,13 +38,23 @@ describe('what was found', () => {
   });
 
   it('has no distance where nobody asked for one, and says where there is more', () => {
-    const { offers: _offers, ...unpriced } = catalog;
+    const { offers: _offers, bppId: _bppId, ...unpriced } = catalog;
     const text = renderFound(
       { catalogs: [unpriced], pagination: { total: 1200, limit: 2, offset: 10 } },
       undefined,
     );
-    expect(text).toContain('NAME         PROVIDER  PRICE  CATALOG');
+    expect(text).toContain('NAME         PROVIDER  PRICE  CATALOG      NODE');
     expect(text).toContain('11 to 12 of 1200 or more. --offset 12 shows the next ones.');
+    const last = { total: 12, limit: 2, offset: 10 };
+    expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);
+  });
+
+  it('says that there may be more where an answer is as long as one without pages can be', () => {
+    const resources = Array.from({ length: 1_000 }, (_, index) => ({ id: `r${index}` }));
+    const full = renderFound({ catalogs: [{ ...catalog, resources }] }, undefined);
+    expect(full).toContain('1,000 resources of 1 catalog. There may be more: --limit');
+    const fewer = renderFound({ catalogs: [{ ...catalog, resources: resources.slice(1) }] }, undefined);
+    expect(fewer).toMatch(/999 resources of 1 catalog\.$/);
   });
 
   it('measures on great circles, also across the date line', () => {

@@ -1,10 +1,10 @@
 import type { Offer, ReceivedCatalog, Resource } from '../protocol/catalog.ts';
 import type { OnDiscoverMessage } from '../protocol/discover-messages.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
-import { renderTable } from './command.ts';
+import { counted, renderTable } from './command.ts';
 import type { Place } from './discover-intent.ts';
 
-// What was found, as a table: one line per resource.
+// What was found, as a table: one line per resource. The node is who publishes it: with whom a consumer would order.
 
 const maxCellLength = 40;
 
@@ -16,9 +16,10 @@ export function renderFound({ catalogs, pagination }: OnDiscoverMessage, near: P
       ...(near ? [renderDistance(distanceTo(near, catalog, resource))] : []),
       renderPrice(offersOf(catalog, resource)),
       shorten(catalog.descriptor.name ?? catalog.id),
+      catalog.bppId ?? '-',
     ]),
   );
-  const header = ['NAME', 'PROVIDER', ...(near ? ['DISTANCE'] : []), 'PRICE', 'CATALOG'];
+  const header = ['NAME', 'PROVIDER', ...(near ? ['DISTANCE'] : []), 'PRICE', 'CATALOG', 'NODE'];
   return [renderTable(header, found), '', renderCount(found.length, catalogs.length, pagination)].join('\n');
 }
 
@@ -27,15 +28,21 @@ function renderCount(
   catalogs: number,
   pagination: OnDiscoverMessage['pagination'],
 ): string {
-  const counted = `${plural(resources, 'resource')} of ${plural(catalogs, 'catalog')}`;
-  if (!pagination || pagination.total <= resources) return `${counted}.`;
+  const found = `${counted(resources, 'resource')} of ${counted(catalogs, 'catalog')}`;
+  if (!pagination) return `${found}.${resources >= maxUnpaged ? ` ${mayBeMore}` : ''}`;
   const { offset, total } = pagination;
-  return `${counted}: ${offset + 1} to ${offset + resources} of ${total}${total >= 1_000 ? ' or more' : ''}. --offset ${offset + resources} shows the next ones.`;
+  const end = offset + resources;
+  const next = end < total ? ` --offset ${end} shows the next ones.` : '';
+  return end === total && offset === 0
+    ? `${found}.`
+    : `${found}: ${offset + 1} to ${end} of ${total}${total > exactTotal ? ' or more' : ''}.${next}`;
 }
 
-function plural(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`;
-}
+/** An answer to a request that did not page has no more, and cannot say that there are more. */
+const maxUnpaged = 1_000;
+const mayBeMore = 'There may be more: --limit 100 shows how many, --limit and --offset page through them.';
+/** A total above this counts only what was seen. */
+const exactTotal = 1_000;
 
 /** Catalog spec, Offer: without resourceIds an offer applies to all resources of the provider. */
 function offersOf({ offers = [] }: ReceivedCatalog, { id }: Resource): Offer[] {

@@ -57,8 +57,8 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     .option('--where <condition>', 'on a resource, such as @.id == "x", or a whole JSONPath from $')
     .option('--network <id>', 'only in this network', parseNetwork)
     .option('--schema <uri>', 'only of this schema context; may be given again', collectTexts)
-    .option('--limit <count>', 'at most so many resources (100)', parseCount)
-    .option('--offset <count>', 'after so many', parseOffset)
+    .option('--limit <count>', 'a page of so many resources, 1 to 1000 (without it, up to 1000)', parseCount)
+    .option('--offset <count>', 'the page after so many', parseOffset)
     .option(
       '--to <url>',
       'base address of the discovery service (default: the one of this machine)',
@@ -70,7 +70,10 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     .option('--wait <seconds>', 'how long to wait for the answer', parseSeconds, usualWaitSeconds)
     .option('--listen <address>', 'where to wait for it: host:port', parseListen)
     .option('--uri <url>', 'base address to give as our bapUri', parseUrl)
-    .option('--json', 'print the message of the answer as JSON')
+    .option(
+      '--json',
+      'print the message of the answer as JSON; bppId of a catalog is the node that publishes it',
+    )
     .option('--explain', 'show how it is evaluated instead, on the database of the discovery service')
     .addHelpText('after', examples)
     .action((words: string[], options: DiscoverOptions) => discover(words, options, context));

@@ -46,6 +46,19 @@ const ExplainAnswer = Type.Object(
     ),
     resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
     pagination: Type.Optional(Pagination),
+    leftOut: Type.Optional(
+      Type.Object(
+        {
+          resources: Type.Integer(),
+          orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
+          offers: Type.Integer({ description: 'Of a first resource that fills the answer alone.' }),
+        },
+        {
+          description:
+            'What matched and is not in the answer. Only a request with limit or offset is told so, by its pagination.',
+        },
+      ),
+    ),
   },
   { title: 'ExplainAnswer' },
 );

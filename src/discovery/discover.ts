@@ -78,7 +78,15 @@ async function promise(
     giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, trust });
+  tellCut(context, request, page);
   return answer;
+}
+
+/** Who paged reads it in the pagination; who did not has no member that could say it. */
+function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
+  if (leftOut === undefined || pagination !== undefined) return;
+  const { messageId, bapId } = request.context;
+  logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, and its request did not page');
 }
 
 async function tellNothing(

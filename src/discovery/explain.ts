@@ -1,6 +1,7 @@
 import type { Context } from '../protocol/context.ts';
 import { checkDiscoverMessage, type DiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
+import type { LeftOut } from '../rules/discover/page-answer.ts';
 import { type Evaluator, evaluateIntent } from './query/evaluate-intent.ts';
 import type { TraceStep } from './query/trace.ts';
 
@@ -9,7 +10,9 @@ export interface Explanation {
   /** In the order in which they ended: what was asked of which index, how much was left after it, and how long it took. */
   steps: TraceStep[];
   resourceCount: number;
+  /** Only where the request paged. */
   pagination?: Pagination;
+  leftOut?: LeftOut;
 }
 
 /**
@@ -23,6 +26,6 @@ export async function explainIntent(
 ): Promise<Explanation> {
   checkDiscoverMessage(message);
   const { answer, trace } = await evaluateIntent(evaluator, message, scope);
-  const { resourceCount, pagination } = answer;
-  return { steps: trace.steps, resourceCount, pagination };
+  const { resourceCount, pagination, leftOut } = answer;
+  return { steps: trace.steps, resourceCount, pagination, leftOut };
 }

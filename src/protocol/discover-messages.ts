@@ -87,7 +87,13 @@ export const DiscoverMessage = closed(
   {
     intent: Intent,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Counts resources.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        description:
+          'Counts resources. With limit or offset, on_discover says in message.pagination which page it is. Without both it has no ' +
+          'pagination, and up to 1,000 resources. Either ends, between two resources, before it has 8 MiB.',
+      }),
     ),
     offset: Type.Optional(Offset),
   },
@@ -99,7 +105,16 @@ export const DiscoverRequest = envelope('DiscoverRequest', ApplicationContext, D
 export type DiscoverRequest = Static<typeof DiscoverRequest>;
 
 export const OnDiscoverMessage = Type.Object(
-  { catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }), pagination: Type.Optional(Pagination) },
+  {
+    catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }),
+    pagination: Type.Optional(
+      Type.Unsafe<Pagination>({
+        ...Pagination,
+        description:
+          'Only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
+      }),
+    ),
+  },
   { title: 'OnDiscoverMessage' },
 );
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;

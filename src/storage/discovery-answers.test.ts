@@ -6,7 +6,7 @@ import type { Catalog, Offer } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
 import { catchUp } from './catch-up.ts';
 import type { Database } from './database.ts';
-import { type PageQuery, readPage } from './discovery-answers.ts';
+import { findPage, type ListQuery, type PageQuery, readListed } from './discovery-answers.ts';
 import { keyOf } from './discovery-keys.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
@@ -51,16 +51,18 @@ interface Listed {
 /** What a search that begins now lists of these resources, and how many statements it takes, apart from catching up. */
 async function list(
   keys: readonly number[],
-  query: Partial<PageQuery> = {},
+  query: Partial<PageQuery & ListQuery> = {},
 ): Promise<{ listed: Listed[]; read: number; count: number }> {
   await catchUp(reader);
   watched.statements = 0;
-  const page = await readPage(reader, {
+  const asked = {
     ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, gate: { now, schemaContext: [] } },
     ...query,
-  });
+  };
+  const page = await findPage(reader, asked);
+  const resources = await readListed(reader, page.keys, asked);
   const nameOf = (text: string) => JSON.parse(text).descriptor?.name ?? JSON.parse(text).id;
-  const listed = page.resources.map(({ catalog, resource, offers }) => ({
+  const listed = resources.map(({ catalog, resource, offers }) => ({
     catalog: nameOf(catalog.text),
     resource: nameOf(resource.text),
     offers: offers.map(({ document }) => nameOf(document.text)),
@@ -158,7 +160,7 @@ describe('a page of an answer', () => {
     const check = { strict: '$.id == "b"' };
     const test = (each: Json) => (each as { id: string }).id === 'b';
     const filter = '$.catalogs[*].resources[?@.id == "b"]';
-    const names = async (confirm: PageQuery['confirm']) => {
+    const names = async (confirm: ListQuery['confirm']) => {
       const { listed, read } = await list(keys, { confirm });
       return { read, names: listed.map((each) => each.resource) };
     };

@@ -13,14 +13,17 @@ import type { KnownHome, KnownOffer, KnownResource } from './page-memory.ts';
 // not know (page-memory.ts) is read by one statement.
 
 export interface PageQuery extends CandidateQuery {
-  gate: Gate;
   /** The candidates have passed already. */
   isSettled: boolean;
-  confirm?: Confirmation;
   /** Of those that pass, so many are counted at most, and the page is cut from them. */
   atMost: number;
   offset: number;
   limit: number;
+}
+
+export interface ListQuery {
+  gate: Gate;
+  confirm?: Confirmation;
 }
 
 /**
@@ -37,8 +40,8 @@ export interface Confirmation {
 export interface FoundPage {
   /** How many passed. */
   count: number;
-  /** In the order of the keys. What has gone meanwhile is left out. */
-  resources: ListedResource[];
+  /** Of the resources on the page. */
+  keys: readonly number[];
 }
 
 export interface ListedResource {
@@ -48,26 +51,33 @@ export interface ListedResource {
   offers: readonly Pick<KnownOffer, 'key' | 'document'>[];
 }
 
-export async function readPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
-  const { keys, isSettled, atMost, offset, limit, gate } = query;
+export async function findPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
+  const { keys, isSettled, atMost, offset, limit } = query;
   const passed = isSettled ? keys : await readPassing(queryable, query, atMost);
   const count = Math.min(passed.length, atMost);
-  const onPage = Array.from(keysBetween(passed, offset, Math.min(count, offset + limit)));
-  const known = findKnown(queryable, onPage, query);
-  const unknown = onPage.filter((key) => !known.has(key));
+  return { count, keys: Array.from(keysBetween(passed, offset, Math.min(count, offset + limit))) };
+}
+
+/** In the order of the keys. What has gone meanwhile is left out. */
+export async function readListed(
+  queryable: Queryable,
+  keys: readonly number[],
+  query: ListQuery,
+): Promise<ListedResource[]> {
+  const known = findKnown(queryable, keys, query);
+  const unknown = keys.filter((key) => !known.has(key));
   const read = unknown.length === 0 ? new Map() : await readUnknown(queryable, unknown, query);
-  const resources = onPage.flatMap((key) => {
+  return keys.flatMap((key) => {
     const home = known.get(key) ?? read.get(catalogKeyOf(key));
-    return home ? listed(key, home, gate.now) : [];
+    return home ? listed(key, home, query.gate.now) : [];
   });
-  return { count, resources };
 }
 
 /** The catalogs of those resources that are known, by the resources' keys; null where one does not satisfy what it must. */
 function findKnown(
   queryable: Queryable,
   keys: readonly number[],
-  { confirm }: PageQuery,
+  { confirm }: ListQuery,
 ): Map<number, KnownHome | null> {
   const memory = pageMemory(queryable);
   const homes = new Map<number, KnownHome | null>();
@@ -95,7 +105,7 @@ function isConfirmed(resource: KnownResource, { filter, test }: Partial<Confirma
 async function readUnknown(
   queryable: Queryable,
   keys: readonly number[],
-  { gate, confirm }: PageQuery,
+  { gate, confirm }: ListQuery,
 ): Promise<Map<number, KnownHome>> {
   const read = () => readHomes(queryable, keys, { gate, check: confirm?.check });
   const { found, mayKeep } = await readToKeep(queryable, read);

@@ -14,7 +14,7 @@ import {
   type OfferingCatalog,
 } from '../../src/rules/discover/attach-offers.ts';
 import { compareStanding, type Standing } from '../../src/rules/discover/order.ts';
-import { defaultLimit, pageAnswer, type StoredDocument } from '../../src/rules/discover/page-answer.ts';
+import { maxLimit, pageAnswer, type StoredDocument } from '../../src/rules/discover/page-answer.ts';
 import { quantify } from '../../src/rules/discover/quantify.ts';
 import { isSearched, isServed, type SearchScope } from '../../src/rules/discover/served.ts';
 import { type Filter, parseFilter } from '../../src/rules/filters/parse.ts';
@@ -160,7 +160,7 @@ export function answerByTheBook(
     return document;
   };
   const start = offset ?? 0;
-  const page = found.slice(start, start + (limit ?? defaultLimit)).map(({ catalog, resource, offers }) => ({
+  const page = found.slice(start, start + (limit ?? maxLimit)).map(({ catalog, resource, offers }) => ({
     catalog: stored(catalog, { ...catalog, resources: undefined, offers: undefined }),
     resource: stored(resource),
     offers: offers.map((offer) => stored(offer)),

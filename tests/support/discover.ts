@@ -18,8 +18,8 @@ export interface Discovering {
   found(message: object, context?: object): Promise<Body>;
 }
 
-export async function startDiscovering(): Promise<Discovering> {
-  const network = await startNetwork();
+export async function startDiscovering(options?: Parameters<typeof startNetwork>[0]): Promise<Discovering> {
+  const network = await startNetwork(options);
   const consumer = await network.actor('shopper');
   const discover: Discovering['discover'] = (message, context = {}) =>
     consumer.send(actions.discover, message, { to: network.discoveryUrl, context: { ...context } });

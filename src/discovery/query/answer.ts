@@ -1,13 +1,18 @@
 import {
+  AnswerDraft,
   type AnswerPage,
-  defaultLimit,
   type FoundResource,
+  maxLimit,
   neededCount,
-  pageAnswer,
   type StoredDocument,
 } from '../../rules/discover/page-answer.ts';
-import { type Confirmation, type ListedResource, readPage } from '../../storage/discovery-answers.ts';
-import { headOf } from '../../storage/discovery-keys.ts';
+import {
+  type Confirmation,
+  findPage,
+  type ListedResource,
+  readListed,
+} from '../../storage/discovery-answers.ts';
+import { headOf, keysBetween } from '../../storage/discovery-keys.ts';
 import type { Candidates, Search } from './candidates.ts';
 import type { Plan } from './plan.ts';
 
@@ -20,37 +25,61 @@ export async function buildAnswer(
   candidates: Candidates,
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { paging } = search.plan;
-  const { limit = defaultLimit, offset = 0 } = paging;
+  const { limit = maxLimit, offset = 0 } = paging;
   const needed = neededCount(paging);
-  const found: FoundResource[] = [];
-  const documents = new Documents();
+  const page = new Page(search);
   let total = 0;
-  let isOutdated = false;
   for await (const keys of keysToRead(candidates, needed)) {
     search.deadline.check();
-    const page = await search.trace.time(
+    const { count } = await search.trace.time(
       'read page',
-      () =>
-        readPage(search.database, {
+      async () => {
+        const found = await findPage(search.database, {
           ...candidates,
           keys,
-          gate: search.plan.gate,
           isSettled: candidates.isSettled ?? false,
-          confirm: confirmation(search.plan),
           atMost: needed - total,
           offset: Math.max(0, offset - total),
-          limit: limit - found.length,
-        }),
-      ({ count, resources }) => ({ candidates: keys.length, passed: count, resources: resources.length }),
+          limit: Math.max(0, offset + limit - Math.max(offset, total)),
+        });
+        return { ...found, resources: await page.read(found.keys) };
+      },
+      ({ count, resources }) => ({ candidates: keys.length, passed: count, resources }),
     );
-    if (!candidates.isSettled) search.count(keys.length, page.count);
-    const onPage = Math.min(limit - found.length, Math.max(0, page.count - Math.max(0, offset - total)));
-    isOutdated ||= page.resources.length < onPage;
-    total += page.count;
-    found.push(...page.resources.map((each) => documents.found(each)));
+    if (!candidates.isSettled) search.count(keys.length, count);
+    total += count;
     if (total >= needed) break;
   }
-  return { answer: pageAnswer(found, total, paging), isOutdated };
+  return { answer: page.draft.finish(total, paging), isOutdated: page.isOutdated };
+}
+
+/** The resources of an answer are read until it is full, so that no more large documents are in memory than it has room for. */
+class Page {
+  readonly draft = new AnswerDraft();
+  isOutdated = false;
+  private readonly documents = new Documents();
+  private readonly search: Search;
+
+  constructor(search: Search) {
+    this.search = search;
+  }
+
+  /** Returns how many were read. */
+  async read(keys: readonly number[]): Promise<number> {
+    const { database, deadline, plan } = this.search;
+    const { gate } = plan;
+    let read = 0;
+    for (let start = 0; start < keys.length && !this.draft.isFull; ) {
+      deadline.check();
+      const part = keysBetween(keys, start, start + this.draft.roomFor);
+      const listed = await readListed(database, part, { gate, confirm: confirmation(plan) });
+      this.isOutdated ||= listed.length < part.length;
+      this.draft.add(listed.map((each) => this.documents.found(each)));
+      start += part.length;
+      read += listed.length;
+    }
+    return read;
+  }
 }
 
 /** As many as are needed, of those that have passed; of others, so many at a time that the first ones are enough as a rule. */

@@ -75,7 +75,9 @@ export async function evaluateIntent(
       if (trust === undefined) await catchUp(search.database);
       const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
-      if (!isOutdated || attempt === maxAttempts) return { answer, trace, ...(trust && { trust }) };
+      if (isOutdated && attempt < maxAttempts) continue;
+      if (answer.leftOut && !answer.pagination) trace.note('cut', { leftOut: answer.leftOut });
+      return { answer, trace, ...(trust && { trust }) };
     }
   });
 }

@@ -1,4 +1,4 @@
-import { defaultLimit, neededCount } from '../../rules/discover/page-answer.ts';
+import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
 import { type Candidates, inOnePart, type Proposal, type Search } from './candidates.ts';
 import { type Keys, keysOf } from './key-sets.ts';
 import { passing, settled } from './passing.ts';
@@ -74,7 +74,7 @@ async function near(search: Search, spatial: SpatialSearch, best: Ranked): Promi
 /** Whether nothing of the next rank can stand on the page any more: enough were counted, and the last one on the page ranks higher. */
 function isSettled({ plan: { paging } }: Search, found: readonly Standing[], nextRank = 0): boolean {
   if (found.length < neededCount(paging)) return false;
-  const { limit = defaultLimit, offset = 0 } = paging;
+  const { limit = maxLimit, offset = 0 } = paging;
   const ranks = found.map(({ rank = 0 }) => rank).sort((a, b) => b - a);
   return nextRank < (ranks[offset + limit - 1] ?? 0);
 }

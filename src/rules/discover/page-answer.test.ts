@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundResource, neededCount, pageAnswer, type StoredDocument } from './page-answer.ts';
+import {
+  AnswerDraft,
+  type FoundResource,
+  neededCount,
+  pageAnswer,
+  type StoredDocument,
+} from './page-answer.ts';
 
 const stored = (id: string, more = ''): StoredDocument => ({
   text: JSON.stringify({ id, ...(more && { more }) }),
@@ -27,14 +33,29 @@ describe('pageAnswer', () => {
     ]);
   });
 
-  it('says nothing of pages where nobody paged and nothing is missing', () => {
-    expect(pageAnswer([found(one, 'r1')], 1, {})).not.toHaveProperty('pagination');
+  it('says nothing of pages where the request did not page, also where something is missing', () => {
+    const whole = pageAnswer([found(one, 'r1')], 1, {});
+    expect(whole).not.toHaveProperty('pagination');
+    expect(whole).not.toHaveProperty('leftOut');
+    const cut = pageAnswer([found(one, 'r1')], 250, {});
+    expect(cut).not.toHaveProperty('pagination');
+    expect(cut.leftOut).toEqual({ resources: 249, orMore: false, offers: 0 });
+  });
+
+  it('knows of more than a thousand only that there are more', () => {
+    expect(pageAnswer([found(one, 'r1')], 1_001, {}).leftOut).toMatchObject({
+      resources: 1_000,
+      orMore: true,
+    });
+    expect(pageAnswer([found(one, 'r1')], 1_000, {}).leftOut).toMatchObject({
+      resources: 999,
+      orMore: false,
+    });
   });
 
   it.each([
-    ['where more was found than is listed', 250, {}, { total: 250, limit: 100, offset: 0 }],
     ['where the request has a limit', 1, { limit: 10 }, { total: 1, limit: 10, offset: 0 }],
-    ['where the request has an offset', 3, { offset: 2 }, { total: 3, limit: 100, offset: 2 }],
+    ['where the request has an offset', 3, { offset: 2 }, { total: 3, limit: 1_000, offset: 2 }],
   ])('has a pagination %s', (_, total, paging, pagination) => {
     expect(pageAnswer([found(one, 'r1')], total, paging).pagination).toEqual(pagination);
   });
@@ -45,20 +66,22 @@ describe('pageAnswer', () => {
 
   it('ends where the answer is full, and tells by its limit where to go on', () => {
     const page = [found(one, 'r1'), found(one, 'r2'), found(one, 'r3')];
-    const { resourceCount, pagination } = pageAnswer(page, 3, {}, 70);
+    const { resourceCount, pagination, leftOut } = pageAnswer(page, 3, { limit: 3 }, 70);
     expect(resourceCount).toBe(2);
     expect(pagination).toEqual({ total: 3, limit: 2, offset: 0 });
+    expect(leftOut).toEqual({ resources: 1, orMore: false, offers: 0 });
   });
 
   it('lists the first resource whatever its size, and as many of its offers as fit', () => {
     const many = Array.from({ length: 100 }, (_, index) => stored(`o${index}`));
     const resource = { catalog: one, resource: stored('r1'), offers: many };
-    const { catalogs, pagination } = pageAnswer([resource, resource], 2, {}, 200);
+    const { catalogs, pagination, leftOut } = pageAnswer([resource, resource], 2, { offset: 0 }, 200);
     const [catalog] = JSON.parse(catalogs);
     expect(catalog.resources).toEqual([{ id: 'r1' }]);
     expect(catalog.offers.length).toBeGreaterThan(5);
     expect(catalogs.length).toBeLessThanOrEqual(200);
     expect(pagination).toEqual({ total: 2, limit: 1, offset: 0 });
+    expect(leftOut).toMatchObject({ resources: 1, offers: 100 - catalog.offers.length });
     expect(pageAnswer([resource], 1, {}, 10).resourceCount).toBe(1);
   });
 
@@ -99,6 +122,27 @@ describe('pageAnswer', () => {
         }
       }),
     );
+  });
+});
+
+describe('an answer that is put together part by part', () => {
+  it('asks for as many documents as it has room for, judged by those that it has', () => {
+    const draft = new AnswerDraft(10_000);
+    expect(draft.roomFor).toBe(100);
+    draft.add(
+      Array.from({ length: 10 }, (_, index) => ({
+        catalog: one,
+        resource: stored(`r${index}`, 'x'.repeat(460)),
+        offers: [],
+      })),
+    );
+    expect(draft.roomFor).toBeGreaterThanOrEqual(9);
+    expect(draft.roomFor).toBeLessThanOrEqual(12);
+    draft.add([{ catalog: two, resource: stored('large', 'x'.repeat(9_000)), offers: [] }]);
+    expect(draft.isFull).toBe(true);
+    // What would fit again does not come before what did not.
+    draft.add([found(one, 'small')]);
+    expect(draft.finish(12, {})).toMatchObject({ resourceCount: 10, leftOut: { resources: 2 } });
   });
 });
 

@@ -1,14 +1,20 @@
 import type { Pagination } from '../../protocol/shapes.ts';
 
 // An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count
-// resources; they go back into their catalogs, in the order in which they were found; an answer has at most 8 MiB. It
-// carries a pagination only where the request paged or something is missing. Documents are put together as the texts
-// that they are stored as.
+// resources; they go back into their catalogs, in the order in which they were found. Without a limit an answer has up to 1,000
+// resources, and any answer ends, between two resources, before its message has 8 MiB. It carries a pagination only where the request paged:
+// schemas of peers are closed, and one member that nobody asked for makes them refuse the whole answer. Documents are put together as the
+// texts that they are stored as.
 
-export const defaultLimit = 100;
-export const maxAnswerBytes = 8 * 1024 * 1024;
+export const maxLimit = 1_000;
+/** An on_discover has 8 MiB at most; what is left of them is for its context. */
+const maxCallbackBytes = 8 * 1024 * 1024;
+const contextBytes = 64 * 1024;
+export const maxAnswerBytes = maxCallbackBytes - contextBytes;
 /** `pagination.total` is exact up to here; above, it is how many were counted. */
 export const exactTotal = 1_000;
+/** Documents that are read before it is known how large they are. */
+const firstRead = 100;
 
 export interface Paging {
   limit?: number;
@@ -32,11 +38,22 @@ export interface AnswerPage {
   /** The array `catalogs`; empty where the page is beyond the last resource. */
   catalogs: string;
   resourceCount: number;
+  /** Only where the request paged. */
   pagination?: Pagination;
+  /** What was found and is missing. */
+  leftOut?: LeftOut;
+}
+
+export interface LeftOut {
+  resources: number;
+  /** There may be more than these: resources above `exactTotal` are not counted. */
+  orMore: boolean;
+  /** Of a first resource whose offers alone would fill the answer. */
+  offers: number;
 }
 
 /** How many resources must be found before counting may end. */
-export function neededCount({ limit = defaultLimit, offset = 0 }: Paging): number {
+export function neededCount({ limit = maxLimit, offset = 0 }: Paging): number {
   return Math.max(exactTotal, offset + limit) + 1;
 }
 
@@ -47,41 +64,62 @@ export function neededCount({ limit = defaultLimit, offset = 0 }: Paging): numbe
 export function pageAnswer(
   found: readonly FoundResource[],
   total: number,
-  { limit, offset }: Paging,
+  paging: Paging,
   maxBytes = maxAnswerBytes,
 ): AnswerPage {
-  const answer = new Answer(maxBytes);
-  const isWhole = found.every((each) => answer.add(each));
-  const { resourceCount } = answer;
-  const counted = Math.max(total, (offset ?? 0) + resourceCount);
-  const hasMore = counted > (offset ?? 0) + resourceCount || answer.lacksOffers;
-  return {
-    catalogs: answer.text(),
-    resourceCount,
-    ...((limit !== undefined || offset !== undefined || hasMore) && {
-      pagination: {
-        total: counted,
-        // Who asks for the next page by offset + limit misses nothing.
-        limit: isWhole ? (limit ?? defaultLimit) : resourceCount,
-        offset: offset ?? 0,
-      },
-    }),
-  };
+  const draft = new AnswerDraft(maxBytes);
+  draft.add(found);
+  return draft.finish(total, paging);
 }
 
-class Answer {
-  resourceCount = 0;
-  lacksOffers = false;
+/** An answer that is put together part by part, until it is full. */
+export class AnswerDraft {
+  isFull = false;
+  private resourceCount = 0;
+  private missingOffers = 0;
   private bytes = '[]'.length;
   private readonly maxBytes: number;
   private readonly catalogs = new Map<StoredDocument, Listed>();
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes = maxAnswerBytes) {
     this.maxBytes = maxBytes;
   }
 
+  /** About as many resources as there is room for: more documents than those need not be read. */
+  get roomFor(): number {
+    if (this.resourceCount === 0) return firstRead;
+    return Math.max(1, Math.ceil(((this.maxBytes - this.bytes) / this.bytes) * this.resourceCount));
+  }
+
+  add(found: readonly FoundResource[]): void {
+    for (const each of found) this.isFull ||= !this.addOne(each);
+  }
+
+  finish(total: number, { limit, offset }: Paging): AnswerPage {
+    const { resourceCount, missingOffers } = this;
+    const start = offset ?? 0;
+    const counted = Math.max(total, start + resourceCount);
+    const missing = counted - start - resourceCount;
+    const isPaged = limit !== undefined || offset !== undefined;
+    return {
+      catalogs: this.text(),
+      resourceCount,
+      ...(isPaged && {
+        // Who asks for the next page by offset + limit misses nothing.
+        pagination: {
+          total: counted,
+          limit: this.isFull ? resourceCount : (limit ?? maxLimit),
+          offset: start,
+        },
+      }),
+      ...((missing > 0 || missingOffers > 0) && {
+        leftOut: { resources: missing, orMore: counted > exactTotal, offers: missingOffers },
+      }),
+    };
+  }
+
   /** False where it has no room any more. The first resource always has: an answer is never empty. */
-  add({ catalog, resource, offers }: FoundResource): boolean {
+  private addOne({ catalog, resource, offers }: FoundResource): boolean {
     const listed = this.catalogs.get(catalog) ?? { resources: [], offers: new Set() };
     const newOffers = offers.filter((offer) => !listed.offers.has(offer));
     const room = this.maxBytes - this.bytes;
@@ -89,32 +127,32 @@ class Answer {
     const needed = opening + listSize([resource]) + listSize(newOffers);
     if (needed > room && this.resourceCount > 0) return false;
     const listable =
-      needed <= room ? newOffers : this.fitting(newOffers, room - opening - listSize([resource]));
+      needed <= room ? newOffers : findFitting(newOffers, room - opening - listSize([resource]));
     listed.resources.push(resource);
     for (const offer of listable) listed.offers.add(offer);
     this.catalogs.set(catalog, listed);
     this.bytes += opening + listSize([resource]) + listSize(listable);
     this.resourceCount++;
+    this.missingOffers += newOffers.length - listable.length;
     return listable.length === newOffers.length;
   }
 
-  /** Where all offers of one resource do not fit, some do. */
-  private fitting(offers: readonly StoredDocument[], room: number): StoredDocument[] {
-    this.lacksOffers = true;
-    let left = room;
-    return offers.filter((offer) => {
-      left -= listSize([offer]);
-      return left >= 0;
-    });
-  }
-
-  text(): string {
+  private text(): string {
     const catalogs = [...this.catalogs].map(([{ text }, { resources, offers }]) => {
       const lists = [listText('resources', resources), listText('offers', [...offers])];
       return `${text.slice(0, text.lastIndexOf('}'))}${lists.join('')}}`;
     });
     return `[${catalogs.join()}]`;
   }
+}
+
+/** Where all offers of one resource do not fit, some do. */
+function findFitting(offers: readonly StoredDocument[], room: number): StoredDocument[] {
+  let left = room;
+  return offers.filter((offer) => {
+    left -= listSize([offer]);
+    return left >= 0;
+  });
 }
 
 interface Listed {
