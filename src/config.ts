@@ -162,7 +162,7 @@ export const settings = {
   WIRE_PROFILE: choice(
     ['spec', 'nfh014'],
     'spec',
-    'form of digests and signatures in published files; nfh014 for networks whose crawlers are Beckn-ONIX nodes',
+    'form of published files: digests, signatures and what they sign, pausing; nfh014 for networks whose crawlers are Beckn-ONIX nodes',
   ),
   NEXT_UPDATE_SECONDS: integer(
     86_400,

@@ -1,11 +1,13 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';
-import { jcs, sha256 } from './support/foreign-hands.ts';
+import { goJson, jcs, sha256 } from './support/foreign-hands.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { crawlAsOnix, verified } from './support/onix-crawler.ts';
 import { defaultIndex, fetchFile, smallCatalog, startPublisher, trigger } from './support/publisher.ts';
 import { copyOf } from './support/tampering.ts';
 
@@ -18,7 +20,7 @@ let scene: Scene;
 beforeAll(async () => {
   network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
   scene = await openScene(network, {
-    ...{ profile: 'nfh014', limits: { compactionChanges: 3, compactionFraction: 10 } },
+    ...{ profile: 'nfh014', limits: { compactionChanges: 5, compactionFraction: 10 } },
   });
 });
 afterAll(async () => {
@@ -50,11 +52,16 @@ async function read(address: string): Promise<{ document: Body; bytes: Buffer }>
 const readIndex = async () =>
   (await read(`${scene.provider.url}/index/catalogs.index.json`)).document as Body;
 
-/** By nobody's rules but RFC 8785 and Ed25519. */
-function isSigned({ signature: signed, ...content }: Body): boolean {
-  const publicKey = createPublicKey(scene.provider.tree.key.privateKey);
-  return verify(null, Buffer.from(jcs(content)), publicKey, Buffer.from(signed.value, 'base64'));
+const publicKey = () => createPublicKey(scene.provider.tree.key.privateKey);
+
+/** As a peer checks it, by nobody's rules but those of Go's encoder and Ed25519. */
+function isSigned(document: Body): boolean {
+  return verified(document, publicKey()) !== undefined;
 }
+
+/** What a peer holds of the catalog. */
+const peerCopy = async () =>
+  (await crawlAsOnix(`${scene.provider.url}/index/catalogs.index.json`, publicKey())).get(scene.catalogId);
 
 describe('in the profile nfh014', () => {
   it('a baseline and a change are published', async () => {
@@ -136,12 +143,17 @@ describe('in the profile nfh014', () => {
     expect([baseline, ...changes]).toMatchObject(declared);
   });
 
-  it('a catalog is paused and resumed', async () => {
+  it('a catalog is paused and resumed, in its entry and by a change file for those who read its content alone', async () => {
     const { provider, catalogId } = scene;
-    await provider.publish({ pause: [catalogId] });
+    expect(await peerCopy()).toMatchObject({ version: 2, isActive: true });
+    expect(await provider.publish({ pause: [catalogId] })).toMatchObject({ results: [{ version: 3 }] });
+    expect(await provider.publish({ pause: [catalogId] })).toMatchObject({ results: [{ version: 3 }] });
+    expect((await readIndex()).catalogs).toMatchObject([{ entryVersion: 3, isActive: false }]);
+    expect(await peerCopy()).toMatchObject({ version: 3, isActive: false, resources: teas(1, 11) });
     await scene.look();
     expect(await held(network.database, catalogId)).toMatchObject({ head: { isActive: false } });
-    await provider.publish({ resume: [catalogId] });
+    expect(await provider.publish({ resume: [catalogId] })).toMatchObject({ results: [{ version: 4 }] });
+    expect(await peerCopy()).toMatchObject({ version: 4, isActive: true, resources: teas(1, 11) });
     await scene.look();
     expect(await held(network.database, catalogId)).toMatchObject({ head: { isActive: true } });
   });
@@ -150,14 +162,32 @@ describe('in the profile nfh014', () => {
     await scene.publish(2, 12);
     await scene.publish(3, 13);
     const [{ baseline, changes }] = (await readIndex()).catalogs;
-    expect(baseline).toMatchObject({ version: 4, digest });
-    expect(changes.map(({ version }: Body) => version)).toEqual([2, 3, 4]);
+    expect(baseline).toMatchObject({ version: 6, digest });
+    expect(changes.map(({ version }: Body) => version)).toEqual([2, 3, 4, 5, 6]);
     expect(await scene.served()).toEqual(teas(3, 13));
     await network.database.query('delete from discovery.crawl_node where node = $1', [
       scene.provider.identity,
     ]);
     await scene.look();
     expect(await scene.served()).toEqual(teas(3, 13));
+  });
+
+  it('what Go writes otherwise than RFC 8785 verifies for a peer that knows only Go, and for us', async () => {
+    const [one, ...others] = teas(3, 13);
+    // Sorted by UTF-16 units the second name comes first; by UTF-8 bytes, the first.
+    const attributes = { '\ufb01': 1, '\u{1f600}': 2, 'a<b>&c': -0 };
+    const context = 'https://schema.example.org/Tea/v1/context.jsonld';
+    const special = {
+      ...{ id: 'r3', descriptor: { name: 'Tea & <scones>\u2028', longDesc: one?.descriptor.longDesc } },
+      resourceAttributes: { '@context': context, '@type': 'Tea', ...attributes },
+    };
+    await scene.offer(3, 13, { resources: [special, ...others] });
+    const differing = { ...special, resourceAttributes: { ...special.resourceAttributes, 'a<b>&c': 0 } };
+    expect((await peerCopy())?.resources).toEqual([differing, ...others]);
+    expect(jcs(differing)).not.toBe(goJson(differing));
+    await scene.look();
+    expect(await scene.served()).toEqual([differing, ...others]);
+    expect(await scene.lines()).toEqual([]);
   });
 
   it('a retired catalog has neither baseline nor changes, and is served no more', async () => {
@@ -189,6 +219,15 @@ describe('WIRE_PROFILE=nfh014', () => {
         signature: ofKey,
         catalogs: [{ signature: ofKey }, { signature: ofKey }],
       });
+      const { privateKey } = loadOrCreateSigningKey(
+        publisher.config.DATA_DIR,
+        publisher.config.identities.publisher,
+      );
+      const copies = await crawlAsOnix(
+        `${publisher.config.catalogBaseUrl}/${defaultIndex}`,
+        createPublicKey(privateKey),
+      );
+      expect([...copies.keys()]).toEqual(['small', 'large']);
       const references = index.catalogs.map(({ baseline }: Body) => baseline);
       expect(references).toMatchObject([
         { digest, url: expect.stringMatching(/\.json$/) },

@@ -114,20 +114,41 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= 0x30 && code <= 0x39;
 }
 
+/** How a signed value is written, for who writes it in pieces. */
+export interface CanonicalForm {
+  write(value: Json): string;
+  /** Sorts in place. */
+  sortNames(names: string[]): string[];
+}
+
+export const jcsForm: CanonicalForm = { write: canonicalJson, sortNames: (names) => names.sort() };
+
+/** The form of `goCanonicalJson` for what we write ourselves: there is no `-0` in it, because JSON.stringify writes 0. */
+export const goForm: CanonicalForm = { write: (value) => writeAsGo(value, '0'), sortNames: sortByBytes };
+
 /**
  * The form of one deployed publisher, which sorts and writes with Go's `encoding/json` instead. Like RFC 8785 it has one
  * text for one value, with three differences: `&`, `<`, `>`, U+2028 and U+2029 are escaped, names are sorted by their
- * UTF-8 bytes, and `-0` keeps its sign. For reading only.
+ * UTF-8 bytes, and `-0` keeps its sign.
  */
 export function goCanonicalJson(value: Json): string {
+  return writeAsGo(value, '-0');
+}
+
+function writeAsGo(value: Json, negativeZero: string): string {
   if (typeof value === 'string') return goString(value);
-  if (Object.is(value, -0)) return '-0';
+  if (Object.is(value, -0)) return negativeZero;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(goCanonicalJson).join(',')}]`;
-  const members = Object.entries(value)
-    .sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .map(([name, member]) => `${goString(name)}:${goCanonicalJson(member)}`);
+  if (Array.isArray(value)) return `[${value.map((item) => writeAsGo(item, negativeZero)).join(',')}]`;
+  const names = sortByBytes(Object.keys(value).filter((name) => value[name] !== undefined));
+  const members = names.map((name) => `${goString(name)}:${writeAsGo(value[name] as Json, negativeZero)}`);
   return `{${members.join(',')}}`;
+}
+
+/** By UTF-8 bytes, which is by code points: another order than that of the language only from the surrogates on. */
+function sortByBytes(names: string[]): string[] {
+  if (!names.some((name) => /[\ud800-\uffff]/.test(name))) return names.sort();
+  return names.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
 }
 
 function goString(text: string): string {

@@ -31,10 +31,12 @@ describe('signDocument', () => {
     });
   });
 
-  it('writes an object signature over the same bytes in the profile nfh014', () => {
-    const signed = signDocument(entry, key, 'nfh014');
-    const value = bare(canonicalJson(entry)).toString('base64');
+  it("writes an object signature over Go's form in the profile nfh014", () => {
+    const special = { ...entry, catalogId: 'tea & <scones>' };
+    const signed = signDocument(special, key, 'nfh014');
+    const value = bare(goCanonicalJson(special)).toString('base64');
     expect(signed.signature).toEqual({ keyId: 'key-1', canonicalization: 'JCS', value });
+    expect(verifyDocument(received(signed), publicKey)).toBe('key-1');
   });
 
   it('replaces an earlier signature', () => {

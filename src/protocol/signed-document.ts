@@ -1,7 +1,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { findAnyBase64 } from './base64.ts';
-import { canonicalJson, goCanonicalJson } from './canonical-json.ts';
+import { type CanonicalForm, canonicalJson, goCanonicalJson, goForm, jcsForm } from './canonical-json.ts';
 import { jwsHolds, parseJws, prepareJws, signJws } from './detached-jws.ts';
 import { ProtocolError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
@@ -22,7 +22,7 @@ export function signDocument<T extends object>(
   profile: WireProfile,
 ): T & Signed {
   const { signature: _, ...unsigned } = document as T & Partial<Signed>;
-  const bytes = signedBytes(unsigned as unknown as JsonObject);
+  const bytes = Buffer.from(formOf(profile).write(unsigned as unknown as JsonObject));
   const { input, write } = prepareSignature([bytes], key, profile);
   return { ...(unsigned as T), signature: write(sign(null, input, key.privateKey)) };
 }
@@ -77,6 +77,11 @@ export function verifyDocument(document: JsonObject, publicKey: KeyObject): stri
   const other = goCanonicalJson(content);
   if (other !== canonical && holds(Buffer.from(other), publicKey)) return keyId;
   throw new ProtocolError('AUT_SIGNATURE_INVALID', 'the signature does not match the document and the key');
+}
+
+/** What the profile signs: crawlers that read `nfh014` verify nothing but Go's form. */
+export function formOf(profile: WireProfile): CanonicalForm {
+  return profile === 'nfh014' ? goForm : jcsForm;
 }
 
 /** The one definition of the signed bytes: RFC 8785 of the document without the member that holds its signature. */
@@ -138,7 +143,7 @@ function malformed(what: string): ProtocolError {
 
 const signatureBytes = 64;
 
-/** `spec` writes JWS strings; `nfh014` writes object signatures, for networks whose crawlers read only those. */
+/** `spec` writes JWS strings over RFC 8785; `nfh014` object signatures over Go's form, for networks whose crawlers read only those. */
 export type WireProfile = 'spec' | 'nfh014';
 
 export interface Signed {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { coffee, contentFiles, publish, published } from '../../tests/support/published-coffee.ts';
 import { makeTree, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
 import type { TriggerRequest } from '../protocol/trigger-messages.ts';
+import { readIndexes } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes } from './renew-indexes.ts';
 
@@ -102,6 +103,37 @@ describe('pausing and resuming', () => {
     expect(await ask({ resume: ['coffee'] })).toMatchObject({ version: 2 });
     const { entry, held } = await published(tree, 'coffee');
     expect([entry.isActive, held?.content.members.isActive]).toEqual([true, true]);
+  });
+});
+
+describe('pausing in the profile nfh014, whose crawlers read the content alone', () => {
+  beforeEach(() => {
+    tree = { ...tree, profile: 'nfh014' };
+  });
+  const activity = async () => {
+    const { entry, held } = await published(tree, 'coffee');
+    return [entry.isActive, held?.content.members.isActive];
+  };
+
+  it('outlasts a publish that says nothing of it, also in the content, but not one that does', async () => {
+    await publish(tree, coffee(30));
+    expect(await activity()).toEqual([true, undefined]);
+    await ask({ pause: ['coffee'] });
+    expect(await activity()).toEqual([false, false]);
+    await publish(tree, coffee(31));
+    expect(await activity()).toEqual([false, false]);
+    await publish(tree, { ...coffee(31), isActive: true });
+    expect(await activity()).toEqual([true, true]);
+    expect((await published(tree, 'coffee')).entry.changes).toHaveLength(3);
+  });
+
+  it('is told by the entry alone where the files cannot be read', async () => {
+    await publish(tree, coffee(3));
+    const [file = ''] = await contentFiles(tree);
+    await writeFile(join(tree.root, file), '{}');
+    expect(await ask({ pause: ['coffee'] })).toMatchObject({ status: 'ACCEPTED' });
+    const [entry] = [...((await readIndexes(tree)).get('catalogs')?.entries.values() ?? [])];
+    expect(entry).toMatchObject({ entryVersion: 2, isActive: false });
   });
 });
 

@@ -2,8 +2,10 @@ import type { Segments } from '../protocol/fault.ts';
 import { jsonPath } from '../protocol/json.ts';
 import type { IndexEntry } from '../protocol/signed-files.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import type { CatalogContent } from '../rules/self-hosted/content.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
-import { buildBaseline, buildEntry, buildPublish } from './build.ts';
+import { stateActivity } from './activity.ts';
+import { buildBaseline, buildEntry, buildPublish, type PublishedCatalog } from './build.ts';
 import { refusal } from './check-submission.ts';
 import { diffContent } from './diff.ts';
 import type { EntryInIndex } from './edit.ts';
@@ -25,11 +27,16 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
   return { catalogId, status: 'ACCEPTED' };
 }
 
+/** The entry says it, so that also a catalog can be paused whose files cannot be read; in the profile nfh014 the content says it as well. */
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
   if (entry.retiredAt !== undefined) return retired(entry, at);
+  if (turn.tree.profile === 'nfh014') {
+    const current = await turn.edit.read(entry);
+    if (current.content) return setActivity(turn, indexName, current, current.content, false);
+  }
   if (entry.isActive) {
     const current = await turn.edit.outline(entry);
     const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: false };
@@ -38,7 +45,6 @@ export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments):
   return { catalogId, status: 'ACCEPTED', version: announcedVersion(entry) };
 }
 
-/** A catalog that calls itself inactive gets a new content as well: otherwise it would go on saying so. */
 export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
@@ -46,13 +52,22 @@ export async function resumeCatalog(turn: Turn, catalogId: string, at: Segments)
   if (entry.retiredAt !== undefined) return retired(entry, at);
   const current = await turn.edit.read(entry);
   if (!current.content) return unreadable(catalogId, at);
-  const { content, checkedBy } = current;
-  const overlay = content.members.isActive === false ? { isActive: true } : {};
-  const next = { ...content, members: { ...content.members, ...overlay } };
+  return setActivity(turn, indexName, current, current.content, true);
+}
+
+async function setActivity(
+  turn: Turn,
+  indexName: string,
+  current: PublishedCatalog,
+  content: CatalogContent,
+  isActive: boolean,
+): Promise<TriggerResult> {
+  const { tree, edit } = turn;
+  const next = stateActivity(content, isActive, content, tree.profile);
   const diff = diffContent(content, next);
-  const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: true };
-  const built = await buildPublish(current, facts, { next, diff }, buildOptions(turn.tree));
-  return accept(turn, indexName, built, checkedBy);
+  const facts = { ...factsOfToday(tree, edit, current.entry), isActive };
+  const built = await buildPublish(current, facts, { next, diff }, buildOptions(tree));
+  return accept(turn, indexName, built, current.checkedBy);
 }
 
 /** A baseline of the published version for every catalog of the index that the request names, or of all of them. */

@@ -1,6 +1,5 @@
 import type { Attributes } from '../protocol/catalog.ts';
 import type { IndexEntry, MasterDependency } from '../protocol/signed-files.ts';
-import type { PublishedCatalog } from './build.ts';
 import type { EntryFacts } from './entry.ts';
 import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
@@ -9,17 +8,17 @@ import type { NextContent, TriggerSubmission } from './submission.ts';
 
 export function factsOf(
   submission: TriggerSubmission,
-  current: PublishedCatalog | undefined,
-  next: NextContent,
+  entry: IndexEntry | undefined,
+  { next, isActive }: { next: NextContent; isActive: boolean },
   masters: ReadonlyMap<string, OwnMaster>,
 ): EntryFacts {
   const { catalog, catalogType } = submission;
   return {
     catalogId: catalog.id,
     catalogType,
-    networkIds: networksOf(submission, current?.entry),
+    networkIds: networksOf(submission, entry),
     schemaTypes: schemaTypesOf(next, masters),
-    isActive: catalog.isActive ?? (isPaused(current) ? false : (next.members.isActive ?? true)),
+    isActive,
     masters: dependenciesOf(next, masters),
   };
 }
@@ -30,11 +29,6 @@ export function networksOf(
   entry: IndexEntry | undefined,
 ): string[] | undefined {
   return networkIds ?? (updateMode === 'MERGE' ? entry?.networkIds : undefined);
-}
-
-/** Paused by its operator, not inactive by its own word: then a publish that says nothing of it does not resume it. */
-function isPaused(current: PublishedCatalog | undefined): boolean {
-  return current?.entry.isActive === false && current.content?.members.isActive !== false;
 }
 
 function dependenciesOf(

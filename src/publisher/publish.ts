@@ -1,4 +1,5 @@
 import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/trigger-messages.ts';
+import { isActiveAfter, stateActivity } from './activity.ts';
 import { buildPublish } from './build.ts';
 import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
 import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
@@ -74,14 +75,16 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
       `What was published of ${catalog.id} cannot be read back; a new baseline takes its place.`,
     );
   }
-  const next = nextContent(current?.content, submission);
+  const submitted = nextContent(current?.content, submission);
+  const isActive = isActiveAfter(submission, current, submitted, tree.profile);
+  const next = stateActivity(submitted, isActive, current?.content, tree.profile);
   const diff = current?.content && diffContent(current.content, next);
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
   // What is built stays in memory until all of it was found sound.
   const check = once(() => findContentFaults(submission, next, masters, isNews, checker));
-  const facts = factsOf(submission, current, next, masters);
+  const facts = factsOf(submission, found?.entry, { next, isActive }, masters);
   const options = { ...buildOptions(tree, forceBaseline), whileSigning: check };
   const built = await buildPublish(current, facts, { next, diff }, options);
   const faults = check();

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CanonicalForm } from '../protocol/canonical-json.ts';
 import { labelSha256 } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
-import { signContent, type WireProfile } from '../protocol/signed-document.ts';
+import { formOf, signContent, type WireProfile } from '../protocol/signed-document.ts';
 import { canonicalPieces } from './canonical-pieces.ts';
 import { gzipPieces, packAhead } from './gzip-pieces.ts';
 import { contentPath, type FileKind, urlOf } from './paths.ts';
@@ -49,8 +50,9 @@ export async function sealFile(
   version: number,
   { key, profile, baseUrl, whileSigning }: SealOptions,
 ): Promise<{ file: SealedFile; reference: FileReference }> {
-  const members = await writeMembers(document);
-  const signing = signContent(signedPieces(members), key, profile);
+  const form = formOf(profile);
+  const members = await writeMembers(document, form);
+  const signing = signContent(signedPieces(members, form), key, profile);
   const pieces = members.flatMap((member) => member.pieces);
   const hashing = createHash('sha256');
   for (const piece of pieces) hashing.update(piece);
@@ -69,12 +71,12 @@ export async function sealFile(
 }
 
 /** The pieces of a member begin with its name, and with what stands before that in the file. */
-async function writeMembers(document: { catalogId: string }): Promise<WrittenMember[]> {
+async function writeMembers(document: { catalogId: string }, form: CanonicalForm): Promise<WrittenMember[]> {
   const members: WrittenMember[] = [];
   let bytes = 0;
   for (const [name, value] of Object.entries<Json>(document)) {
     const pieces: Buffer[] = [Buffer.from(`${members.length === 0 ? '{' : ','}${JSON.stringify(name)}:`)];
-    for (const piece of canonicalPieces(value)) {
+    for (const piece of canonicalPieces(value, form)) {
       pieces.push(piece);
       bytes += piece.length;
       if (bytes <= maxPlainBytes) continue;
@@ -92,12 +94,14 @@ interface WrittenMember {
   pieces: Buffer[];
 }
 
-/** Together the same bytes as `signedBytes` of the document: its members in canonical order. */
-function signedPieces(members: readonly WrittenMember[]): Buffer[] {
-  const ordered = [...members].sort((one, other) => (one.name < other.name ? -1 : 1));
-  const pieces = ordered.flatMap(({ name, pieces: [, ...value] }, index) => [
-    Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
-    ...value,
-  ]);
+/** Together what the form makes of the document: its members in canonical order. */
+function signedPieces(members: readonly WrittenMember[], form: CanonicalForm): Buffer[] {
+  const byName = new Map(members.map(({ name, pieces: [, ...value] }) => [name, value]));
+  const pieces = form
+    .sortNames([...byName.keys()])
+    .flatMap((name, index) => [
+      Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`),
+      ...(byName.get(name) ?? []),
+    ]);
   return [...pieces, Buffer.from('}')];
 }
