@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { registerImportCommand } from '../src/cli/import.ts';
 import { registerVerifyCommand } from '../src/cli/verify.ts';
@@ -12,6 +13,7 @@ import type { PublishMessage } from '../src/protocol/publish-messages.ts';
 import type { TriggerRequest } from '../src/protocol/trigger-messages.ts';
 import { renewManifest } from '../src/publisher/keep-manifest.ts';
 import { publishCatalogs } from '../src/publisher/publish.ts';
+import { findDoubtfulPlaces } from '../src/rules/import/doubtful-places.ts';
 import { runCommand } from './support/command.ts';
 import { makeTree, servedFiles, type TestTree } from './support/published-tree.ts';
 
@@ -57,12 +59,26 @@ describe.skipIf(!hasRegisters)(`registers of charging stations${reason}`, () => 
     [
       'Germany, per operator',
       ['csv', 'stations', `${geo}bnetza-de-2019-07.csv`, '--per', 'operator'],
-      { stations: 9_690, chargers: 23_289, catalogs: 1_219 },
+      {
+        stations: 9_690,
+        chargers: 23_289,
+        catalogs: 1_219,
+        // Wildenfels in Saxony, with coordinates in Bohemia.
+        doubts: ['row 8709 (50.681519, 15.592092): lies outside DE, the country of the row'],
+      },
     ],
     [
       'United States, per operator',
       ['csv', 'stations', `${geo}afdc-us-detailed.csv`, '--per', 'operator'],
-      { stations: 12_845, chargers: 14_058, catalogs: 48 },
+      {
+        stations: 12_845,
+        chargers: 14_058,
+        catalogs: 48,
+        // All that the list has in Alaska.
+        doubts: [
+          'row 2455 (60.494658, -151.045242), 5830 (60.547224, -145.758719), 5831 (60.545612, -145.760827): lies far from all others',
+        ],
+      },
     ],
     [
       'Delhi, points and areas',
@@ -72,19 +88,45 @@ describe.skipIf(!hasRegisters)(`registers of charging stations${reason}`, () => 
   ];
 
   it.each(cases)('%s', (_, args, made) => takeThrough(args, made), 240_000);
+
+  it.each(['ncr-gb-2022.csv', 'bnetza-de-2019-07.csv'])(
+    'of which every fortieth row has its coordinates swapped are told so of these rows: %s',
+    async (name) => {
+      const rows: Record<string, string>[] = parse(await readFile(join(geo, name)), { columns: true });
+      for (const withCountry of [true, false]) {
+        const places = rows.map(({ latitude, longitude, country }, index) => {
+          const isSwapped = index % 40 === 0;
+          const [north, east] = [Number(latitude), Number(longitude)];
+          const point = isSwapped
+            ? { latitude: east, longitude: north }
+            : { latitude: north, longitude: east };
+          return { ...point, isSwapped, country: withCountry ? country : undefined };
+        });
+        const doubts = findDoubtfulPlaces(places).filter(({ why }) => why.includes('swapped'));
+        expect(doubts.map(({ place }) => place)).toEqual(places.filter(({ isSwapped }) => isSwapped));
+      }
+    },
+  );
 });
 
 interface Made {
   stations: number;
   chargers: number;
   catalogs: number;
+  /** What is told of places that look wrong. */
+  doubts?: string[];
 }
 
-async function takeThrough(args: string[], { stations, chargers, catalogs }: Made): Promise<void> {
+async function takeThrough(
+  args: string[],
+  { stations, chargers, catalogs, doubts = [] }: Made,
+): Promise<void> {
   const { message, notes } = await importList(args);
   const [made = ''] = /\d[\d,]* stations?.*catalogs?/.exec(notes) ?? [];
   expect(made.replaceAll(',', '').match(/\d+/g)?.map(Number)).toEqual([stations, chargers, catalogs]);
-  expect(notes).toContain('; 0 left out');
+  expect(notes).toMatch(/; 0 \w+s left out/);
+  const [, told] = /Looks wrong, and is taken over as it stands:\n([\s\S]*?)\n\n/.exec(notes) ?? [];
+  expect(told?.split('\n').map((line) => line.trim()) ?? []).toEqual(doubts);
 
   await publish({ message });
   await renewManifest(tree, { url: 'https://files.example.org' });

@@ -14,16 +14,34 @@ export function renderReport(problems: readonly Problem[]): string[] {
 const headings: readonly [kind: Problem['kind'], heading: string][] = [
   ['left-out', 'Left out:'],
   ['value', 'Not taken over:'],
+  ['doubt', 'Looks wrong, and is taken over as it stands:'],
   ['note', 'Worth knowing:'],
 ];
 
+/**
+ * Counts of rows, whatever was found in them: a row counts as left out when nothing of it became a charger.
+ *
+ * @param unit what the rows of the source are called: `row`, `feature`, `location`
+ */
 export function renderSummary(
-  source: string,
-  { catalogs, stationCount, chargerCount, problems }: Collected,
+  count: number,
+  unit: string,
+  { catalogs, stationCount, chargerCount, taken, problems }: Collected,
 ): string {
-  const count = (kind: Problem['kind']) => problems.filter((problem) => problem.kind === kind).length;
+  const rowsWith = (kind: Problem['kind']) =>
+    new Set(problems.filter((problem) => problem.kind === kind).map(({ at }) => at));
+  const missing = [...rowsWith('left-out')];
+  const leftOut = missing.filter((at) => !taken.has(at)).length;
+  const inPart = missing.length - leftOut;
+  const doubtful = rowsWith('doubt').size;
+  const found = [
+    `${counted(leftOut, unit)} left out`,
+    ...(inPart > 0 ? [`${number(inPart)} in part`] : []),
+    `${number(rowsWith('value').size)} with values not taken over`,
+    ...(doubtful > 0 ? [`${number(doubtful)} at a place that looks wrong`] : []),
+  ];
   const made = `${counted(stationCount, 'station')} with ${counted(chargerCount, 'charger')} in ${counted(catalogs.length, 'catalog')}`;
-  return `${source}: ${made}; ${number(count('left-out'))} left out, ${counted(count('value'), 'value')} not taken over.`;
+  return `${counted(count, unit)}: ${made}; ${found.join(', ')}.`;
 }
 
 function number(count: number): string {
@@ -36,11 +54,13 @@ interface Group extends Omit<Problem, 'at' | 'kind'> {
 
 function group(problems: readonly Problem[]): Group[] {
   const groups = new Map<string, Group>();
-  for (const { at, column, value, why } of problems) {
-    const key = JSON.stringify([column, value, why]);
+  for (const { at, column, value, why, kind } of problems) {
+    // What looks wrong has its own value in each row.
+    const [place, shared] = kind === 'doubt' ? [`${at} (${value})`] : [at, value];
+    const key = JSON.stringify([column, shared, why]);
     const known = groups.get(key);
-    if (known) known.places.push(at);
-    else groups.set(key, { places: [at], column, value, why });
+    if (known) known.places.push(place);
+    else groups.set(key, { places: [place], column, value: shared, why });
   }
   return [...groups.values()];
 }

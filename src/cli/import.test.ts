@@ -11,13 +11,13 @@ describe('signpost import csv', () => {
     const { exitCode, catalogs, directives, notes } = await run(['csv', 'stations', 'examples/stations.csv']);
     expect(exitCode).toBe(0);
     expect(catalogs.map(({ id, isActive, resources }) => [id, isActive, resources?.length])).toEqual([
-      ['IN*VLT*IND', true, 3],
-      ['IN*VLT*KOR', true, 2],
+      ['IN*VLT*IND', undefined, 3],
+      ['IN*VLT*KOR', undefined, 2],
       ['IN*ECO*MYS', false, 1],
     ]);
     expect(directives[0]).toEqual({ catalogId: 'IN*VLT*IND', catalogType: 'REGULAR', updateMode: 'FULL' });
     expect(notes).toContain(
-      '3 rows: 3 stations with 6 chargers in 3 catalogs; 0 left out, 0 values not taken over.',
+      '3 rows: 3 stations with 6 chargers in 3 catalogs; 0 rows left out, 0 with values not taken over.',
     );
   });
 
@@ -61,7 +61,9 @@ describe('signpost import csv', () => {
     );
     expect(notes).toContain('row 5: latitude "north" is no number');
     expect(notes).toContain('columns: "colour" (not taken over, because the mapping does not name them)');
-    expect(notes).toContain('4 rows: 2 stations with 3 chargers in 2 catalogs; 2 left out');
+    expect(notes).toContain(
+      '4 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 2 with values not taken over.',
+    );
     const findings = readFileSync(report, 'utf8')
       .trimEnd()
       .split('\n')
@@ -74,6 +76,84 @@ describe('signpost import csv', () => {
       kind: 'value',
     });
   });
+
+  it('counts rows, however much is wrong with one, and apart those of which a part is left out', async () => {
+    const rows = [
+      'id,operator,latitude,longitude,charger,kind,power',
+      ',,north,east,a,EV_CHARGER,much',
+      'S1,Voltpath,12.9,77.6,b,EV_CHARGER,22',
+      'S1,Voltpath,12.9,77.6,b,EV_CHARGER,22',
+      'S2,Voltpath,north,east,c,EV_CHARGER,much',
+      'S2,Voltpath,12.9,77.6,d;d,EV_CHARGER,22',
+    ].join('\n');
+    const mapping = file('m.yaml', repeating);
+    const { exitCode, notes } = await run(['csv', mapping, '-'], rows);
+    expect(exitCode).toBe(2);
+    expect(notes).toContain(
+      '5 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 1 in part, 2 with values not taken over.',
+    );
+  });
+
+  const repeating = [
+    'operator: { id: "{operator|slug}", name: "{operator}" }',
+    'station: { id: "{id}", latitude: "{latitude}", longitude: "{longitude}" }',
+    'connectors: { columns: { name: charger }, separator: ";" }',
+    'charger: { id: "{connector.name}", type: "{kind}", attributes.ratedPower: { from: "{power}", unit: kW } }',
+  ].join('\n');
+
+  it('leaves out a second row with the id of a station at another place, and names both', async () => {
+    const rows = [
+      'id,operator,latitude,longitude,postalCode,connectors',
+      'S1,Voltpath,12.9719,77.6408,560038,"[{""type"":""CCS2""}]"',
+      'S1,Voltpath,12.9720,77.6410,560038,"[{""type"":""Type2""}]"',
+      'S1,Voltpath,12.9352,77.6245,560034,"[{""type"":""CHAdeMO""}]"',
+      'S1,Voltpath,,,570 001,"[{""type"":""CHAdeMO""}]"',
+    ].join('\n');
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
+    expect(exitCode).toBe(2);
+    const connectors = catalogs.map((catalog) =>
+      attributesOf(catalog).map((one) => Object(one).connectorType),
+    );
+    expect(connectors).toEqual([['CCS2', 'Type2']]);
+    expect(notes).toContain(
+      'row 4, 5: "S1" is the id of the station at row 2 too, which is at another place',
+    );
+    expect(notes).toContain('4 rows: 1 station with 2 chargers in 1 catalog; 2 rows left out');
+  });
+
+  it('names places that look wrong, and takes them over as they stand', async () => {
+    const rows = ['id,operator,latitude,longitude,country', ...places].join('\n');
+    const report = path('report.jsonl');
+    const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-', '--report', report], rows);
+    expect({ exitCode, count: catalogs.length }).toEqual({ exitCode: 0, count: places.length });
+    const [, told = ''] = /Looks wrong, and is taken over as it stands:\n([\s\S]*?)\n\n/.exec(notes) ?? [];
+    expect(told.split('\n')).toEqual([
+      '  row 6 (77.61, 12.91): has latitude and longitude swapped, it seems: the other way round it lies in IN, the country of the row',
+      '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
+      '  row 8 (77.62, 12.92): has latitude and longitude swapped, it seems: the other way round it lies among the others',
+      '  row 9 (-33.86, 151.2): lies far from all others',
+      '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in',
+    ]);
+    expect(notes).toContain('0 rows left out, 1 with values not taken over, 5 at a place that looks wrong.');
+    expect(notes).toContain(
+      'row 11: "177.6, 12.9" has no position on earth, but has one with latitude and longitude swapped',
+    );
+    const finding = { at: 'row 9', value: '-33.86, 151.2', why: 'lies far from all others', kind: 'doubt' };
+    expect(readFileSync(report, 'utf8')).toContain(JSON.stringify(finding));
+  });
+
+  const places = [
+    'S1,Voltpath,12.97,77.64,IN',
+    'S2,Voltpath,12.93,77.62,IND',
+    'S3,Voltpath,12.30,76.65,India',
+    'S4,Voltpath,13.01,77.55,',
+    'S5,Voltpath,77.61,12.91,IN',
+    'S6,Voltpath,51.5,-0.12,IN',
+    'S7,Voltpath,77.62,12.92,',
+    'S8,Voltpath,-33.86,151.2,',
+    'S9,Voltpath,0,0,',
+    'S10,Voltpath,177.6,12.9,IN',
+  ];
 
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
@@ -94,7 +174,6 @@ describe('signpost import csv', () => {
       {
         id: 'DE*BNETZA*1010338',
         descriptor: { name: 'Stadtwerke Köln, Große Straße 1' },
-        isActive: true,
         provider: {
           descriptor: { name: 'Stadtwerke Köln' },
           availableAt: [

@@ -99,7 +99,7 @@ async function importRows(
       if (station) collector.add(station);
     }
   });
-  await finish(counted(count, unit), collector, options, context);
+  await finish({ count, unit }, collector, options, context);
 }
 
 const rowsBetweenPauses = 1_000;
@@ -109,7 +109,7 @@ async function importOcpi(file: string, options: ImportOptions, context: Command
   const { stations, problems, count } = readLocations(await readJsonInput(file, context), file);
   problems.forEach(collector.report);
   stations.forEach(collector.add);
-  await finish(counted(count, 'location'), collector, options, context);
+  await finish({ count, unit: 'location' }, collector, options, context);
 }
 
 function readLocations(document: Json, file: string) {
@@ -133,7 +133,7 @@ async function startCollector(per: PerUnit = 'station', context: CommandContext)
 }
 
 async function finish(
-  source: string,
+  source: { count: number; unit: string },
   collector: Collector,
   { out, report, network }: ImportOptions,
   context: CommandContext,
@@ -146,7 +146,7 @@ async function finish(
       report,
       problems.map((problem) => JSON.stringify(problem)),
     );
-  context.note(renderSummary(source, collected));
+  context.note(renderSummary(source.count, source.unit, collected));
   if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
   const { CRAWL_MAX_ENTRIES } = context.config();
   if (catalogs.length > CRAWL_MAX_ENTRIES)

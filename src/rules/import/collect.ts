@@ -3,7 +3,9 @@ import { ProtocolError } from '../../protocol/errors.ts';
 import { validator } from '../../protocol/validate.ts';
 import type { Check } from '../check-attributes.ts';
 import { chargerResource } from './charger-resource.ts';
+import { findDoubtfulPlaces } from './doubtful-places.ts';
 import type { PerUnit } from './mapping-file.ts';
+import { isElsewhere, positionOf } from './place.ts';
 import type { Charger, Problem, Station } from './station.ts';
 
 /**
@@ -22,6 +24,8 @@ export interface Collected {
   catalogs: Catalog[];
   stationCount: number;
   chargerCount: number;
+  /** The rows that chargers were made of: where they stand in the file. */
+  taken: ReadonlySet<string>;
   problems: Problem[];
 }
 
@@ -29,6 +33,7 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
   const stations = new Map<string, Station>();
   const catalogs = new Map<string, Catalog>();
   const chargerIds = new Set<string>();
+  const taken = new Set<string>();
   const problems: Problem[] = [];
   const report = (problem: Problem) => void problems.push(problem);
 
@@ -41,6 +46,11 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
 
   function add(station: Station): void {
     const first = stations.get(station.id) ?? station;
+    if (first !== station && isElsewhere(station, first)) {
+      const why = `is the id of the station at ${first.at} too, which is at another place`;
+      report({ at: station.at, value: station.id, why, kind: 'left-out' });
+      return;
+    }
     if (first !== station) reportDifferences(station, first, report);
     const head = per === 'station' ? stationHead(first) : operatorHead(first);
     const chargers = per === 'station' ? station.chargers : station.chargers.map((one) => placed(one, first));
@@ -56,14 +66,19 @@ export function createCollector({ per, checker }: { per: PerUnit; checker: Check
     catalog.resources?.push(...resources);
     stations.set(station.id, first);
     catalogs.set(head.id, catalog);
+    taken.add(station.at);
   }
 
-  const finish = () => ({
-    catalogs: [...catalogs.values()],
-    stationCount: stations.size,
-    chargerCount: [...catalogs.values()].reduce((sum, { resources = [] }) => sum + resources.length, 0),
-    problems,
-  });
+  function finish(): Collected {
+    reportDoubts(stations.values(), report);
+    return {
+      catalogs: [...catalogs.values()],
+      stationCount: stations.size,
+      chargerCount: [...catalogs.values()].reduce((sum, { resources = [] }) => sum + resources.length, 0),
+      taken,
+      problems,
+    };
+  }
   return { add, report, finish };
 }
 
@@ -76,7 +91,8 @@ function stationHead({ id, name, description, operator, isActive, ...place }: St
     id,
     descriptor: { name: name ?? operator.name, ...(description !== undefined && { shortDesc: description }) },
     provider: { id, descriptor: { name: operator.name }, ...(location && { availableAt: [location] }) },
-    ...(isActive !== undefined && { isActive }),
+    // A list does not say that a catalog is active: whether one that is not out of use is, its operator decides.
+    ...(isActive === false && { isActive }),
   };
 }
 
@@ -142,5 +158,18 @@ function reportUnsaid(
   if (operator.name !== descriptor.name) {
     const why = `is another name for operator ${id} than ${descriptor.name}, which stands`;
     report({ at, value: operator.name, why, kind: 'value' });
+  }
+}
+
+/** Places that look wrong can only be told once all are known. The station stays as the list has it. */
+function reportDoubts(stations: Iterable<Station>, report: Report): void {
+  const places = [...stations].flatMap(({ at, geo, address }) => {
+    const [longitude, latitude] = (geo && positionOf(geo)) ?? [];
+    if (latitude === undefined || longitude === undefined) return [];
+    return [{ at, latitude, longitude, country: address?.addressCountry }];
+  });
+  for (const { place, why } of findDoubtfulPlaces(places)) {
+    const value = `${place.latitude}, ${place.longitude}`;
+    report({ at: place.at, value, why, kind: 'doubt' });
   }
 }

@@ -1,7 +1,7 @@
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { type Cells, findConnectors } from './connectors.ts';
 import { comparable, type Mapping } from './mapping.ts';
-import { findAddress, findPoint } from './place.ts';
+import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
 import type { Attributes, Charger, Problem, Source, Station } from './station.ts';
 
@@ -128,11 +128,11 @@ function isActive(reader: RowReader): boolean | undefined {
 }
 
 function pointOf(reader: RowReader): Geometry | undefined {
-  const [latitude, longitude] = [reader.value('latitude'), reader.value('longitude')];
-  const point = findPoint(numberOf(latitude), numberOf(longitude));
+  const [latitude, longitude] = [reader.value('latitude'), reader.value('longitude')].map(numberOf);
+  const point = findPoint(latitude, longitude);
   if (!point) {
     const value = latitude === undefined || longitude === undefined ? undefined : `${latitude}, ${longitude}`;
-    reader.report('has no position on earth: it will not be found by place', { value });
+    reader.report(whyNoPoint(latitude, longitude), { value });
   }
   return point;
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts
 import { readNumber } from './cell-values.ts';
 import { chargersOfEvse, isUsable } from './ocpi-evse.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
-import { findAddress, findPoint } from './place.ts';
+import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import type { Problem, Station } from './station.ts';
 
 /**
@@ -99,8 +99,7 @@ function pointOf(coordinates: Json | undefined, report: Report): Geometry | unde
   const [north, east] = [latitude, longitude].map((degrees) => readNumber(textOf(degrees) ?? ''));
   const point = findPoint(north, east);
   const value = JSON.stringify(coordinates);
-  if (!point)
-    report('is no position on earth: it will not be found by place', { column: 'coordinates', value });
+  if (!point) report(whyNoPoint(north, east), { column: 'coordinates', value });
   return point;
 }
 

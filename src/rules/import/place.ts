@@ -1,5 +1,6 @@
-import type { Address } from '../../protocol/catalog.ts';
-import type { Geometry } from '../../protocol/geojson.ts';
+import type { Address, Location } from '../../protocol/catalog.ts';
+import type { Geometry, Position } from '../../protocol/geojson.ts';
+import { distanceBetween } from '../geometry/distance.ts';
 
 // Where a station is, from whatever the source calls the parts of it.
 
@@ -7,6 +8,40 @@ export function findPoint(latitude: number | undefined, longitude: number | unde
   if (latitude === undefined || Math.abs(latitude) > 90) return undefined;
   if (longitude === undefined || Math.abs(longitude) > 180) return undefined;
   return { type: 'Point', coordinates: [longitude, latitude] };
+}
+
+/** Why there is no point of these two, which may only have changed places. */
+export function whyNoPoint(latitude: number | undefined, longitude: number | undefined): string {
+  return findPoint(longitude, latitude)
+    ? 'has no position on earth, but has one with latitude and longitude swapped: it will not be found by place'
+    : 'has no position on earth: it will not be found by place';
+}
+
+/** Any position of a geometry: charging stations are small. */
+export function positionOf(geometry: Geometry): Position | undefined {
+  if (geometry.type === 'GeometryCollection') return geometry.geometries.map(positionOf).find(Boolean);
+  const numbers: unknown[] = geometry.coordinates.flat(3);
+  return numbers.slice(0, 2) as Position;
+}
+
+/**
+ * Whether two descriptions of a station mean two places. Coordinates decide; where one of them has none, the postal codes do, or the
+ * names of the cities, because streets are written in many ways.
+ */
+export function isElsewhere(one: Location, other: Location): boolean {
+  if (one.geo && other.geo) return distanceBetween(one.geo, other.geo) > samePlaceMeters;
+  for (const member of ['postalCode', 'addressLocality'] as const) {
+    const [here, there] = [one.address?.[member], other.address?.[member]];
+    if (here !== undefined && there !== undefined) return plain(here) !== plain(there);
+  }
+  return false;
+}
+
+/** As far as the connectors of a large station stand from each other, or rounding moves them. */
+const samePlaceMeters = 250;
+
+function plain(text: string): string {
+  return text.replace(/[\s-]/g, '').toLowerCase();
 }
 
 /** An address of the parts that are known; none where none is. */

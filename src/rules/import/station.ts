@@ -44,6 +44,9 @@ export interface Problem {
   column?: string;
   value?: string;
   why: string;
-  /** `left-out`: a station or charger is missing for it; `value`: a value is; `note`: nothing is wrong, but worth knowing. */
-  kind: 'left-out' | 'value' | 'note';
+  /**
+   * `left-out`: a station or charger is missing for it; `value`: a value is; `doubt`: it is taken over and looks wrong;
+   * `note`: nothing is wrong, but worth knowing.
+   */
+  kind: 'left-out' | 'value' | 'doubt' | 'note';
 }

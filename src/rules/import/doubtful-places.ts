@@ -1,0 +1,133 @@
+import { angleBetween, chord, dot, earthRadiusMeters, toVector, type Vector } from '../geometry/sphere.ts';
+import { findCountry, isWithin, type Point } from './countries.ts';
+
+// Coordinates that are valid and yet look wrong: swapped, outside the country that the row states, or far from all others. What is usual is
+// judged by medians, so that wrong rows, as long as they are the fewer, do not decide it.
+
+export interface StatedPlace extends Point {
+  /** As the list has it. */
+  country?: string;
+}
+
+export interface Doubt<T> {
+  place: T;
+  why: string;
+}
+
+export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): Doubt<T>[] {
+  const known = places.filter((place) => !isZero(place) && !isOutside(place));
+  const all = clusterOf(known);
+  const byCountry = new Map(
+    [...groupByCountry(known)].map(([country, group]) => [country, clusterOf(group)]),
+  );
+  return places.flatMap((place) => {
+    const why = findDoubt(place, byCountry.get(countryKey(place)) ?? all);
+    return why === undefined ? [] : [{ place, why }];
+  });
+}
+
+function findDoubt(place: StatedPlace, cluster: Cluster | undefined): string | undefined {
+  if (isZero(place))
+    return 'is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in';
+  const otherWayRound = swapped(place);
+  if (isOutside(place)) {
+    return otherWayRound && !isOutside({ ...place, ...otherWayRound })
+      ? looksSwapped(`in ${countryKey(place)}, the country of the row`)
+      : `lies outside ${countryKey(place)}, the country of the row`;
+  }
+  if (cluster === undefined || isUsual(place, cluster)) return undefined;
+  if (otherWayRound && isUsual(otherWayRound, cluster)) return looksSwapped('among the others');
+  return isAlone(place, cluster) ? 'lies far from all others' : undefined;
+}
+
+function looksSwapped(where: string): string {
+  return `has latitude and longitude swapped, it seems: the other way round it lies ${where}`;
+}
+
+/** Undefined where there is no such point on earth. */
+function swapped({ latitude, longitude }: Point): Point | undefined {
+  return Math.abs(longitude) > 90 ? undefined : { latitude: longitude, longitude: latitude };
+}
+
+function isZero({ latitude, longitude }: Point): boolean {
+  return latitude === 0 && longitude === 0;
+}
+
+/** False as well where the country is not stated, or not known here. */
+function isOutside(place: StatedPlace): boolean {
+  const country = findCountry(place.country ?? '');
+  return country !== undefined && !isWithin(country, place);
+}
+
+/** Those that state a country, whether it is one that we know or not. */
+function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
+  const groups = new Map<string, StatedPlace[]>();
+  for (const place of places) {
+    const key = countryKey(place);
+    const group = groups.get(key);
+    if (group) group.push(place);
+    else if (key !== '') groups.set(key, [place]);
+  }
+  return groups;
+}
+
+function countryKey({ country = '' }: StatedPlace): string {
+  return findCountry(country)?.code ?? country.trim().toLowerCase();
+}
+
+/** Where the places of a list usually are. */
+interface Cluster {
+  members: readonly Vector[];
+  centre: Vector;
+  /** Radians from the centre. */
+  reach: number;
+}
+
+/** Undefined where there are too few places to say, or where they are everywhere. */
+function clusterOf(places: readonly Point[]): Cluster | undefined {
+  if (places.length < fewestPlaces) return undefined;
+  const members = places.map(({ latitude, longitude }) => toVector(longitude, latitude));
+  // In space, where there is no date line between neighbours.
+  const middle: Vector = [
+    median(members.map(([x]) => x)),
+    median(members.map(([, y]) => y)),
+    median(members.map(([, , z]) => z)),
+  ];
+  const length = Math.sqrt(dot(middle, middle));
+  if (length < leastLength) return undefined;
+  const centre: Vector = [middle[0] / length, middle[1] / length, middle[2] / length];
+  const typical = median(members.map((member) => angleBetween(member, centre)));
+  return { members, centre, reach: Math.max(farAngle, reachFactor * typical) };
+}
+
+function isUsual({ latitude, longitude }: Point, { centre, reach }: Cluster): boolean {
+  return angleBetween(toVector(longitude, latitude), centre) <= reach;
+}
+
+/** Whether hardly any other is near: several stations in a second region are no mistake. */
+function isAlone({ latitude, longitude }: Point, { members }: Cluster): boolean {
+  const place = toVector(longitude, latitude);
+  const few = Math.min(mostFew, Math.max(1, Math.floor(members.length * fewShare)));
+  let near = 0;
+  for (const member of members) {
+    if (chord(member, place) <= farAngle) near += 1;
+    if (near > few) return false;
+  }
+  return true;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** With two places nobody can say which of them is far off. */
+const fewestPlaces = 3;
+const farMeters = 500_000;
+const farAngle = farMeters / earthRadiusMeters;
+/** How many times as far from the middle as half of the places are. */
+const reachFactor = 5;
+/** Of the places of a list, and never more than so many: a region with more of them is one where it has stations. */
+const fewShare = 0.02;
+const mostFew = 3;
+const leastLength = 1e-6;
