@@ -4,6 +4,7 @@ import { splitIdentity } from '../src/protocol/identity.ts';
 import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { asDediServer } from './support/dedi-registry.ts';
 import { forge } from './support/forged-node.ts';
 import type { TestNetwork } from './support/network.ts';
 import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
@@ -134,6 +135,19 @@ describe('a registry that writes public keys as', () => {
     await scene.publish(0, 10);
     expect(await scene.lines()).toEqual([]);
     expect(await scene.served()).toEqual(teas(0, 10));
+  });
+});
+
+describe('a registry that answers as DeDi servers do', () => {
+  it('is understood: pages are turned, summaries looked up, and records go by their names', async () => {
+    registry.spoil(asDediServer());
+    const before = registry.requests.length;
+    await scene.publish(0, 10);
+    expect(await scene.lines()).toEqual([]);
+    expect(await scene.served()).toEqual(teas(0, 10));
+    const paths = registry.requests.slice(before).map(({ path }) => path);
+    expect(paths.some((path) => path.includes('?page=2'))).toBe(true);
+    expect(paths.some((path) => path.includes(`${encodeURIComponent(scene.provider.id)}~key-1`))).toBe(true);
   });
 });
 

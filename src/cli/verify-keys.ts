@@ -52,7 +52,7 @@ function readRecords(file: string): ParticipantRecord[] {
   const document = readDocument(file);
   const data = isJsonObject(document) ? (document.data ?? document) : document;
   const one = findParticipantRecord(data);
-  const records = one === undefined ? tolerated(() => parseQueryAnswer({ data })) : [one];
+  const records = one === undefined ? tolerated(() => parseQueryAnswer({ data }).records) : [one];
   if (records.length === 0) throw new CommandError(`${file} holds no registry record.`);
   return records;
 }

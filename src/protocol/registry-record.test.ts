@@ -67,11 +67,34 @@ describe('a lookup answer', () => {
 describe('a query answer', () => {
   it('leaves out records that cannot be read', () => {
     const answer = { message: 'found', data: { records: [null, { details: 7 }, record] } };
-    expect(parseQueryAnswer(answer).map(({ recordId }) => recordId)).toEqual(['key-1']);
+    const { records, unreadable } = parseQueryAnswer(answer);
+    expect(records.map(({ recordId }) => recordId)).toEqual(['key-1']);
+    expect(unreadable).toBe(2);
+  });
+
+  it('may hold summaries, each with the names that it can be looked up by', () => {
+    const summary = { record_id: '76EU7', record_name: 'key-1', state: 'live' };
+    const bare = { record_id: '76EU8', details: {} };
+    const answer = { data: { records: [summary, bare, { details: null }, record] } };
+    expect(parseQueryAnswer(answer)).toMatchObject({
+      summaries: [['key-1', '76EU7'], ['76EU8']],
+      records: [{ recordId: 'key-1' }],
+      unreadable: 1,
+    });
+  });
+
+  it.each([
+    [{ total_pages: 4 }, 4],
+    [{ total_pages: '4' }, 4],
+    [{ total_records: 31, page_size: 10 }, 4],
+    [{ total_pages: 'many' }, 1],
+    [{}, 1],
+  ])('says how many pages there are: %j', (data, pages) => {
+    expect(parseQueryAnswer({ data: { ...data, records: [] } }).pages).toBe(pages);
   });
 
   it('may be empty', () => {
-    expect(parseQueryAnswer({ data: { records: [] } })).toEqual([]);
+    expect(parseQueryAnswer({ data: { records: [] } }).records).toEqual([]);
   });
 
   it('without a list is no answer', () => {
@@ -128,6 +151,24 @@ describe('a key', () => {
       expect(reason({ state })).toMatch(/^the key is in state /);
     },
   );
+
+  it('of a registry that is not active is not usable, whatever its own state', () => {
+    const lookedUp = (registry_state: unknown) =>
+      unusableReason(parseLookupAnswer({ data: { ...record, registry_state } }), now);
+    const listed = (data: object) =>
+      parseQueryAnswer({ data: { ...data, records: [record] } }).records.map((each) =>
+        unusableReason(each, now),
+      );
+    for (const state of ['live', 'Active', undefined, null]) {
+      expect(lookedUp(state)).toBeUndefined();
+      expect(listed({ registry_state: state })).toEqual([undefined]);
+    }
+    for (const state of ['inactive', 'suspended', 'revoked', 'archived']) {
+      expect(lookedUp(state)).toBe(`its registry is in state ${state}`);
+      expect(listed({ registry_state: state })).toEqual([`its registry is in state ${state}`]);
+      expect(listed({ state })).toEqual([`its registry is in state ${state}`]);
+    }
+  });
 
   it('outside its dates, or with dates that cannot be read, is not', () => {
     expect(reason({}, { valid_from: '2026-06-01T00:00:01Z' })).toMatch(/not valid before/);

@@ -67,6 +67,8 @@ export type RegistryRecord = Static<typeof RegistryRecord>;
 /** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {
   recordId: string;
+  /** The other name of the record, where the registry gives it two: lookups and signatures may use either. */
+  recordName?: string;
   /**
    * `details.subscriber_id`; names the participant, but is not by itself the identity that a keyId proves.
    */
@@ -79,6 +81,8 @@ export interface ParticipantRecord {
   catalogIndexUrls: string[];
   /** `unknown` where the registry named none that we know; such a record is not usable. */
   state: RecordState | 'unknown';
+  /** Of the registry that holds the record, where the answer says it. */
+  registryState?: string;
   ttlSeconds?: number;
   /** As the registry spelled it; keys.ts reads every spelling. */
   signingPublicKey?: string;
@@ -99,20 +103,65 @@ export type KeyLookup =
  * unavailable.
  */
 export function parseLookupAnswer(answer: unknown): ParticipantRecord {
-  const record = findParticipantRecord(member(answer, 'data'));
+  const record = findLookedUp(answer);
   if (!record) throw unreadable('the lookup answer holds no record');
   return record;
 }
 
-/**
- * Reads the answer of a query. Records that cannot be read are left out, so that one of them does not hide
- * the others.
- */
-export function parseQueryAnswer(answer: unknown): ParticipantRecord[] {
+export function findLookedUp(answer: unknown): ParticipantRecord | undefined {
   const data = member(answer, 'data');
-  const records = Array.isArray(data) ? data : member(data, 'records');
-  if (!Array.isArray(records)) throw unreadable('the query answer holds no list of records');
-  return records.map(findParticipantRecord).filter((record) => record !== undefined);
+  const record = findParticipantRecord(data);
+  return record && withRegistryState(record, member(data, 'registry_state'));
+}
+
+/** One page of a query. Records that cannot be read are left out, so that one of them does not hide the others. */
+export interface QueryPage {
+  records: ParticipantRecord[];
+  /** Names of records of which the page has a summary only: each has to be looked up. The second name is tried after the first. */
+  summaries: string[][];
+  /** How many can neither be read nor looked up. */
+  unreadable: number;
+  pages: number;
+}
+
+export function parseQueryAnswer(answer: unknown): QueryPage {
+  const data = member(answer, 'data');
+  const listed = Array.isArray(data) ? data : member(data, 'records');
+  if (!Array.isArray(listed)) throw unreadable('the query answer holds no list of records');
+  const state = member(data, 'registry_state') ?? member(data, 'state');
+  const page: QueryPage = { records: [], summaries: [], unreadable: 0, pages: pagesOf(data) };
+  for (const value of listed) {
+    const record = findParticipantRecord(value);
+    const names = hasDetails(value) ? [] : namesOf(value);
+    if (record) page.records.push(withRegistryState(record, state));
+    else if (names.length > 0) page.summaries.push(names);
+    else page.unreadable += 1;
+  }
+  return page;
+}
+
+/** Some registries say how many records there are, and how many a page has, instead of how many pages. */
+function pagesOf(data: unknown): number {
+  const [pages, total, size] = ['total_pages', 'total_records', 'page_size'].map((name) =>
+    amountOf(member(data, name)),
+  );
+  return pages ?? (total !== undefined && size ? Math.ceil(total / size) : 1);
+}
+
+function hasDetails(value: unknown): boolean {
+  const details = member(value, 'details');
+  return typeof details === 'object' && details !== null && Object.keys(details).length > 0;
+}
+
+/** DeDi looks records up by their name, so that it comes first. */
+function namesOf(value: unknown): string[] {
+  const names = [text(member(value, 'record_name')), text(member(value, 'record_id'))];
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+function withRegistryState(record: ParticipantRecord, state: unknown): ParticipantRecord {
+  const registryState = text(state);
+  return registryState === undefined ? record : { ...record, registryState };
 }
 
 /**
@@ -121,11 +170,13 @@ export function parseQueryAnswer(answer: unknown): ParticipantRecord[] {
  */
 export function findParticipantRecord(value: unknown): ParticipantRecord | undefined {
   const details = member(value, 'details');
-  const recordId = text(member(value, 'record_id')) ?? text(member(value, 'record_name'));
+  const recordName = text(member(value, 'record_name'));
+  const recordId = text(member(value, 'record_id')) ?? recordName;
   const subscriberId = text(member(details, 'subscriber_id'));
   if (recordId === undefined || subscriberId === undefined) return undefined;
   return {
     recordId,
+    ...(recordName !== undefined && recordName !== recordId && { recordName }),
     subscriberId,
     url: text(member(details, 'url')),
     type: text(member(details, 'type')),
@@ -133,7 +184,7 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
     networkMemberships: texts(member(value, 'network_memberships')),
     catalogIndexUrls: catalogIndexUrls(value),
     state: recordState(member(value, 'state')),
-    ttlSeconds: seconds(member(value, 'ttl')),
+    ttlSeconds: amountOf(member(value, 'ttl')),
     signingPublicKey: text(member(details, 'signing_public_key')),
     validFrom: bound(member(details, 'valid_from')),
     validUntil: bound(member(details, 'valid_until')),
@@ -142,6 +193,10 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
 
 /** Why the key of a record must not be used at this moment, or undefined when it may be. */
 export function unusableReason(record: ParticipantRecord, now: Date): string | undefined {
+  const { registryState } = record;
+  if (registryState !== undefined && !activeStates.includes(registryState.toLowerCase())) {
+    return `its registry is in state ${registryState}`;
+  }
   if (record.state !== 'live') return `the key is in state ${record.state}`;
   if (record.validFrom !== undefined && !(instantOf(record.validFrom) <= now.getTime())) {
     return `the key is not valid before ${record.validFrom}`;
@@ -151,6 +206,8 @@ export function unusableReason(record: ParticipantRecord, now: Date): string | u
   }
   return undefined;
 }
+
+const activeStates = ['live', 'active'];
 
 /** Not a number where it begins with no date, which `Date.parse` alone would read as something: "12" as December. */
 function instantOf(text: string): number {
@@ -185,7 +242,7 @@ function recordState(value: unknown): ParticipantRecord['state'] {
   return RecordState.enum.find((state) => state === name) ?? 'unknown';
 }
 
-function seconds(value: unknown): number | undefined {
+function amountOf(value: unknown): number | undefined {
   const amount = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof amount === 'number' && Number.isFinite(amount) && amount >= 0 ? amount : undefined;
 }

@@ -79,7 +79,10 @@ describe('the registry client', () => {
 
   it('asks for a participant of a named registry under that registry, with encoded segments', async () => {
     await registry.lookup('did:example:1/other-registry', 'key~1');
-    expect(asked).toEqual(['/dedi/lookup/did%3Aexample%3A1/other-registry/key~1']);
+    expect(asked).toEqual([
+      '/dedi/lookup/did%3Aexample%3A1/other-registry/key~1',
+      '/dedi/query/did%3Aexample%3A1/other-registry',
+    ]);
   });
 
   it('asks nothing under names that would change the path', async () => {

@@ -6,17 +6,17 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { identityOf, isIdPart, splitIdentity } from '../protocol/identity.ts';
-import { isJsonObject, type Json } from '../protocol/json.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import {
   type KeyLookup,
   type ParticipantRecord,
   parseLookupAnswer,
-  parseQueryAnswer,
   unusableReason,
 } from '../protocol/registry-record.ts';
+import { Recent } from '../recent.ts';
 import { type Ask, type AskOptions, createAsk, type RegistryState } from './ask.ts';
 import { createLookupCache } from './lookup-cache.ts';
+import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 
 export { RegistryUnavailable } from './ask.ts';
 
@@ -44,9 +44,10 @@ const maxKeepMs = 5 * 60_000;
 const notFoundKeepMs = 30_000;
 const maxCachedKeys = 20_000;
 const maxCachedSubscribers = 5_000;
-const maxLookupBytes = 256 * 1024;
-const maxQueryBytes = 8 * 1024 * 1024;
-const maxQueryPages = 1_000;
+/** A participant has a few keys. It is asked for while a request waits. */
+const participantLimits: ListLimits = { maxPages: 20, maxLookups: 50 };
+const networkLimits: ListLimits = { maxPages: 1_000, maxLookups: 2_000 };
+const maxRemembered = 1_000;
 
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { registryName, now = () => new Date() } = options;
@@ -62,24 +63,64 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     keepMs: () => notFoundKeepMs,
     now,
   });
+  const told = new Recent<string, string>(maxRemembered);
 
-  async function findFoundKey(subscriberId: string, recordId: string): Promise<FoundKey | undefined> {
+  async function lookUp(subscriberId: string, recordId: string): Promise<FoundKey | undefined> {
     const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);
     return path && keys.find(path, () => askForKey(ask, path, recordId));
   }
 
-  async function findRecords(subscriberId: string): Promise<ParticipantRecord[] | undefined> {
-    const path = findPath('query', identityOf(subscriberId, registryName));
-    return path && subscribers.find(path, () => askForRecords(ask, path));
+  async function findByName(subscriberId: string, name: string): Promise<FoundKey | MissingKey> {
+    if (!isIdPart(name)) return 'unknown-key';
+    const found = await lookUp(subscriberId, name);
+    if (found) return found;
+    // A registry that allows no queries leaves it at the milder claim.
+    const records = await findRecords(subscriberId).catch(() => []);
+    return records ? lookUpByOtherName(subscriberId, name, records) : 'unknown-subscriber';
   }
 
-  /** Tells which of two refusals a missing key is; a registry that allows no queries leaves it at the milder claim. */
-  async function isRegistered(subscriberId: string): Promise<boolean> {
-    try {
-      return (await findRecords(subscriberId)) !== undefined;
-    } catch {
-      return true;
+  /**
+   * Registries that give a record two names may look it up by one of them only; their lists have both. The list alone proves
+   * nothing: under the name of a network it has the keys of others.
+   */
+  async function lookUpByOtherName(
+    subscriberId: string,
+    name: string,
+    records: readonly ParticipantRecord[],
+  ): Promise<FoundKey | MissingKey> {
+    for (const { recordId, recordName } of records) {
+      if (recordName === undefined || (recordId !== name && recordName !== name)) continue;
+      const found = await lookUp(subscriberId, recordId === name ? recordName : recordId);
+      if (found?.record.recordName === name) return { ...found, record: { ...found.record, recordId: name } };
     }
+    return 'unknown-key';
+  }
+
+  async function findRecords(subscriberId: string): Promise<ParticipantRecord[] | undefined> {
+    const identity = identityOf(subscriberId, registryName);
+    const path = findPath('query', identity);
+    return path && subscribers.find(path, () => listAll(identity, path, participantLimits));
+  }
+
+  /** Undefined when it lists nobody. */
+  async function listAll(
+    identity: string,
+    query: Path,
+    limits: ListLimits,
+  ): Promise<ParticipantRecord[] | undefined> {
+    const lookup = (name: string) => findPath('lookup', identity, name) ?? query;
+    const { records, leftOut } = await askForRecords(ask, { query, lookup }, limits);
+    tellLeftOut(query, leftOut);
+    return records.length > 0 ? records : undefined;
+  }
+
+  /** Once for as long as it stays the same: the same list is asked for every few minutes. */
+  function tellLeftOut(path: Path, leftOut: readonly string[]): void {
+    const text = leftOut.join('; ');
+    if (told.find(path) === text) return;
+    told.keep(path, text);
+    if (text === '') return;
+    options.logger.warn({ registry: state().url, path, leftOut }, 'records of the registry are left out');
   }
 
   const usableNow = (records: ParticipantRecord[] = []) =>
@@ -89,8 +130,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     state,
 
     async findKey(subscriberId, recordId) {
-      const found = await findFoundKey(subscriberId, recordId);
-      if (!found) return { kind: (await isRegistered(subscriberId)) ? 'unknown-key' : 'unknown-subscriber' };
+      const found = await findByName(subscriberId, recordId);
+      if (typeof found === 'string') return { kind: found };
       const reason = unusableReason(found.record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };
       // Neither expired nor revoked: there is none.
@@ -100,7 +141,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     },
 
     async lookup(subscriberId, recordId) {
-      return (await findFoundKey(subscriberId, recordId))?.record;
+      const found = await findByName(subscriberId, recordId);
+      return typeof found === 'string' ? undefined : found.record;
     },
 
     async listRecords(subscriberId) {
@@ -112,8 +154,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     },
 
     async queryNetwork(networkId) {
-      const path = findPath('query', identityOf(networkId, registryName));
-      return usableNow(path && (await askForRecords(ask, path)));
+      const identity = identityOf(networkId, registryName);
+      const path = findPath('query', identity);
+      return usableNow(path && (await listAll(identity, path, networkLimits)));
     },
   };
 }
@@ -125,11 +168,17 @@ interface FoundKey {
   ttlMs: number;
 }
 
+type MissingKey = 'unknown-key' | 'unknown-subscriber';
+
 async function askForKey(ask: Ask, path: Path, recordId: string): Promise<FoundKey | undefined> {
   const found = await ask(path, maxLookupBytes, parseLookupAnswer);
-  if (!found) return undefined;
-  // Some registries show an internal id as record_id; the name under which the key was found is the one in keyIds.
-  const record = { ...found, recordId };
+  return found && foundKey(found, recordId);
+}
+
+/** Some registries show an internal id as record_id; the name under which the key was found is the one in keyIds. */
+function foundKey(found: ParticipantRecord, recordId: string): FoundKey {
+  const recordName = [found.recordId, found.recordName].find((name) => name !== recordId);
+  const record = { ...found, recordId, ...(recordName !== undefined && { recordName }) };
   const ttlMs = record.ttlSeconds === undefined ? maxKeepMs : record.ttlSeconds * 1_000;
   return { record, publicKey: readKey(record.signingPublicKey), ttlMs };
 }
@@ -140,26 +189,6 @@ function readKey(text: string | undefined): KeyObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** All pages of a query, or undefined when it lists nobody. */
-async function askForRecords(ask: Ask, path: Path): Promise<ParticipantRecord[] | undefined> {
-  const records = new Map<string, ParticipantRecord>();
-  for (let page = 1, pages = 1; page <= pages; page += 1) {
-    const found = await ask(page === 1 ? path : `${path}?page=${page}`, maxQueryBytes, parsePage);
-    const before = records.size;
-    for (const record of found?.records ?? [])
-      records.set(`${record.subscriberId}|${record.recordId}`, record);
-    // A page that brings nothing new is the end, also of a registry that always shows the first one.
-    if (!found || records.size === before) break;
-    pages = Math.min(found.pages, maxQueryPages);
-  }
-  return records.size > 0 ? [...records.values()] : undefined;
-}
-
-function parsePage(answer: Json): { records: ParticipantRecord[]; pages: number } {
-  const data = isJsonObject(answer) && isJsonObject(answer.data) ? answer.data : {};
-  return { records: parseQueryAnswer(answer), pages: Number(data.total_pages ?? 1) };
 }
 
 /** Names that no registry can hold have no path, and are not asked for. */

@@ -313,6 +313,8 @@ describe('the registry role', () => {
     expect(await registry.findKey('bpp.example.com', 'key-9')).toEqual({ kind: 'unknown-key' });
     expect(await registry.findKey('nobody.example.com', 'key-1')).toEqual({ kind: 'unknown-subscriber' });
     expect(await registry.queryNetwork('example.org/large')).toHaveLength(1_002);
+    // The members that are listed under the name of a network do not lend it their keys.
+    expect(await registry.findKey('example.org/large', 'key-1')).toEqual({ kind: 'unknown-key' });
   });
 
   async function register(

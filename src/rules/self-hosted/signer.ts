@@ -27,7 +27,7 @@ export interface HostingNode {
  */
 export function keyNamesOf(manifest: JsonObject, records: readonly ParticipantRecord[]): Map<string, string> {
   const recordIds = new Map(records.map((record) => [rawKey(record.signingPublicKey), record.recordId]));
-  const taken = new Set(records.map(({ recordId }) => recordId));
+  const taken = new Set(records.flatMap(({ recordId, recordName }) => [recordId, recordName]));
   const names = new Map<string, string>();
   for (const key of Array.isArray(manifest.keys) ? manifest.keys : []) {
     const { kid, x } = isJsonObject(key) ? key : {};

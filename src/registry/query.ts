@@ -1,0 +1,107 @@
+import { isIdPart } from '../protocol/identity.ts';
+import {
+  findLookedUp,
+  type ParticipantRecord,
+  parseQueryAnswer,
+  type QueryPage,
+} from '../protocol/registry-record.ts';
+import type { Ask } from './ask.ts';
+
+/**
+ * One query of a DeDi registry: all of its pages, and of records that it only sums up, one lookup each. Both are bounded,
+ * and whatever does not come back is named.
+ */
+export async function askForRecords(
+  ask: Ask,
+  { query, lookup }: ListPaths,
+  limits: ListLimits,
+): Promise<ListedRecords> {
+  const { page, leftOut } = await askForPages(ask, query, limits.maxPages);
+  const records = new Map(page.records.map((record) => [keyOf(record), record]));
+  const { found, missing } = await lookUp(ask, lookup, page.summaries.slice(0, limits.maxLookups));
+  for (const record of found) records.set(keyOf(record), record);
+  const tooMany = page.summaries.length - limits.maxLookups;
+  if (tooMany > 0) leftOut.push(`${tooMany} of which it has only summaries, beyond the limit of lookups`);
+  if (missing > 0) leftOut.push(`${missing} of which it has only summaries, and which it does not look up`);
+  if (page.unreadable > 0) leftOut.push(`${page.unreadable} that cannot be read`);
+  return { records: [...records.values()], leftOut };
+}
+
+export interface ListPaths {
+  query: `/${string}`;
+  /** Of a record by one of its names. */
+  lookup: (name: string) => `/${string}`;
+}
+
+export interface ListLimits {
+  maxPages: number;
+  maxLookups: number;
+}
+
+export interface ListedRecords {
+  records: ParticipantRecord[];
+  /** What the registry has and this list has not, in words. */
+  leftOut: string[];
+}
+
+export const maxLookupBytes = 256 * 1024;
+const maxQueryBytes = 8 * 1024 * 1024;
+const lookupsAtOnce = 8;
+
+async function askForPages(
+  ask: Ask,
+  path: string,
+  maxPages: number,
+): Promise<{ page: QueryPage; leftOut: string[] }> {
+  const all: QueryPage = { records: [], summaries: [], unreadable: 0, pages: 1 };
+  const known = new Set<string>();
+  for (let number = 1; number <= all.pages; number += 1) {
+    if (number > maxPages) return { page: all, leftOut: [`those on ${all.pages - maxPages} further pages`] };
+    const page = await ask(number === 1 ? path : `${path}?page=${number}`, maxQueryBytes, parseQueryAnswer);
+    if (!page) break;
+    const before = known.size;
+    for (const record of page.records) known.add(keyOf(record));
+    for (const names of page.summaries) known.add(names.join(' '));
+    const listed = page.records.length + page.summaries.length;
+    // A page that brings nothing new is the end, also of a registry that always shows the first one.
+    if (listed > 0 && known.size === before)
+      return { page: all, leftOut: [`those from page ${number} on, which repeats others`] };
+    if (listed + page.unreadable === 0) break;
+    all.records.push(...page.records);
+    all.summaries.push(...page.summaries);
+    all.unreadable += page.unreadable;
+    all.pages = page.pages;
+  }
+  return { page: all, leftOut: [] };
+}
+
+/** An answer without a record leaves that record out; a registry that cannot be asked ends the whole query. */
+async function lookUp(
+  ask: Ask,
+  path: ListPaths['lookup'],
+  summaries: readonly string[][],
+): Promise<{ found: ParticipantRecord[]; missing: number }> {
+  const found: ParticipantRecord[] = [];
+  for (let start = 0; start < summaries.length; start += lookupsAtOnce) {
+    const batch = summaries.slice(start, start + lookupsAtOnce);
+    const records = await Promise.all(batch.map((names) => lookUpByNames(ask, path, names)));
+    found.push(...records.filter((record) => record !== undefined));
+  }
+  return { found, missing: summaries.length - found.length };
+}
+
+async function lookUpByNames(
+  ask: Ask,
+  path: ListPaths['lookup'],
+  names: readonly string[],
+): Promise<ParticipantRecord | undefined> {
+  for (const name of names.filter(isIdPart)) {
+    const record = await ask(path(name), maxLookupBytes, (answer) => findLookedUp(answer) ?? null);
+    if (record) return record;
+  }
+  return undefined;
+}
+
+function keyOf({ subscriberId, recordId }: ParticipantRecord): string {
+  return `${subscriberId}|${recordId}`;
+}
