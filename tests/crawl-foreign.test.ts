@@ -95,7 +95,7 @@ const foreigners: Foreigner[] = [
     what: 'lists that are left out where they are empty',
     forgery: {
       entry: (document) => {
-        if (document.changes.length === 0) delete document.changes;
+        if (document.changes?.length === 0) delete document.changes;
         document.dependencies = { masters: null };
       },
       change: (document) => {
@@ -108,7 +108,7 @@ const foreigners: Foreigner[] = [
     what: 'changes that name only the version that they lead to, without a size',
     forgery: {
       entry: (document) => {
-        for (const change of document.changes) {
+        for (const change of document.changes ?? []) {
           delete change.fromVersion;
           delete change.toVersion;
           delete change.size;
@@ -120,6 +120,26 @@ const foreigners: Foreigner[] = [
         delete document.toVersion;
       },
     },
+  },
+  {
+    what: 'the index of an ONIX publisher: no next_update, types in small letters, a change that repeats the id of its catalog, a bare end',
+    forgery: {
+      index: (document) => {
+        delete document.next_update;
+      },
+      entry: (document) => {
+        document.catalogType = document.catalogType.toLowerCase();
+        if (document.isActive) delete document.isActive;
+        if (document.retiredAt === undefined) return;
+        delete document.catalogType;
+        delete document.isActive;
+        Object.assign(document, { baseline: { url: '', size: 0, digest: '' }, changes: null });
+      },
+      change: (document) => {
+        document.catalog = { ...document.catalog, id: document.catalogId };
+      },
+    },
+    options: { hand: { sign: signing(ofJcs), digest: (bytes) => `sha-256:${sha256(bytes)}` } },
   },
   {
     what: 'times of another zone, and members that nobody knows',
@@ -167,7 +187,7 @@ const foreigners: Foreigner[] = [
     what: 'gzipped files with the digest of what is in them, and an encoding beside it',
     forgery: {
       entry: (document) => {
-        for (const file of [document.baseline, ...document.changes]) if (file) file.encoding = 'gzip';
+        for (const file of [document.baseline, ...(document.changes ?? [])]) if (file) file.encoding = 'gzip';
       },
     },
     options: {

@@ -77,12 +77,16 @@ describe('an index', () => {
     expect(read).toMatchObject({ nodeId: 'n', catalogs: [] });
   });
 
-  it('is refused without nodeId or next_update', () => {
+  it('needs no next_update, as some publishers leave it out, but a readable one where it has one', () => {
+    expect(parseCatalogIndex(without(index, ['next_update']))).not.toHaveProperty('next_update');
+    expect(() => parseCatalogIndex({ ...index, next_update: 'soon' })).toThrow(
+      fault('SCH_INVALID_FORMAT', ['next_update']),
+    );
+  });
+
+  it('is refused without nodeId', () => {
     expect(() => parseCatalogIndex(without(index, ['nodeId']))).toThrow(
       fault('SCH_REQUIRED_FIELD_MISSING', ['nodeId']),
-    );
-    expect(() => parseCatalogIndex(without(index, ['next_update']))).toThrow(
-      fault('SCH_REQUIRED_FIELD_MISSING', ['next_update']),
     );
     expect(() => parseCatalogIndex('<html>')).toThrow(fault('SCH_SCHEMA_VALIDATION_FAILED', []));
   });
@@ -129,9 +133,32 @@ describe('an index entry', () => {
     );
   });
 
+  it('is active where it does not say otherwise, and its type is read in any case', () => {
+    const read = parseIndexEntry(without({ ...entry, catalogType: 'Master' }, ['isActive']));
+    expect(read).toMatchObject({ isActive: true, catalogType: 'MASTER' });
+    expect(parseIndexEntry({ ...entry, isActive: false }).isActive).toBe(false);
+  });
+
+  it('needs only its id, its version and its signature when it is retired, whatever else it holds', () => {
+    const { catalogId, entryVersion, signature } = entry;
+    const bare = { catalogId, entryVersion, signature, retiredAt: '2026-03-01T00:00:00Z' };
+    const bareRead = { ...bare, catalogType: 'REGULAR', isActive: true, changes: [] };
+    expect(parseIndexEntry(bare)).toEqual(bareRead);
+    const onix = { ...bare, baseline: { url: '', size: 0, digest: '' }, changes: null };
+    expect(parseIndexEntry(onix)).toEqual(bareRead);
+    const odd = { ...onix, networkIds: [1], schemaTypes: 'all', catalogType: 7, dependencies: [] };
+    expect(parseIndexEntry({ ...odd, changes: [{}], isActive: null })).toEqual(bareRead);
+    expect(parseIndexEntry({ ...entry, ...bare, isActive: false })).toMatchObject({
+      ...{ catalogType: entry.catalogType, isActive: false, networkIds: entry.networkIds },
+    });
+    for (const name of ['catalogId', 'entryVersion', 'signature'])
+      expect(() => parseIndexEntry(without(onix, [name]))).toThrow(
+        fault('SCH_REQUIRED_FIELD_MISSING', [name]),
+      );
+  });
+
   it.each<[string, Segments, unknown]>([
     ['SCH_REQUIRED_FIELD_MISSING', ['signature'], undefined],
-    ['SCH_REQUIRED_FIELD_MISSING', ['isActive'], undefined],
     ['SCH_REQUIRED_FIELD_MISSING', ['entryVersion'], undefined],
     ['SCH_REQUIRED_FIELD_MISSING', ['baseline', 'digest'], undefined],
     ['SCH_SCHEMA_VALIDATION_FAILED', ['entryVersion'], 1.5],

@@ -7,7 +7,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { faultAt, type Segments } from './fault.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
 import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
 import {
   BaselineFile,
@@ -44,7 +44,8 @@ export function parseSubscriberRecords(document: unknown): HostedRecord[] {
 
 export const IndexOutline = Type.Object({
   nodeId: CatalogIndex.properties.nodeId,
-  next_update: CatalogIndex.properties.next_update,
+  /** Deployed publishers leave it out. */
+  next_update: Type.Optional(CatalogIndex.properties.next_update),
   catalogs: Type.Array(Type.Unknown()),
   signature: Type.Optional(FileSignature),
 });
@@ -56,7 +57,7 @@ export function parseCatalogIndex(document: unknown): IndexOutline {
 }
 
 export function parseIndexEntry(value: unknown, at: Segments = []): IndexEntry {
-  const entry = validator(IndexEntry)(withRanges(settled(IndexEntry, value)), at);
+  const entry = validator(IndexEntry)(withRanges(settled(IndexEntry, withDefaults(value))), at);
   if (entry.retiredAt === undefined && !entry.baseline) {
     throw faultAt(
       'SCH_REQUIRED_FIELD_MISSING',
@@ -108,6 +109,38 @@ function settled(schema: TSchema, value: unknown): unknown {
     else if (member === null) delete result[name];
   }
   return result;
+}
+
+/** What deployed publishers spell otherwise or leave out: the case of the type, and that a catalog is active. */
+function withDefaults(entry: unknown): unknown {
+  if (!isJsonObject(entry)) return entry;
+  const { catalogType, isActive, retiredAt } = entry;
+  const read = {
+    ...entry,
+    ...(typeof catalogType === 'string' && { catalogType: catalogType.toUpperCase() }),
+    isActive: isActive ?? true,
+  };
+  return retiredAt === undefined || retiredAt === null ? read : retiredMembers(read);
+}
+
+/**
+ * Nobody reads the files of a retired catalog, and nothing else about it counts either: whatever its entry holds beside its id, its version,
+ * its end and its signature is never a reason to keep the catalog on sale.
+ */
+function retiredMembers(entry: JsonObject): JsonObject {
+  const { baseline: _baseline, dependencies: _dependencies, networkIds, schemaTypes, ...rest } = entry;
+  return {
+    ...rest,
+    catalogType: entry.catalogType === 'MASTER' ? 'MASTER' : 'REGULAR',
+    isActive: entry.isActive === true,
+    changes: [],
+    ...(isTextList(networkIds) && { networkIds }),
+    ...(isTextList(schemaTypes) && { schemaTypes }),
+  };
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
 }
 
 function withRanges(entry: unknown): unknown {

@@ -88,7 +88,7 @@ export async function readIndex(tree: PublisherTree, name: string): Promise<Publ
 
 function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<PublishedIndex, 'name'> {
   const document = parseJson(bytes);
-  const { nodeId, next_update: nextUpdate, catalogs } = parseCatalogIndex(document);
+  const { nodeId, next_update: nextUpdate = longAgo, catalogs } = parseCatalogIndex(document);
   if (identityOf(nodeId, tree.registryName) !== identityOf(tree.nodeId, tree.registryName))
     throw new DamagedIndex(`${path} is the index of ${nodeId}, and this is ${tree.nodeId}. ${eitherWay}`);
   if (isJsonObject(document)) verifyOwn(tree, document, path);
@@ -96,6 +96,8 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
   return { nextUpdate, entries: new Map(entries.map((entry) => [entry.catalogId, entry])) };
 }
 
+/** An index that announces no update is renewed at once. */
+const longAgo = new Date(0).toISOString();
 const eitherWay = 'Take it away, or set PUBLISHER_ID, or PUBLISHER_DIR, as it was.';
 
 /** What somebody else wrote into the index is not signed anew by us. Of a key that we do not have nothing can be said. */

@@ -61,7 +61,7 @@ export function forge(provider: Provider, forgery: Forgery, options: ForgeryOpti
   }
 
   async function entryOf(entry: Body): Promise<Body> {
-    await Promise.all([...(entry.baseline ? [entry.baseline] : []), ...entry.changes].map(follow));
+    await Promise.all([...(entry.baseline ? [entry.baseline] : []), ...(entry.changes ?? [])].map(follow));
     return forged('entry', entry);
   }
 

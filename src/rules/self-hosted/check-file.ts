@@ -43,7 +43,11 @@ export function* checkBaseline(file: BaselineFile, context: FileContext): Steps 
 
 export function* checkChange(file: ChangeFile, context: FileContext): Steps {
   const { catalog = {}, resources, offers, directives = [] } = file;
-  for (const name of ['id', 'resources', 'offers']) {
+  const { id = file.catalogId } = catalog as { id?: unknown };
+  if (id !== file.catalogId) {
+    throw fault('change', 'catalog-mismatch', `of ${file.catalogId} changes the id of its catalog to ${id}`);
+  }
+  for (const name of ['resources', 'offers']) {
     if (Object.hasOwn(catalog, name)) {
       throw fault(
         'change',

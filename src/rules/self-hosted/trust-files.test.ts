@@ -209,7 +209,7 @@ describe('a change file', () => {
       'resources among the members of the catalog',
       hosted.change({ catalog: { resources: [] } }),
     ],
-    ['malformed', 'another id of the catalog', hosted.change({ catalog: { id: 'catalog-2' } })],
+    ['catalog-mismatch', 'another id of the catalog', hosted.change({ catalog: { id: 'catalog-2' } })],
     [
       'foreign-owner',
       'the bppId of somebody else',
@@ -225,6 +225,11 @@ describe('a change file', () => {
     ['schema-violation', 'bad attributes', upserting({ id: 'r', resourceAttributes: typed('Bad') })],
   ])('%s: with %s is refused', (code, _what, file) => {
     expect(() => readChange(file)).toThrow(fault('change', code));
+  });
+
+  it('is read where it repeats the id of its catalog', () => {
+    const catalog = { id: 'catalog-1', descriptor: { name: 'More chargers' } };
+    expect(readChange(hosted.change({ catalog })).file.catalog).toMatchObject(catalog);
   });
 
   it('is refused after any change of its JSON value', () => {
