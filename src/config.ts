@@ -92,7 +92,15 @@ export const settings = {
     'nodes that are crawled directly: ["subscriberId" or "base address"]',
     readNodeName,
   ),
-  CRAWL_INTERVAL_SECONDS: integer(300, 'longest time between two polls of a catalog index', {
+  CRAWL_INTERVAL_SECONDS: integer(
+    300,
+    'longest time between two polls of a catalog index, manifest or network',
+    {
+      unit: 'seconds',
+      min: 1,
+    },
+  ),
+  CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two such polls, whatever next_update says', {
     unit: 'seconds',
     min: 1,
   }),

@@ -89,6 +89,14 @@ describeFaults(
       }),
     },
     {
+      ...{ code: 'record-inactive', document: 'record', what: 'the registry of the record is inactive' },
+      spoil: forged({
+        record: ({ registry }) => {
+          registry.state = 'inactive';
+        },
+      }),
+    },
+    {
       code: 'no-index-urls',
       what: 'the record has no meta.catalog_index_urls',
       spoil: forged({

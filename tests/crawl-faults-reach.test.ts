@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { identityOf } from '../src/protocol/identity.ts';
+import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
+import { publicKeyOf } from '../src/protocol/keys.ts';
+import { proveDocument, signDocument } from '../src/protocol/signed-document.ts';
 import { readLog } from '../src/storage/crawl-log.ts';
-import { openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { addKey } from '../src/storage/participants.ts';
+import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
+import { forge, type Hand } from './support/forged-node.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { newSigningKey } from './support/published-tree.ts';
+import { until } from './support/receiver.ts';
 import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
 import { answers, kindOf, only } from './support/tampering.ts';
 import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
@@ -84,6 +90,41 @@ describe('a registry that cannot be asked', () => {
     proxy.spoil();
     await scene.look();
     expect(await scene.served()).toEqual(teas(1, 11));
+  });
+
+  it('registry-unavailable: about the key of one entry holds up that one alone, until it can', async () => {
+    const { provider, catalogId } = scene;
+    const { database } = network;
+    const other = newSigningKey('key-2');
+    await addKey(database, splitIdentity(provider.identity), {
+      ...{ recordId: 'key-2', publicKey: publicKeyOf(other.privateKey), ttlSeconds: 0 },
+    });
+    proxy.spoil((path) => (path.endsWith('/key-2') ? { status: 503 } : undefined));
+    const signEntry: Hand['sign'] = (kind, document, key) => {
+      const isOther = kind === 'entry' && document.catalogId !== catalogId;
+      return kind === 'manifest' || kind === 'record'
+        ? proveDocument(document, key)
+        : signDocument(document, isOther ? other : key, 'spec');
+    };
+    provider.spoil(forge(provider, {}, { hand: { sign: signEntry } }));
+    await scene.offer(1, 11);
+    await provider.publish({ message: { catalogs: [catalogOf('signed-otherwise', 0, 3)] } });
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(1, 11));
+    expect(await scene.served('signed-otherwise')).toBeUndefined();
+    await scene.expectTold('registry-unavailable', { catalogId: 'signed-otherwise', document: 'entry' });
+
+    // Without another look from outside: what could not be asked is asked again soon.
+    proxy.spoil();
+    await until(async () => (await scene.served('signed-otherwise')) !== undefined, 'the other entry');
+
+    // Now that its key has signed what is served, that it cannot be asked about holds up no other catalog either.
+    proxy.spoil((path) => (path.endsWith('/key-2') ? { status: 503 } : undefined));
+    await scene.publish(2, 12);
+    expect(await scene.served()).toEqual(teas(2, 12));
+    expect(await scene.served('signed-otherwise')).toEqual(teas(0, 3));
+    proxy.spoil();
+    provider.spoil();
   });
 
   it('registry-unavailable: when the change is read, and the index says later that nothing is new: the change is taken', async () => {

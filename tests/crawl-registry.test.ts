@@ -81,11 +81,11 @@ describe('a node without a manifest', () => {
     expect(await scene.served()).toEqual(teas(1, 11));
   });
 
-  it('no-index-urls: is not read where that lists none', async () => {
+  it('is not read where that lists none, and nothing is told of it: it hosts nothing', async () => {
     scene.provider.spoil(only('manifest', answers(404)));
     await scene.publish(0, 10);
     expect(await scene.served()).toBeUndefined();
-    await scene.expectTold('no-index-urls');
+    expect(await scene.lines()).toEqual([]);
   });
 
   it('signature-invalid: with one that does not verify is not read, although its index is listed', async () => {

@@ -1,14 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { splitIdentity } from '../src/protocol/identity.ts';
-import { sourceTable } from '../src/storage/crawl-sources.ts';
-import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import type { Actor } from './support/actor.ts';
 import { crawl, logged } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
-import { until } from './support/receiver.ts';
 
 // From a provider's files to the answer of discover, straight on: the real publisher over real HTTP, the real registry, the real crawler.
 
@@ -116,32 +112,5 @@ describe('a self-hosted catalog', () => {
     await crawl(network.database);
     expect((await held(network.database, 'catalog-1'))?.served).toBe(false);
     expect((await discover('tea')).status).toBe(202);
-  });
-});
-
-describe('a participant that hosts nothing', () => {
-  it('is asked once a day, until its registry record lists an index', async () => {
-    const { database } = network;
-    const plain = await startProvider(network, 'plain');
-    try {
-      await plain.register();
-      await crawl(database);
-      expect(plain.requests.map(({ status }) => status)).toEqual([404, 404]);
-      const { rows } = await database.query<{ hours: number }>(
-        `select extract(epoch from due_at - now())::float8 / 3600 as hours from discovery.crawl_node where node = $1`,
-        [plain.identity],
-      );
-      expect(rows[0]?.hours).toBeGreaterThan(23);
-
-      await plain.publish({ message: { catalogs: [{ ...catalog(many), id: 'late' } as never] } });
-      await setCatalogIndexUrls(database, splitIdentity(plain.identity), [`${plain.url}/index`]);
-      await database.transaction(async (tx) => {
-        await tx.query('update discovery.crawl_source set due_at = now()');
-        tx.hint(sourceTable);
-      });
-      await until(() => held(database, 'late'), 'its catalog to be indexed');
-    } finally {
-      await plain.stop();
-    }
   });
 });

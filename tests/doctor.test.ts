@@ -220,6 +220,15 @@ const faults: Planted[] = [
     plant: () => forged({}, { signed: { manifest: newSigningKey('key-7') } }),
   },
   {
+    ...{ code: 'record-inactive', what: 'a record of an inactive registry', document: 'record' },
+    plant: () =>
+      forged({
+        record: ({ registry }) => {
+          registry.state = 'inactive';
+        },
+      }),
+  },
+  {
     ...{ code: 'address-refused', what: 'a private address', document: 'manifest' },
     plant: () => undefined,
     env: { ALLOW_PRIVATE_ADDRESSES: 'false' },

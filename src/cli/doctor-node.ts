@@ -1,7 +1,7 @@
+import { manifestPlaces, manifestUrlsAt } from '../discovery/crawl/read-node.ts';
 import { askRegistry, type Reader } from '../discovery/crawl/reader.ts';
-import { identityOf, splitIdentity } from '../protocol/identity.ts';
+import { identityOf } from '../protocol/identity.ts';
 import { type ParticipantRecord, unusableReason } from '../protocol/registry-record.ts';
-import { manifestPaths } from '../publisher/manifest.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { AcceptancePolicy } from '../rules/self-hosted/acceptance.ts';
 import { type About, complaint, type Finding, holds, warning } from './findings.ts';
@@ -37,7 +37,12 @@ export async function* examineNode(
   yield* examineMembership(exam, identity, records, networkMemberships);
 
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
-  const { origin, host } = new URL(url ?? `https://${splitIdentity(identity).namespace}`);
+  const [origin, namespace] = manifestPlaces(identity, url);
+  if (origin === undefined) {
+    const message = `${identity} has no url in the registry, and its namespace is no host.`;
+    yield complaint('fault', { document: 'registry' }, 'bad-url', message);
+    return undefined;
+  }
   if (address !== undefined && new URL(address).origin !== origin) {
     const about: About = { document: 'registry', url: address };
     yield warning(about, 'other-address', `The registry says that ${identity} is at ${origin}.`);
@@ -46,8 +51,9 @@ export async function* examineNode(
   const { registryName } = reader;
   const node = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
   const source = {
-    ...{ fetcher: reader.fetcher, host, indexUrls: [] },
-    manifestUrls: manifestPaths.map((path) => `${origin}/${path}`),
+    ...{ fetcher: reader.fetcher, host: new URL(origin).host, indexUrls: [] },
+    manifestUrls: manifestUrlsAt(origin),
+    ...(namespace !== undefined && { otherManifestUrls: manifestUrlsAt(namespace) }),
   };
   const standIn = reader.requireManifest ? undefined : listedIn(records);
   const verified = yield* verifyNode({ source, reader, node, now, signal, ...(standIn && { standIn }) });

@@ -87,7 +87,7 @@ async function* examineIndex(
     const { index, entries, faults } = reading;
     const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
     const count = counted(index.entries.length, 'catalog');
-    yield holds(about, `${signed}, ${count}, next update ${index.nextUpdate}`);
+    yield holds(about, `${signed}, ${count}, next update ${index.nextUpdate ?? 'not announced'}`);
     yield* staleness(about, index.nextUpdate, now);
     const asked = faults.filter((one) => isAsked(one.catalogId));
     for (const { catalogId: id, fault: reason } of asked) {

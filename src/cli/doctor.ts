@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { policyOf } from '../discovery/crawl/context.ts';
 import { readDomain } from '../discovery/crawl/read-domain.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
-import { CrawlFault, isReadingFault } from '../discovery/crawl/reasons.ts';
+import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import type { RegistryClient } from '../registry/client.ts';
@@ -71,7 +71,7 @@ async function diagnose(name: string, options: DoctorOptions, context: CommandCo
         : renderDiagnosis(diagnosis),
     );
   } catch (error) {
-    if (!(error instanceof CrawlFault) || error.code !== 'registry-unavailable') throw error;
+    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     throw new CommandError(
       `The registry at ${config.registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
       error,

@@ -58,9 +58,13 @@ export function warning(about: About, code: Complaint['code'], message: string):
   return complaint('warning', about, code, message);
 }
 
-/** The fault that an error stands for. That the registry cannot be asked says nothing about what is looked at. */
+/**
+ * The fault that an error stands for. That the registry cannot be asked says nothing about what is looked at, and ends the look; but where it is
+ * asked for the key of one catalog, the others are looked at all the same.
+ */
 export function fault(about: About, error: unknown): Finding {
-  if (!isReadingFault(error) || error.code === 'registry-unavailable') throw error;
+  const isOfCatalog = about.catalogId !== undefined;
+  if (!isReadingFault(error) || (error.code === 'registry-unavailable' && !isOfCatalog)) throw error;
   return complaint('fault', about, error.code, error.message);
 }
 

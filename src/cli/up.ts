@@ -49,6 +49,9 @@ function demoConfig(context: CommandContext): Config {
     ALLOW_PRIVATE_ADDRESSES: 'true',
     DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
     DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
+    // What somebody publishes is to be found before they look for it.
+    CRAWL_INTERVAL_SECONDS: '4',
+    CRAWL_MIN_INTERVAL_SECONDS: '2',
   };
   return context.config(
     Object.fromEntries(Object.entries(demo).filter(([setting]) => !context.isSet(setting))),

@@ -1,4 +1,4 @@
-import { readRecord, requireIndexes } from '../discovery/crawl/read-node.ts';
+import { isNoHost, readRecord, requireIndexes } from '../discovery/crawl/read-node.ts';
 import {
   askRegistry,
   fetchDocument,
@@ -53,7 +53,10 @@ async function* verifyManifest(
   try {
     const [first, ...copies] = await openManifests(check);
     if (!first) {
-      const missing = `There is no manifest at ${about.url}`;
+      const places = [source.manifestUrls[0], source.otherManifestUrls?.[0]].filter(
+        (url) => url !== undefined,
+      );
+      const missing = `There is no manifest at ${places.join(' or ')}`;
       if (check.standIn === undefined) throw new CrawlFault('manifest-missing', `${missing}.`);
       const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record stands in.`;
       yield warning(about, 'manifest-missing', told);
@@ -64,7 +67,7 @@ async function* verifyManifest(
     const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
     const node = { ...check.node, keyNames: keyNamesOf(document, records) };
     const keys = await findKeys(reader, node, [claimedRecordId(document)]);
-    const host = source.host ?? hostOfFiles(document);
+    const host = source.host === undefined ? hostOfFiles(document) : new URL(first.opened.url).host;
     const manifest = trustManifest(first.opened, { node, host, keys });
     const { next_update: nextUpdate } = manifest.manifest;
     yield holds(about, `signed with ${manifest.signedBy}, next update ${nextUpdate}`);
@@ -145,12 +148,20 @@ async function openManifests({
   reader,
   signal,
 }: Omit<NodeCheck, 'node' | 'now'>): Promise<OpenedFile[]> {
-  const found: OpenedFile[] = [];
-  for (const url of source.manifestUrls) {
-    const answer = await fetchDocument(reader, 'manifest', url, { maxBytes: maxNodeFileBytes, signal });
-    if (answer.kind === 'opened') found.push(answer);
-  }
-  return found;
+  const open = async (urls: readonly string[]): Promise<OpenedFile[]> => {
+    const found: OpenedFile[] = [];
+    for (const url of urls) {
+      const answer = await fetchDocument(reader, 'manifest', url, { maxBytes: maxNodeFileBytes, signal });
+      if (answer.kind === 'opened') found.push(answer);
+    }
+    return found;
+  };
+  const found = await open(source.manifestUrls);
+  if (found.length > 0 || source.otherManifestUrls === undefined) return found;
+  return open(source.otherManifestUrls).catch((error) => {
+    if (isNoHost(error)) return [];
+    throw error;
+  });
 }
 
 /** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */

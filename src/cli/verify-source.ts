@@ -15,6 +15,8 @@ export interface TreeSource {
   fetcher: Fetcher;
   /** Where the manifest may be. */
   manifestUrls: readonly string[];
+  /** Where it may be if it is at none of these. */
+  otherManifestUrls?: readonly string[];
   /** Indexes that are known without a manifest. */
   indexUrls: readonly string[];
   /** The host that serves it; unknown for a directory. */

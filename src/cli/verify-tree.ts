@@ -45,7 +45,7 @@ async function* verifyIndex(
     const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
     yield holds(
       about,
-      `${signed}, ${counted(index.entries.length, 'catalog')}, next update ${index.nextUpdate}`,
+      `${signed}, ${counted(index.entries.length, 'catalog')}, next update ${index.nextUpdate ?? 'not announced'}`,
     );
     yield* staleness(about, index.nextUpdate, now);
     for (const { catalogId, fault: reason } of faults)

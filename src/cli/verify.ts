@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { askRegistry } from '../discovery/crawl/reader.ts';
-import { CrawlFault } from '../discovery/crawl/reasons.ts';
+import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { parseSubscriber } from './arguments.ts';
@@ -76,7 +76,7 @@ async function verify(
     const isHolding = report.faults.length === 0;
     context.print(options.json ? JSON.stringify({ isHolding, ...report }, null, 2) : renderVerdict(report));
   } catch (error) {
-    if (!(error instanceof CrawlFault) || error.code !== 'registry-unavailable') throw error;
+    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     throw new CommandError(
       `The registry at ${config.registryUrl} cannot be asked for keys. Start it, set REGISTRY_URL, or give the keys: --key recordId=publicKey, or a file with the registry's answer.`,
       error,

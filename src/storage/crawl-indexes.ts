@@ -93,7 +93,8 @@ export interface ReadIndex {
   modified?: string;
   /** Of the bytes as served. */
   digest?: string;
-  nextUpdate: Date;
+  /** Undefined where it announces none. */
+  nextUpdate: Date | undefined;
   signedBy?: string;
   entries: readonly ReadEntry[];
   /** Catalogs whose entry is there but was discarded: they are not absent. */
@@ -127,7 +128,12 @@ export async function recordIndex(
   lease: HostLease,
   row: IndexRow,
   read: ReadIndex,
-  { now, dueAt, hideUnconfirmed }: { now: Date; dueAt: Date; hideUnconfirmed: boolean },
+  {
+    now,
+    dueAt,
+    failures = 0,
+    hideUnconfirmed,
+  }: { now: Date; dueAt: Date; failures?: number; hideUnconfirmed: boolean },
 ): Promise<ReadEffects> {
   await holdLease(tx, lease);
   // Which entry counts is decided over all indexes of the node: one after the other, or one would not see what another has just brought.
@@ -135,11 +141,11 @@ export async function recordIndex(
   await tx.query(
     `update discovery.crawl_index
      set etag = case when listed then $3 end, modified = case when listed then $4 end, served_digest = case when listed then $9 end,
-       next_update = $5, signed_by = $6, read_at = $7, failures = 0, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
+       next_update = $5, signed_by = $6, read_at = $7, failures = $10, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
      where id = $1`,
     [
-      ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate],
-      ...[read.signedBy ?? null, now, dueAt, read.digest ?? null],
+      ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate ?? null],
+      ...[read.signedBy ?? null, now, dueAt, read.digest ?? null, failures],
     ],
   );
   await writeEntries(tx, row, read);

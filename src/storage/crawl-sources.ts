@@ -149,11 +149,9 @@ export interface NamedNode {
   /** Host and port that its manifest is asked for at. */
   host: string;
   configuredUrl?: string;
-  /** Its registry record lists indexes. */
-  listsIndexes?: boolean;
 }
 
-/** What a source names now: nodes that are new, or host something now, are due. Returns those that it named before and does not now. */
+/** What a source names now: nodes that are new are due. Returns those that it named before and does not now. */
 export async function nameNodes(
   tx: Transaction,
   sourceId: number,
@@ -176,13 +174,6 @@ export async function nameNodes(
      returning host_id`,
     [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null), now],
   );
-  const { rows: listing } = await tx.query<{ host_id: number }>(
-    `update discovery.crawl_node as node set due_at = $2, stir = stir + 1
-     where node = any ($1) and checked_at is not null and failures = 0 and manifest_url is null and due_at > $2
-       and not exists (select from discovery.crawl_index where node_id = node.id)
-     returning host_id`,
-    [nodes.filter(({ listsIndexes }) => listsIndexes).map(({ node }) => node), now],
-  );
   await tx.query(
     `insert into discovery.crawl_naming as known (source_id, node_id, present)
      select $1, id, true from discovery.crawl_node where node = any ($2)
@@ -197,7 +188,6 @@ export async function nameNodes(
      returning node.node`,
     [sourceId, names],
   );
-  const hosts = new Set([...due, ...listing].map(({ host_id: id }) => id));
-  await wakeHosts(tx, [...hosts], now);
+  await wakeHosts(tx, [...new Set(due.map(({ host_id: id }) => id))], now);
   return { vanished: vanished.map(({ node }) => node), changed };
 }

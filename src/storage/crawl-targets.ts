@@ -166,14 +166,15 @@ export async function countOtherResources(
 }
 
 /**
- * Which catalogs of a node are verified, now that these are known to be all of its revoked keys; returns those that changed. What is not verified
- * any more is read again: it may have been signed anew before.
+ * Which catalogs of a node are verified, now that these are known to be all of its revoked keys, but for some that nobody could be asked about:
+ * what those signed stays as it is, unless a revoked one signed it too. Returns the catalogs that changed. What is not verified any more is read
+ * again: it may have been signed anew before.
  */
 export async function judgeKeys(
   tx: Transaction,
   lease: HostLease,
   nodeId: number,
-  revoked: readonly string[],
+  { revoked, unasked }: { revoked: readonly string[]; unasked: readonly string[] },
   now: Date,
 ): Promise<{ catalogId: string; unverified: boolean }[]> {
   await holdLease(tx, lease);
@@ -183,8 +184,9 @@ export async function judgeKeys(
        due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then $3::timestamptz else due_at end
      where node_id = $1 and version is not null and retired_at is null
        and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
+       and ((content_keys || entry_key) && $2 or not (content_keys || entry_key) && $4)
      returning catalog_id as "catalogId", unverified_since is not null as unverified`,
-    [nodeId, revoked, now],
+    [nodeId, revoked, now, unasked],
   );
   return rows;
 }

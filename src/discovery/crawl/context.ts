@@ -9,6 +9,7 @@ import type { HintedIndex } from './read-hint.ts';
 import type { Reader } from './reader.ts';
 import type { ReadingFault } from './reasons.ts';
 import { createRoom, type Room } from './room.ts';
+import type { Polling } from './schedule.ts';
 import { createSparedHosts, type SparedHosts } from './spared-hosts.ts';
 import type { Aside } from './verify-aside.ts';
 
@@ -20,6 +21,7 @@ export interface CrawlContext extends DiscoveryContext {
   /** Other hosts than the one that is worked at. */
   spared: SparedHosts;
   policy: AcceptancePolicy;
+  polling: Polling;
   /** What the hints for MASTER catalogs led to lately, by their addresses. */
   hints: LookupCache<HintedIndex | ReadingFault>;
   /** For all files that are in work. */
@@ -47,6 +49,10 @@ export function createCrawlContext(context: DiscoveryContext, aside: Aside): Cra
     reader: { ...readerOf(config, { fetcher, registry, checker: () => schemas.checker() }), aside },
     spared: createSparedHosts(fetcher, now),
     policy: policyOf(config),
+    polling: {
+      shortestMs: config.CRAWL_MIN_INTERVAL_SECONDS * 1000,
+      longestMs: config.CRAWL_INTERVAL_SECONDS * 1000,
+    },
     room,
     hints: createLookupCache({ maxEntries: maxHints, keepMs: () => hintsKeptMs, now }),
   };

@@ -22,8 +22,8 @@ import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
-import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
-import { minPollMs, nextAttempt, nextPoll } from './schedule.ts';
+import { asReadingFault, CrawlFault, doubtsNode, passes, type ReadingFault } from './reasons.ts';
+import { nextAttempt, nextPoll, recheckSpacingMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 // The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
@@ -42,7 +42,7 @@ export async function crawlIndex(
 ): Promise<IndexOutcome> {
   const { reader, now } = context;
   try {
-    await checkKeys(context, lease, row);
+    const unasked = await checkKeys(context, lease, row);
     const isStale = row.next_update !== null && row.next_update <= now();
     const node = crawledNode(reader, row);
     const read = await readIndex(reader, node, row.url, {
@@ -50,9 +50,10 @@ export async function crawlIndex(
       signal,
     });
     if (read.kind === 'unchanged') {
-      return { kind: 'unchanged', dueAt: pollAfter(context, row.next_update ?? now()) };
+      if (unasked) throw unasked;
+      return { kind: 'unchanged', dueAt: pollAfter(context, row.next_update ?? undefined) };
     }
-    await record(context, lease, row, read);
+    await record(context, lease, row, read, unasked);
     return { kind: 'read' };
   } catch (error) {
     const fault = asReadingFault(error, signal);
@@ -63,17 +64,34 @@ export async function crawlIndex(
 
 /**
  * Keys that signed what is applied are looked up again: what a revoked one signed is not served until it is signed anew. An expired or
- * rotated key hides nothing that was verified before.
+ * rotated key hides nothing that was verified before. Where the registry could not be asked about one, what it signed stays as it is, and the
+ * fault is returned: it holds up nothing that others signed.
  */
-async function checkKeys(context: CrawlContext, lease: HostLease, row: IndexRow): Promise<void> {
+async function checkKeys(
+  context: CrawlContext,
+  lease: HostLease,
+  row: IndexRow,
+): Promise<CrawlFault | undefined> {
   const { database, registry, now } = context;
-  const states = await Promise.all(
-    row.keys.map(async (key) => (await askRegistry(() => registry.lookup(row.node, key)))?.state),
+  const answers = await Promise.allSettled(
+    row.keys.map((key) => askRegistry(() => registry.lookup(row.node, key))),
   );
-  const revoked = row.keys.filter((_, place) => states[place] === 'revoked');
-  if (revoked.length === 0 && !row.has_unverified) return;
+  const revoked: string[] = [];
+  const unasked: string[] = [];
+  let fault: CrawlFault | undefined;
+  for (const [place, key] of row.keys.entries()) {
+    const answer = answers[place];
+    if (answer?.status === 'fulfilled') {
+      if (answer.value?.state === 'revoked') revoked.push(key);
+      continue;
+    }
+    if (!(answer?.reason instanceof CrawlFault)) throw answer?.reason;
+    fault = answer.reason;
+    unasked.push(key);
+  }
+  if (revoked.length === 0 && !row.has_unverified) return fault;
   await database.transaction(async (tx) => {
-    const changed = await judgeKeys(tx, lease, row.node_id, revoked, now());
+    const changed = await judgeKeys(tx, lease, row.node_id, { revoked, unasked }, now());
     await settle(
       tx,
       row.node,
@@ -90,6 +108,7 @@ async function checkKeys(context: CrawlContext, lease: HostLease, row: IndexRow)
       });
     await writeLog(tx, lines, now());
   });
+  return fault;
 }
 
 async function record(
@@ -97,21 +116,31 @@ async function record(
   lease: HostLease,
   row: IndexRow,
   read: IndexReading,
+  unasked: CrawlFault | undefined,
 ): Promise<void> {
   const { database, config, now } = context;
   const at = now();
-  const nextUpdate = parseInstant(read.index.nextUpdate) ?? at;
-  const dueAt = pollAfter(context, nextUpdate);
+  const { nextUpdate: announced } = read.index;
+  const nextUpdate = announced === undefined ? undefined : (parseInstant(announced) ?? at);
+  // What the registry could not be asked about is asked again soon, as after a failure.
+  const isUnasked = unasked !== undefined || read.faults.some(({ fault }) => passes(fault));
+  const failures = isUnasked ? row.failures + 1 : 0;
+  const dueAt = isUnasked
+    ? nextAttempt(failures, { now: at, random: Math.random() })
+    : pollAfter(context, nextUpdate);
   const hideUnconfirmed = config.UNCONFIRMED === 'hide';
   const digested = await inTurns(readIndexOf(read, nextUpdate));
   await database.transaction(async (tx) => {
-    if (read.faults.length > 0) await recheckNode(tx, row.node_id, at, minPollMs);
+    if (read.faults.some(({ fault }) => doubtsNode(fault)))
+      await recheckNode(tx, row.node_id, at, recheckSpacingMs);
     const effects = await recordIndex(tx, lease, row, digested, {
-      ...{ now: at, dueAt, hideUnconfirmed },
+      ...{ now: at, dueAt, failures, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned, ...effects.retired]);
-    await writeLog(tx, linesOf(context, row, read, effects, nextUpdate <= at), at);
+    const isStale = nextUpdate !== undefined && nextUpdate <= at;
+    const told = unasked ? [lineOf(context, { node: row.node, indexUrl: row.url }, unasked)] : [];
+    await writeLog(tx, [...told, ...linesOf(context, row, read, effects, isStale)], at);
   });
 }
 
@@ -128,7 +157,7 @@ async function judgeNumber(
   throw new TrustFault('index', 'too-many-entries', message);
 }
 
-function* readIndexOf(read: IndexReading, nextUpdate: Date): Steps<ReadIndex> {
+function* readIndexOf(read: IndexReading, nextUpdate: Date | undefined): Steps<ReadIndex> {
   const { index, entries, faults, etag, modified, digest } = read;
   const received = new Map(index.entries.map((entry) => [catalogIdOf(entry), entry]));
   const digested: ReadEntry[] = [];
@@ -154,7 +183,12 @@ function* readIndexOf(read: IndexReading, nextUpdate: Date): Steps<ReadIndex> {
 }
 
 const entriesPerStep = 500;
-const keyFaults: readonly TrustFaultCode[] = ['key-unknown', 'key-unusable', 'node-unknown'];
+const keyFaults: readonly TrustFaultCode[] = [
+  'key-unknown',
+  'key-unusable',
+  'node-unknown',
+  'registry-unavailable',
+];
 
 function linesOf(
   context: CrawlContext,
@@ -182,8 +216,8 @@ async function settle(tx: Transaction, owner: string, ids: readonly string[]): P
   );
 }
 
-function pollAfter({ config, now }: CrawlContext, nextUpdate: Date): Date {
-  return nextPoll(nextUpdate, config.CRAWL_INTERVAL_SECONDS * 1000, { now: now(), random: Math.random() });
+function pollAfter({ polling, now }: CrawlContext, nextUpdate: Date | undefined): Date {
+  return nextPoll(nextUpdate, polling, { now: now(), random: Math.random() });
 }
 
 async function postpone(
@@ -197,7 +231,7 @@ async function postpone(
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
   const dueAt = nextAttempt(row.failures + 1, { now: at, random: Math.random() }, retryAfterMs);
   await database.transaction(async (tx) => {
-    if (!(fault instanceof CrawlFault)) await recheckNode(tx, row.node_id, at, minPollMs);
+    if (doubtsNode(fault)) await recheckNode(tx, row.node_id, at, recheckSpacingMs);
     await postponeIndex(tx, lease, row, dueAt);
     await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
   });

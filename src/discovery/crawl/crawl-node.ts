@@ -12,24 +12,24 @@ import { judgeEntriesAgain } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
-import { findNodeRecord, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
+import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
-import { nextNodeAttempt, nextNodeCheck, nextNodeLook } from './schedule.ts';
+import { nextNodeAttempt, nextPoll } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
-/** Finds the indexes of a node: manifest and record, read again at their own next_update, or when something did not verify. */
+/** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
 export async function crawlNode(
   context: CrawlContext,
   lease: HostLease,
   row: NodeRow,
   signal: AbortSignal,
 ): Promise<ReadingFault | undefined> {
-  const { database, reader, now } = context;
+  const { database, reader, polling, now } = context;
   let found: NodeRecord | undefined;
   try {
     const question = questionOf(row, now(), signal);
     found = await findNodeRecord(reader, question);
-    const host = hostOf(found.base);
+    const host = hostOf(found.places[0]);
     if (host !== row.host) {
       await database.transaction((tx) => moveNode(tx, lease, row, host, now()));
       return undefined;
@@ -43,11 +43,15 @@ export async function crawlNode(
     const fault = asReadingFault(error, signal);
     const at = now();
     const moment = { now: at, random: Math.random() };
-    const attempt = hostsNothing(row, found, fault)
-      ? { failures: 0, dueAt: nextNodeLook(moment) }
-      : { failures: row.failures + 1, dueAt: nextNodeAttempt(row.failures + 1, passes(fault), moment) };
+    if (hostsNothing(row, found, fault)) {
+      const dueAt = nextPoll(undefined, polling, moment);
+      await database.transaction((tx) => postponeNode(tx, lease, row, { now: at, failures: 0, dueAt }));
+      return undefined;
+    }
+    const failures = row.failures + 1;
+    const dueAt = nextNodeAttempt(failures, passes(fault), polling, moment);
     await database.transaction(async (tx) => {
-      await postponeNode(tx, lease, row, { now: at, ...attempt });
+      await postponeNode(tx, lease, row, { now: at, failures, dueAt });
       await writeLog(tx, [lineOf(context, { node: row.node }, fault)], at);
     });
     return fault;
@@ -56,13 +60,20 @@ export async function crawlNode(
 
 /**
  * Not every participant publishes files of its own. Where there never was a manifest, and the registry's record lists no index either ("the
- * only pointer a crawler has", self-hosted spec: Subscriber record pointer), nothing is wrong, and nobody need be asked often: as soon as the
- * record lists an index, the enumeration notices it.
+ * only pointer a crawler has", self-hosted spec: Subscriber record pointer), nothing is wrong, and nothing is told: it is looked at again when an
+ * index would be.
  */
-function hostsNothing(row: NodeRow, found: NodeRecord | undefined, { code }: ReadingFault): boolean {
+function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: ReadingFault): boolean {
   if (found === undefined || row.manifest_url !== null) return false;
   if (found.records.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0)) return false;
-  return code === 'manifest-missing' || (code === 'unreachable' && found.url === undefined);
+  return fault.code === 'manifest-missing' || isAtNamespace(found, fault);
+}
+
+/** It gave no address, or nothing is at it, and its namespace is the name of a host that serves something else, or nothing. */
+function isAtNamespace({ places, url }: NodeRecord, fault: ReadingFault): boolean {
+  const namespace = places.at(-1);
+  if (namespace === undefined || (url !== undefined && places.length === 1)) return false;
+  return fault instanceof CrawlFault && manifestUrlsAt(namespace).some((asked) => asked === fault.url);
 }
 
 /** Past its next_update, a manifest is fetched without conditions: its host may be confused about what is new. */
@@ -83,10 +94,9 @@ async function record(
   row: NodeRow,
   read: Parameters<typeof recordNode>[3],
 ): Promise<void> {
-  const { database, config, policy, now } = context;
+  const { database, config, policy, polling, now } = context;
   const at = now();
-  const intervalMs = config.CRAWL_INTERVAL_SECONDS * 1000;
-  const dueAt = nextNodeCheck(read.nextUpdate, intervalMs, { now: at, random: Math.random() });
+  const dueAt = nextPoll(read.nextUpdate, polling, { now: at, random: Math.random() });
   await database.transaction(async (tx) => {
     const unlisted = await recordNode(tx, lease, row, read, { now: at, dueAt });
     const faults = unlisted.map((url) => {

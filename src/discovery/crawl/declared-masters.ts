@@ -12,7 +12,7 @@ import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { EntryWork } from './entry-work.ts';
 import { readHint } from './read-hint.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
-import { minPollMs } from './schedule.ts';
+import { recheckSpacingMs } from './schedule.ts';
 
 // The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in three places: the indexes of
 // the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to.
@@ -101,7 +101,7 @@ async function followHint(
   if (acceptance.kind !== 'accepted') throw new CrawlFault(acceptance.kind, acceptance.reason);
   await database.transaction(async (tx) => {
     await settlePrecedence(tx, await wantMastersOf(tx, [{ node: identity, host }], now()));
-    await recheckMastersOf(tx, identity, now(), minPollMs);
+    await recheckMastersOf(tx, identity, now(), recheckSpacingMs);
   });
   return { node: identity, isHere: false };
 }

@@ -4,8 +4,8 @@ import { recheckNode } from '../../storage/crawl-nodes.ts';
 import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/crawl-targets.ts';
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
-import { CrawlFault, type ReadingFault } from './reasons.ts';
-import { minPollMs, nextAttempt } from './schedule.ts';
+import { CrawlFault, doubtsNode, type ReadingFault } from './reasons.ts';
+import { nextAttempt, recheckSpacingMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 // One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
@@ -55,8 +55,7 @@ export async function postpone(
   const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
   await context.database.transaction(async (tx) => {
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
-    if (faults.some((fault) => !(fault instanceof CrawlFault)))
-      await recheckNode(tx, row.node_id, now, minPollMs);
+    if (faults.some(doubtsNode)) await recheckNode(tx, row.node_id, now, recheckSpacingMs);
     await recordTarget(tx, lease, row, changes, dueAt);
     await writeLog(tx, linesOf(work, faults), now);
   });

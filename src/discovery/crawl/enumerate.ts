@@ -58,7 +58,7 @@ export function startEnumeration(context: CrawlContext): WorkLoop {
 }
 
 async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal: AbortSignal): Promise<void> {
-  const { database, config, now } = context;
+  const { database, polling, now } = context;
   const { kind, name, failures } = claim.row;
   const moment = () => ({ now: now(), random: Math.random() });
   try {
@@ -66,11 +66,16 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
     await database.transaction(async (tx) => {
       if (kind === 'masters') await settlePrecedence(tx, await wantMastersOf(tx, nodes, now()));
       else await recordNodes(tx, context, claim, nodes);
-      const dueAt = nextPoll(never, config.CRAWL_INTERVAL_SECONDS * 1000, moment());
+      const dueAt = nextPoll(undefined, polling, moment());
       await settle(tx, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
     });
   } catch (error) {
     if (!isReadingFault(error)) throw error;
+    if (kind === 'address' && error.code === 'manifest-missing') {
+      // Whoever is there hosts nothing yet.
+      const dueAt = nextPoll(undefined, polling, moment());
+      return settle(database, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
+    }
     context.logger.warn({ kind, name, reason: error.message }, 'cannot find out whom to crawl');
     const about = { node: kind === 'subscriber' ? name : '' };
     await database.transaction(async (tx) => {
@@ -80,8 +85,6 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
     });
   }
 }
-
-const never = new Date(8.64e15);
 
 async function recordNodes(
   tx: Transaction,
@@ -128,10 +131,7 @@ function namedBy(records: readonly ParticipantRecord[], registryName: string): N
     const node = identityOf(record.subscriberId, registryName);
     nodes.set(node, [...(nodes.get(node) ?? []), record]);
   }
-  return [...nodes].map(([node, own]) => ({
-    ...{ node, host: hostFor(node, own) },
-    listsIndexes: own.some(({ catalogIndexUrls }) => catalogIndexUrls.length > 0),
-  }));
+  return [...nodes].map(([node, own]) => ({ node, host: hostFor(node, own) }));
 }
 
 /** One that is none is told when the node is asked for: its own name must not hide all others. */

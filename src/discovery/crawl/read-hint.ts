@@ -43,7 +43,7 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
   const masters = entries
     .map(({ entry }) => entry)
     .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);
-  return { node: question.identity, networkMemberships, host: hostOf(found.base), masters };
+  return { node: question.identity, networkMemberships, host: hostOf(found.places[0]), masters };
 }
 
 /** Whose it claims to be. */

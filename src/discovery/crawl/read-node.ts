@@ -1,3 +1,4 @@
+import { hasCode } from '../../error-code.ts';
 import { splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import type { ManifestFile } from '../../protocol/signed-files.ts';
@@ -38,12 +39,18 @@ export interface NodeQuestion {
 /** Where the manifest of a node is asked for, and what the registry says about the node. */
 export interface NodeRecord {
   records: ParticipantRecord[];
-  /** An origin. */
-  base: string;
+  /** Origins; the second one where nothing is at the first. */
+  places: [base: string, ...more: string[]];
   url?: string;
 }
 
 const wellKnownPaths = ['/.well-known/dedi.index.json', '/.well-known/dedi.json'];
+
+/** @param place an origin */
+export function manifestUrlsAt(place: string): string[] {
+  return wellKnownPaths.map((path) => place + path);
+}
+
 /** They are opened at once, and not in a thread: compressed or not, they are small. */
 const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
 /** Of an index: no more can be remembered. */
@@ -60,30 +67,39 @@ export async function findNodeRecord(
     throw new TrustFault('manifest', 'node-unknown', `The registry has no usable record of ${identity}.`);
   }
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
-  const base = configuredUrl ?? url ?? `https://${splitIdentity(identity).namespace}`;
-  if (!URL.canParse(base))
+  const [base, ...more] = manifestPlaces(identity, configuredUrl ?? url);
+  if (base === undefined)
     throw new CrawlFault('bad-url', `${identity} has no url in the registry, and its namespace is no host.`);
-  return { records, base: new URL(base).origin, ...(url !== undefined && { url }) };
+  return { records, places: [base, ...more], ...(url !== undefined && { url }) };
+}
+
+/** The origins where the manifest of a node may be: that of its address, if it has one, and its namespace. */
+export function manifestPlaces(identity: string, address: string | undefined): string[] {
+  const bases = [address, `https://${splitIdentity(identity).namespace}`];
+  const origins = bases.flatMap((base) =>
+    base !== undefined && URL.canParse(base) ? [new URL(base).origin] : [],
+  );
+  return [...new Set(origins)];
 }
 
 export async function readNode(reader: Reader, question: NodeQuestion, found: NodeRecord): Promise<ReadNode> {
   const { identity, signal } = question;
-  const { records, base, url } = found;
+  const { records, url } = found;
   const known = {
     subscriberId: records[0]?.subscriberId ?? splitIdentity(identity).namespace,
     networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
     ...(url !== undefined && { url }),
   };
-  const answer = await fetchManifestAt(reader, base, question);
+  const { answer, place } = await fetchManifest(reader, question, found);
   if (answer === 'unchanged') return { ...known, manifest: keptManifest(question) };
   if (answer === 'missing')
-    return { ...known, indexUrls: requireIndexes(reader, identity, urlsOfRegistry(reader, base, records)) };
+    return { ...known, indexUrls: requireIndexes(reader, identity, urlsOfRegistry(reader, found)) };
 
   const { opened, etag, modified } = answer;
   const keyNames = keyNamesOf(opened.document, records);
   const node = { ...hostingNode(reader, identity, records), keyNames };
   const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
-  const manifest = trustManifest(opened, { node, host: new URL(base).host, keys });
+  const manifest = trustManifest(opened, { node, host: new URL(place).host, keys });
   const { record } = await readRecord(reader, node, manifest, signal);
   return {
     ...known,
@@ -113,6 +129,32 @@ export function crawledNode(
   };
 }
 
+/** Only where a place answers that there is no manifest, the next one is asked: any other failure may pass. */
+async function fetchManifest(
+  reader: Reader,
+  { configuredUrl, ...question }: NodeQuestion,
+  { places }: NodeRecord,
+): Promise<{ answer: OpenedFile | 'unchanged' | 'missing'; place: string }> {
+  const [base, ...more] = places;
+  const answer = await fetchManifestAt(reader, base, {
+    ...question,
+    ...(configuredUrl !== undefined && { configuredUrl }),
+  });
+  const [namespace] = more;
+  if (answer !== 'missing' || namespace === undefined) return { answer, place: base };
+  try {
+    return { answer: await fetchManifestAt(reader, namespace, question), place: namespace };
+  } catch (error) {
+    if (isNoHost(error)) return { answer, place: base };
+    throw error;
+  }
+}
+
+/** A namespace need not be the name of a host: where it is none, nothing is there. */
+export function isNoHost(error: unknown): boolean {
+  return error instanceof CrawlFault && hasCode(error.cause, 'ENOTFOUND');
+}
+
 export async function fetchManifestAt(
   reader: Reader,
   base: string,
@@ -122,8 +164,7 @@ export async function fetchManifestAt(
     ...{ ...nodeFileLimits, signal },
     ...(configuredUrl !== undefined && { operatorConfigured: true }),
   };
-  for (const path of wellKnownPaths) {
-    const url = base + path;
+  for (const url of manifestUrlsAt(base)) {
     const condition = manifest?.url === url ? manifest : undefined;
     const answer = await fetchDocument(reader, 'manifest', url, { ...options, condition });
     if (answer.kind === 'opened') return answer;
@@ -138,17 +179,14 @@ function keptManifest({ manifest }: NodeQuestion): ReadNode['manifest'] {
 }
 
 /** Without a manifest nothing that the node signed leads to its indexes: the registry's own record must do. */
-function urlsOfRegistry(
-  { requireManifest }: Reader,
-  base: string,
-  records: readonly ParticipantRecord[],
-): string[] {
-  if (requireManifest) {
-    throw new CrawlFault('manifest-missing', `There is no manifest at ${base}.`, {
-      url: base + wellKnownPaths[0],
+function urlsOfRegistry({ requireManifest }: Reader, { places, records }: NodeRecord): string[] {
+  const urls = [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
+  if (requireManifest || urls.length === 0) {
+    throw new CrawlFault('manifest-missing', `There is no manifest at ${places.join(' or ')}.`, {
+      url: manifestUrlsAt(places[0])[0],
     });
   }
-  return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
+  return urls;
 }
 
 /** The first of the files that holds the node's record. */
@@ -170,11 +208,16 @@ export async function readRecord(
       const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
       return { file, record: trustSubscriberRecord(opened, { node, manifest, keys }) };
     } catch (error) {
-      if (!(error instanceof TrustFault) || error.code !== 'record-missing') throw error;
+      if (!(error instanceof TrustFault && isOfAnother(error))) throw error;
       fault = error;
     }
   }
   throw fault;
+}
+
+/** The file is no good, but the manifest may name another one. */
+function isOfAnother({ code }: TrustFault): boolean {
+  return code === 'record-missing' || code === 'record-inactive';
 }
 
 /** The only pointer that a crawler has: without it, a node silently never appears. Returns the indexes that are read. */

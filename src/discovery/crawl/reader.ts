@@ -1,5 +1,4 @@
 import { ProtocolError } from '../../protocol/errors.ts';
-import type { KeyLookup } from '../../protocol/registry-record.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { Check } from '../../rules/check-attributes.ts';
 import { type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
@@ -9,7 +8,7 @@ import {
   openDocument,
   type ServedFile,
 } from '../../rules/self-hosted/open-document.ts';
-import type { HostingNode } from '../../rules/self-hosted/signer.ts';
+import type { HostingNode, KeyAnswer } from '../../rules/self-hosted/signer.ts';
 import type { IndexLimits } from '../../rules/self-hosted/trust-index.ts';
 import type { Fetched, Fetcher, FetchOptions } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
@@ -155,15 +154,19 @@ export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
   { identity, keyNames }: HostingNode,
   claimed: readonly (string | undefined)[],
-): Promise<Map<string, KeyLookup>> {
+): Promise<Map<string, KeyAnswer>> {
   const wanted = [...new Set(claimed.filter((name) => name !== undefined))];
+  const ask = (name: string) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name));
   const found = await Promise.all(
-    wanted
-      .slice(0, maxKeysAtOnce)
-      .map((name) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name))),
+    wanted.slice(0, maxKeysAtOnce).map((name): Promise<KeyAnswer> => ask(name).catch(asUnavailable)),
   );
   const reason = `it was not asked, because more than ${maxKeysAtOnce} keys are claimed`;
   return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key', reason }]));
+}
+
+function asUnavailable(error: unknown): KeyAnswer {
+  if (!(error instanceof CrawlFault)) throw error;
+  return { kind: 'unavailable', reason: error.message };
 }
 
 /** That the registry cannot be asked says nothing about the node: it is tried again. */

@@ -40,7 +40,6 @@ const driverHints = {
   'file-missing': 'Upload content before the index that names it, and keep it for as long as it is named.',
   'verifies-too-slowly': 'Split the index, or publish smaller files.',
   'daily-quota': 'Publish change files instead of new baselines; reading goes on tomorrow.',
-  'registry-unavailable': 'Nothing: the registry could not be asked, and the check will be repeated.',
   'manifest-missing': 'Serve a signed manifest at /.well-known/dedi.index.json.',
   'no-index-urls': 'Set meta.catalog_index_urls in the Subscriber record.',
   'too-many-indexes': 'List fewer indexes, each with more catalogs.',
@@ -98,5 +97,10 @@ export function endsWork(error: unknown): boolean {
 
 /** Says nothing about what was asked for: the host or the registry could not be asked. */
 export function passes(fault: ReadingFault): boolean {
-  return fault instanceof CrawlFault && (fault.hostFailed || fault.code === 'registry-unavailable');
+  return fault.code === 'registry-unavailable' || (fault instanceof CrawlFault && fault.hostFailed);
+}
+
+/** Something did not verify: what the manifest and the record of its node say may be another thing by now. */
+export function doubtsNode(fault: ReadingFault): boolean {
+  return fault instanceof TrustFault && !passes(fault);
 }

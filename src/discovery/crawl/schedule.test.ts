@@ -1,50 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import {
-  nextAttempt,
-  nextNodeAttempt,
-  nextNodeCheck,
-  nextNodeLook,
-  nextPoll,
-  restUntil,
-} from './schedule.ts';
+import { nextAttempt, nextNodeAttempt, nextPoll, restUntil } from './schedule.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
-const intervalMs = 300_000;
+const polling = { shortestMs: 30_000, longestMs: 300_000 };
 const at = (seconds: number) => new Date(now.getTime() + seconds * 1000);
 const seconds = (date: Date) => (date.getTime() - now.getTime()) / 1000;
 const moment = (random = 0) => ({ now, random });
 
-describe('an index', () => {
+describe('an index, a manifest, or a node that hosts nothing yet', () => {
   it.each([
     ['at its next_update', 120, 120],
     ['after the interval where that is sooner', 86_400, 300],
+    ['after the interval where it announces no update', undefined, 300],
     ['not before half a minute, also when its next_update is over', -5, 30],
     ['not before half a minute, also when its next_update is close', 2, 30],
   ])('is polled again %s', (_when, nextUpdate, expected) => {
-    expect(seconds(nextPoll(at(nextUpdate), intervalMs, moment()))).toBe(expected);
+    const announced = nextUpdate === undefined ? undefined : at(nextUpdate);
+    expect(seconds(nextPoll(announced, polling, moment()))).toBe(expected);
   });
 
   it('is polled a little later at random, so that what began together does not stay together', () => {
-    expect(seconds(nextPoll(at(120), intervalMs, moment(1)))).toBeCloseTo(132);
-  });
-});
-
-describe('a manifest', () => {
-  it('is read again at its own next_update', () => {
-    expect(seconds(nextNodeCheck(at(7200), intervalMs, moment()))).toBe(7200);
-  });
-
-  it('is read again after the interval where it announces none, or one that is over', () => {
-    expect(seconds(nextNodeCheck(undefined, intervalMs, moment()))).toBe(300);
-    expect(seconds(nextNodeCheck(at(-60), intervalMs, moment()))).toBe(300);
-  });
-
-  it('is read again within a day, whatever it announces', () => {
-    expect(seconds(nextNodeCheck(at(1e7), intervalMs, moment()))).toBe(86_400);
-  });
-
-  it('is looked for once a day where there was none, and none is to be expected', () => {
-    expect(seconds(nextNodeLook(moment()))).toBe(86_400);
+    expect(seconds(nextPoll(at(120), polling, moment(1)))).toBeCloseTo(132);
   });
 });
 
@@ -67,8 +43,9 @@ describe('what failed', () => {
     expect(seconds(restUntil(1, moment(1), 3_600_000))).toBe(300);
   });
 
-  it('is, for a node, tried soon only where the trouble may pass', () => {
-    expect(seconds(nextNodeAttempt(1, true, moment(1)))).toBe(1);
-    expect(seconds(nextNodeAttempt(1, false, moment(1)))).toBe(30);
+  it('is, for a node, tried sooner than it would be polled only where the trouble may pass', () => {
+    const delays = [1, 2, 40].map((failures) => seconds(nextNodeAttempt(failures, true, polling, moment(1))));
+    expect(delays).toEqual([1, 2, 330]);
+    expect(seconds(nextNodeAttempt(1, false, polling, moment(0)))).toBe(300);
   });
 });

@@ -1,7 +1,7 @@
 // When something is looked at again. Pure: the time and the randomness are arguments.
 
-export const minPollMs = 30_000;
-const maxNodeCheckMs = 24 * 3_600_000;
+/** Between two looks at a node because something of it did not verify. */
+export const recheckSpacingMs = 30_000;
 const firstDelayMs = 1_000;
 const maxEntryDelayMs = 6 * 3_600_000;
 const maxHostDelayMs = 5 * 60_000;
@@ -14,33 +14,33 @@ export interface Moment {
   random: number;
 }
 
-/** The next poll of an index: at its next_update, but neither all the time nor less often than the interval says. */
-export function nextPoll(nextUpdate: Date, intervalMs: number, { now, random }: Moment): Date {
-  const untilUpdate = nextUpdate.getTime() - now.getTime();
-  const delay = Math.max(minPollMs, Math.min(untilUpdate, intervalMs));
-  return after(now, delay * (1 + jitter * random));
+/** How often what is well is polled. */
+export interface Polling {
+  /** CRAWL_MIN_INTERVAL_SECONDS and CRAWL_INTERVAL_SECONDS. */
+  shortestMs: number;
+  longestMs: number;
 }
 
-/** Manifest and record are read again at their own next_update. */
-export function nextNodeCheck(
+/**
+ * The next poll of an index, of a manifest with its record, or of a node that hosts nothing yet: at the next_update that is announced, if any, but
+ * neither all the time nor less often than the interval says.
+ */
+export function nextPoll(
   nextUpdate: Date | undefined,
-  intervalMs: number,
+  { shortestMs, longestMs }: Polling,
   { now, random }: Moment,
 ): Date {
-  const untilUpdate = nextUpdate ? nextUpdate.getTime() - now.getTime() : intervalMs;
-  const delay = Math.max(minPollMs, Math.min(untilUpdate <= 0 ? intervalMs : untilUpdate, maxNodeCheckMs));
+  const untilUpdate = nextUpdate ? nextUpdate.getTime() - now.getTime() : longestMs;
+  const delay = Math.max(shortestMs, Math.min(untilUpdate, longestMs));
   return after(now, delay * (1 + jitter * random));
 }
 
-/** The next look at a participant that hosts nothing. */
-export function nextNodeLook({ now, random }: Moment): Date {
-  return after(now, maxNodeCheckMs * (1 + jitter * random));
-}
-
-/** The next attempt at a node that could not be read: at once only where the trouble may well pass. */
-export function nextNodeAttempt(failures: number, passes: boolean, { now, random }: Moment): Date {
-  const firstMs = passes ? firstDelayMs : minPollMs;
-  return after(now, backoffMs(failures, maxEntryDelayMs, random, firstMs));
+/** The next attempt at a node that could not be read: sooner than it would be polled only where the trouble may well pass. */
+export function nextNodeAttempt(failures: number, passes: boolean, polling: Polling, moment: Moment): Date {
+  const poll = nextPoll(undefined, polling, moment);
+  if (!passes) return poll;
+  const attempt = nextAttempt(failures, moment);
+  return new Date(Math.min(attempt.getTime(), poll.getTime()));
 }
 
 /** The next attempt at something that failed a number of times. */
@@ -60,8 +60,8 @@ export function restUntil(failures: number, { now, random }: Moment, retryAfterM
 }
 
 /** Exponential, in the upper half at random. */
-function backoffMs(failures: number, maxMs: number, random: number, firstMs = firstDelayMs): number {
-  const ceiling = Math.min(firstMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
+function backoffMs(failures: number, maxMs: number, random: number): number {
+  const ceiling = Math.min(firstDelayMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
   return ceiling * (0.5 + random / 2);
 }
 

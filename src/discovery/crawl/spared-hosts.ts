@@ -45,6 +45,6 @@ export function createSparedHosts(fetcher: Fetcher, now: () => Date): SparedHost
   };
 }
 
-function stillResting(url: string, { code, message }: CrawlFault, retryAfterMs: number): CrawlFault {
-  return new CrawlFault(code, message, { url, hostFailed: true, retryAfterMs });
+function stillResting(url: string, { code, message, cause }: CrawlFault, retryAfterMs: number): CrawlFault {
+  return new CrawlFault(code, message, { url, hostFailed: true, retryAfterMs, cause });
 }

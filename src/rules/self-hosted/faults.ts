@@ -36,10 +36,13 @@ export const trustHints = {
     'Register the signing key under this record id in the registry, or sign with a registered one.',
   'key-unusable': 'Sign the document again with a live key; a revoked or expired one is not accepted.',
   'key-foreign': "Sign with a key of the node itself: another node's key proves nothing about it.",
+  'registry-unavailable': 'Nothing: the registry could not be asked, and the check will be repeated.',
   'node-unknown': 'Register the node in the registry that the crawler asks.',
   'domain-mismatch':
     'Set the domain of the manifest to the host that serves it, or to the namespace of the node.',
   'record-missing': 'List a file with the Subscriber record of this node in the manifest.',
+  'record-inactive':
+    'Set registry.state of the Subscriber record file to active, if the node is to be found.',
   'node-mismatch': 'Set nodeId of the index to the identity of the node whose record lists it.',
   'too-many-entries': 'Split the index: a node may have several, one per provider or segment.',
   'entry-twice': 'List every catalogId once in an index.',

@@ -46,8 +46,12 @@ function rawKey(text: string | undefined): string | undefined {
   }
 }
 
-/** What the registry says about the record ids that documents claim to be signed with. */
-export type Keys = ReadonlyMap<string, KeyLookup>;
+/**
+ * What the registry says about the record ids that documents claim to be signed with. That it could not be asked about one of them is a value
+ * here: what is signed with the others need not wait for it.
+ */
+export type Keys = ReadonlyMap<string, KeyAnswer>;
+export type KeyAnswer = KeyLookup | { kind: 'unavailable'; reason: string };
 
 /** The record id of the key that a document claims, so that it can be looked up; undefined where it claims none. */
 export function claimedRecordId(document: JsonObject): string | undefined {
@@ -73,7 +77,7 @@ export function verifySigner(
       `The ${kind} is signed with a key of ${subscriberId}, not of ${node.identity}.`,
     );
   }
-  const lookup = keys.get(recordId) ?? { kind: 'unknown-key' };
+  const lookup: KeyAnswer = keys.get(recordId) ?? { kind: 'unknown-key' };
   if (lookup.kind !== 'key') throw unusable(kind, recordId, node, lookup);
   try {
     verifyDocument(document, lookup.publicKey);
@@ -119,9 +123,15 @@ function unusable(
   kind: HostedDocument,
   recordId: string,
   { identity }: HostingNode,
-  lookup: Exclude<KeyLookup, { kind: 'key' }>,
+  lookup: Exclude<KeyAnswer, { kind: 'key' }>,
 ): TrustFault {
   switch (lookup.kind) {
+    case 'unavailable':
+      return new TrustFault(
+        kind,
+        'registry-unavailable',
+        `The ${kind} is signed with ${recordId} of ${identity}, about which the registry could not be asked: ${lookup.reason}`,
+      );
     case 'unusable':
       return new TrustFault(
         kind,

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../protocol/json.ts';
 import { signDocument } from '../../protocol/signed-document.ts';
 import type { HostedDocument } from './faults.ts';
 import { openDocument } from './open-document.ts';
+import type { Keys } from './signer.ts';
 import { claimedKeysOfIndex, trustEntries, trustEntry, trustIndex } from './trust-index.ts';
 
 const hosted = hostedNode();
@@ -17,7 +18,7 @@ const limits = { maxEntries: 3, maxChanges: 2, maxMasters: 2 };
 const fault = (document: HostedDocument, code: string) => expect.objectContaining({ document, code });
 
 const open = (document: Json) => openDocument('index', served(url, document), { maxInflatedBytes: 1e6 });
-const readIndex = (document: JsonObject, allowUnsigned = false, keys = hosted.keys()) =>
+const readIndex = (document: JsonObject, allowUnsigned = false, keys: Keys = hosted.keys()) =>
   trustIndex(open(document), { node, keys, limits, allowUnsigned });
 const readEntry = (entry: unknown, keys = hosted.keys()) => trustEntry(entry, { url, node, keys, limits });
 const readEntries = (entries: readonly unknown[]) =>
@@ -62,10 +63,14 @@ describe('an index', () => {
     expect(() => readIndex(hosted.index([]), false, new Map())).toThrow(fault('index', 'key-unknown'));
   });
 
-  it('malformed: without next_update is refused', () => {
-    expect(() => readIndex(hosted.index([], { next_update: undefined }))).toThrow(
-      fault('index', 'malformed'),
-    );
+  it('malformed: with a next_update that is no time is refused; without one it is read', () => {
+    expect(() => readIndex(hosted.index([], { next_update: 'soon' }))).toThrow(fault('index', 'malformed'));
+    expect(readIndex(hosted.index([], { next_update: undefined })).nextUpdate).toBeUndefined();
+  });
+
+  it('registry-unavailable: signed with a key that nobody could be asked about is not judged', () => {
+    const keys = new Map([['key-1', { kind: 'unavailable', reason: 'It is down.' } as const]]);
+    expect(() => readIndex(hosted.index([]), false, keys)).toThrow(fault('index', 'registry-unavailable'));
   });
 
   it('too-many-entries: beyond the limit is refused', () => {

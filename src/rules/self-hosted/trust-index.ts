@@ -14,7 +14,8 @@ const trusted = Symbol('trusted');
 
 export interface TrustedIndex {
   readonly url: string;
-  readonly nextUpdate: string;
+  /** Undefined where it announces none. */
+  readonly nextUpdate: string | undefined;
   /** As received, not judged yet. */
   readonly entries: readonly unknown[];
   /** Undefined where an index without a signature is allowed and this one has none. */

@@ -147,6 +147,12 @@ describe('a Subscriber record', () => {
     );
   });
 
+  it('record-inactive: a file whose registry is inactive is refused, in any case', () => {
+    const registry = { name: 'beckn_subscriber', state: 'Inactive', updated_at: '2026-03-01T12:00:00Z' };
+    expect(() => readRecord(hosted.record({ registry }))).toThrow(fault('record', 'record-inactive'));
+    expect(readRecord(hosted.record({ registry: { ...registry, state: 'active' } })).signedBy).toBe('key-1');
+  });
+
   it('record-missing: a file without a record of the node is refused', () => {
     expect(() => readRecord(bare({}, { subscriber_id: 'other.example.org' }))).toThrow(
       fault('record', 'record-missing'),

@@ -1,4 +1,5 @@
 import { splitIdentity } from '../../protocol/identity.ts';
+import { isJsonObject, type Json } from '../../protocol/json.ts';
 import {
   type HostedRecord,
   parseManifest,
@@ -68,6 +69,13 @@ export function trustSubscriberRecord(
   const isSigned = document.proof !== undefined || document.signature !== undefined;
   const signedBy = isBare && !isSigned ? undefined : verifySigner('record', document, node, keys);
   const records = wellFormed('record', url, () => parseSubscriberRecords(document));
+  if (isInactive(document.registry)) {
+    throw new TrustFault(
+      'record',
+      'record-inactive',
+      `The file at ${url} is that of a registry whose state is inactive.`,
+    );
+  }
   const own = records.filter(({ subscriberId }) => namesNode(subscriberId, node));
   if (own.length === 0) {
     throw new TrustFault(
@@ -78,6 +86,12 @@ export function trustSubscriberRecord(
   }
   const nextUpdate = typeof document.next_update === 'string' ? document.next_update : undefined;
   return { catalogIndexUrls: indexUrls(own), nextUpdate, signedBy, [trusted]: 'record' };
+}
+
+/** A bare record is that of no registry. */
+function isInactive(registry: Json | undefined): boolean {
+  const state = isJsonObject(registry) ? registry.state : undefined;
+  return typeof state === 'string' && state.toLowerCase() === 'inactive';
 }
 
 /** Runs a parser of somebody else's document. */
