@@ -281,7 +281,7 @@ describe('a subscriber record', () => {
     type: 'dedi-file',
     source_url: 'https://bpp.example.org/dedi/subscriber.json',
     next_update,
-    publisher: { domain: 'bpp.example.org', key: 'key-1' },
+    publisher: { domain: 'bpp.example.org', key: { kid: 'key-1', kty: 'OKP', crv: 'Ed25519', x: 'x' } },
     namespace: 'bpp.example.org',
     registry: { name: 'beckn_subscriber', state: 'live', updated_at: '2026-03-01T00:00:00Z' },
     records: [record],
@@ -292,6 +292,8 @@ describe('a subscriber record', () => {
     validator(SubscriberRecordFile)(file);
     const read = { recordId: 'key-1', subscriberId: 'bpp.example.org', catalogIndexUrls: [url] };
     expect(parseSubscriberRecords(file)).toEqual([expect.objectContaining(read)]);
+    const named = { ...file, publisher: { ...file.publisher, key: 'key-1' } };
+    expect(parseSubscriberRecords(named)).toEqual([expect.objectContaining(read)]);
     expect(parseSubscriberRecords(record)).toEqual([expect.objectContaining(read)]);
   });
 
