@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
@@ -109,9 +111,17 @@ function firstSteps(config: Config): string {
   const page = config.OPERATIONS_PORT === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
   const index = indexUrl({ baseUrl: config.catalogBaseUrl }, defaultIndexName);
   return `
-Signpost is up. In another terminal:
-  npx signpost send examples/publish-chargers.json --as provider.signpost.test --to ${config.identities.catalog.url} --wait
+Signpost is up. In another terminal, in the same folder:
+  npx signpost send ${nameExample('publish-chargers.json')} --as provider.signpost.test --to ${config.identities.catalog.url} --wait
   npx signpost discover fast charger --near 12.97,77.64 --within 5km
   npx signpost discover charger --near 12.32,76.65     crawled from signed files: ${index}
 API: ${config.identities.catalog.url}/${page}    Ctrl-C stops everything.`;
+}
+
+/** As it can be typed in this folder: the examples are wherever this package is installed. */
+function nameExample(name: string): string {
+  const file = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+  const below = relative('', file);
+  const path = below.startsWith('..') ? file : below;
+  return /^[\w./@+-]+$/.test(path) ? path : JSON.stringify(path);
 }

@@ -37,9 +37,14 @@ export async function freePorts(): Promise<Record<string, string>> {
   return Object.fromEntries(names.map((name, index) => [name, `${ports[index]}`]));
 }
 
-export function startUp(dataDir: string, settings: Record<string, string>): UpProcess {
-  const child = spawn(process.execPath, [commandLine, 'up'], {
-    cwd: dataDir, // away from any .env file
+/** `command` is the command line to start, in case of another than the built one; `cwd` is where, away from any .env file. */
+export function startUp(
+  dataDir: string,
+  settings: Record<string, string>,
+  { command = commandLine, cwd = dataDir } = {},
+): UpProcess {
+  const child = spawn(process.execPath, [command, 'up'], {
+    cwd,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
