@@ -169,6 +169,30 @@ describe('FULL', () => {
     expect(now).not.toHaveProperty('isActive');
   });
 
+  it('of bad resources and a good offer is REJECTED, and the live catalog stays as it is', async () => {
+    const live = catalog('live', { resources: [charger('c'), charger('d')] });
+    await publish(live);
+    const bad = [charger('c', { connectorType: 'Wooden' }), charger('d', { connectorType: 'Wooden' })];
+    const result = await publish(catalog('live', { resources: bad, offers: [offer('o')] }), {
+      updateMode: 'FULL',
+    });
+    expect(result).toMatchObject({ status: 'REJECTED', errors: [{}, {}] });
+    const now = await searched(provider, 'live');
+    expect(now).toMatchObject({ resources: live.resources });
+    expect(now).not.toHaveProperty('offers');
+  });
+
+  it('tells of a served resource whose new form is refused that it is no longer served', async () => {
+    await publish(catalog('falling', { resources: [charger('c'), charger('d')] }));
+    const wooden = { connectorType: 'Wooden' };
+    const resources = [charger('c', wooden), charger('d'), charger('e', wooden)];
+    const result = await publish(catalog('falling', { resources }), { updateMode: 'FULL' });
+    expect(result).toMatchObject({ status: 'PARTIAL', stats: { itemCount: 1 } });
+    expect(result.errors[0].message).toMatch(/resources\[0\].* was served until now and no longer is$/);
+    expect(result.errors[1].message).not.toContain('served');
+    expect((await searched(provider, 'falling')).resources).toEqual([charger('d')]);
+  });
+
   it('in which nothing is acceptable is REJECTED and changes nothing', async () => {
     await publish(catalog('kept', { resources: [charger('c')] }));
     const result = await publish(

@@ -6,6 +6,7 @@ import {
   type Submission,
   variantsOf,
 } from '../rules/submission.ts';
+import { findResourceIds } from '../storage/catalog-documents.ts';
 import { type CatalogRow, lockCatalogId } from '../storage/catalogs.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
@@ -43,6 +44,10 @@ export async function loadKnown(
     },
     extensions,
     masters: masterResourceIds.length > 0 ? await holdMasters(tx, masterResourceIds) : new Map(),
+    servedIds:
+      stored && submission.updateMode === 'FULL'
+        ? await findResourceIds(tx, stored.key, resourceIdsOf(submission))
+        : new Set(),
     variantHolders: stored ? await findVariantHolders(tx, stored.key, submission) : new Map(),
     contestedId:
       isWidened && submission.catalogType === 'MASTER'

@@ -133,6 +133,14 @@ describe('a catalog of which nothing is accepted', () => {
   });
 });
 
+describe('a catalog of which none of the resources is accepted', () => {
+  it.each<UpdateMode>(['MERGE', 'FULL'])('changes nothing, by %s, though its offers are', (updateMode) => {
+    const accepted = { catalog: stored, resources: [], offers: [{ id: 'o1' }] };
+    expect(applyPublish(membersOf(stored), accepted, updateMode)).toBeUndefined();
+    expect(applyPublish(undefined, accepted, updateMode)).toBeUndefined();
+  });
+});
+
 describe('for any catalogs', () => {
   const id = fc.constantFrom('a', 'b', 'c', 'd', '__proto__', 'constructor');
   const name = fc.constantFrom('x', 'y', 'z');

@@ -29,8 +29,8 @@ export interface AcceptedParts<R = Resource> {
 
 /**
  * The change that the accepted parts of a submitted catalog make to the stored one, of which only the catalog-level
- * members are needed. Undefined where nothing changes: nothing was acceptable, or neither a resource nor an offer would be
- * left. Since that holds for every change, a stored catalog is never empty, and a MERGE into it leaves something.
+ * members are needed. Undefined where nothing changes: nothing was acceptable, none of the resources was, or neither a
+ * resource nor an offer would be left. Since that holds for every change, a stored catalog is never empty, and a MERGE into it leaves something.
  */
 export function applyPublish<R = Resource>(
   current: CatalogMembers | undefined,
@@ -42,6 +42,7 @@ export function applyPublish<R = Resource>(
   const isEmpty = resources.length + offers.length === 0;
   const wasEmpty = submittedResources.length + submittedOffers.length === 0;
   if (isEmpty && (!wasEmpty || kept === undefined)) return undefined;
+  if (resources.length === 0 && submittedResources.length > 0) return undefined;
   return { members: { ...kept, ...given }, resources, offers, removesOthers: kept === undefined };
 }
 

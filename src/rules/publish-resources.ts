@@ -22,7 +22,7 @@ export function acceptResources(question: ResourcesInQuestion): ResourceUpsert[]
   const judge = submission.catalogType === 'MASTER' ? judgeMaster : judgeRegular;
   const accepted = (submission.catalog.resources ?? []).flatMap((resource, index) => {
     const verdict = judge(resource, [...submission.at, 'resources', index], question);
-    return Array.isArray(verdict) ? faults.refuse(verdict) : verdict;
+    return Array.isArray(verdict) ? faults.refuse(verdict, resource.id) : verdict;
   });
   return withoutTakenVariants(accepted, question);
 }

@@ -202,9 +202,32 @@ describe('a catalog of which parts are refused', () => {
     );
   });
 
-  it('is PARTIAL when only offers are accepted', () => {
-    const outcome = publish(catalog({ resources: [coffee('r1', { grams: '1' })], offers: [{ id: 'o1' }] }));
-    expect(outcome.result).toMatchObject({ status: 'PARTIAL', stats: { itemCount: 0 } });
+  it.each(['MERGE', 'FULL'] as const)(
+    'is REJECTED by %s and unchanged when none of its resources is accepted, whatever its offers are',
+    (updateMode) => {
+      const submitted = catalog({ resources: [coffee('r1', { grams: '1' })], offers: [{ id: 'o1' }] });
+      const known = { stored: stored(), servedIds: new Set(['r1']) };
+      const outcome = publish(submitted, known, { updateMode });
+      expect(outcome.result.status).toBe('REJECTED');
+      expect(outcome.result.errors).toHaveLength(1);
+      expect(outcome.result.errors?.[0]?.message).not.toContain('no longer');
+      expect(outcome.change).toBeUndefined();
+    },
+  );
+
+  it('says of what was served, and falls out of a FULL because its new form is refused, that it no longer is', () => {
+    const bad = { grams: '1' };
+    const submitted = catalog({ resources: [coffee('r1', bad), coffee('r2'), coffee('new', bad)] });
+    const known = { stored: stored(), servedIds: new Set(['r1', 'r2']) };
+    const messages = publish(submitted, known, { updateMode: 'FULL' }).result.errors?.map(
+      ({ message }) => message,
+    );
+    expect(messages?.[0]).toMatch(
+      /^message\.catalogs\[0\]\.resources\[0\]\..*; the resource was served until now and no longer is$/,
+    );
+    expect(messages?.[1]).not.toContain('served');
+    const merged = publish(submitted, known, { updateMode: 'MERGE' }).result.errors;
+    expect(JSON.stringify(merged)).not.toContain('served');
   });
 
   it('by FULL holds only what was accepted afterwards', () => {

@@ -49,17 +49,18 @@ export function processCatalog(
     return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list());
   }
   const stats = statsOf(change);
+  const errors = faults.list((id) => change.removesOthers && current.servedIds.has(id));
   return {
     result: faults.isEmpty()
       ? { catalogId: catalog.id, status: 'ACCEPTED', stats }
-      : { catalogId: catalog.id, status: 'PARTIAL', stats, errors: faults.list() },
+      : { catalogId: catalog.id, status: 'PARTIAL', stats, errors },
     change: { ...change, catalogType, networkIds, head: headOf(change.members, publisher) },
   };
 }
 
 /** A released id has no past: neither content nor type of the former owner's catalog counts. */
 function startAnew(known: Known): Known {
-  return { extensions: new Map(), masters: known.masters, variantHolders: new Map() };
+  return { extensions: new Map(), masters: known.masters, variantHolders: new Map(), servedIds: new Set() };
 }
 
 /** What refuses a catalog as a whole: it is somebody else's, of another type, or its own members are wrong. */

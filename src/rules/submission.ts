@@ -50,6 +50,8 @@ export interface Known {
   masters: ReadonlyMap<string, readonly MasterResource[]>;
   /** Which stored resource of the catalog holds a claimed variant. */
   variantHolders: ReadonlyMap<string, string>;
+  /** The submitted resources that the catalog serves now. Only known for a FULL, by which they may fall out of it. */
+  servedIds: ReadonlySet<string>;
   /** A stored master resource of the catalog that is another publisher's in a network of the submission. */
   contestedId?: string;
 }

@@ -128,6 +128,33 @@ function counted({ rows: [row] }: { rows: Written[] }): Written {
   return row ?? { inserted: 0, updated: 0 };
 }
 
+/** Which of these resources a catalog holds. */
+export async function findResourceIds(
+  queryable: Queryable,
+  catalogKey: number,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await queryable.query<{ id: string }>(
+    'select id from catalog.resource where catalog_key = $1 and id = any ($2)',
+    [catalogKey, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Which of these resources the catalogs of an owner hold that are visible to one of these networks, leaving one catalog out. */
+export async function findResourceIdsOf(
+  queryable: Queryable,
+  owner: string,
+  { networkIds, ids, except }: { networkIds: readonly string[]; ids: readonly string[]; except?: number },
+): Promise<string[]> {
+  const { rows } = await queryable.query<{ id: string }>(
+    `select distinct resource.id from catalog.catalog join catalog.resource on catalog_key = key
+     where owner = $1 and type = 'REGULAR' and visible_to && $2 and key is distinct from $3 and resource.id = any ($4)`,
+    [owner, networkIds, except ?? null, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Removes what is not among the ids; returns how many documents went. */
 export async function removeOthers(
   tx: Transaction,

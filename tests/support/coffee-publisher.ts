@@ -30,7 +30,12 @@ export const publisher = {
 };
 export const somebodyElse = 'other.example/subscribers.beckn.one';
 
-const nothing: Known = { extensions: new Map(), masters: new Map(), variantHolders: new Map() };
+const nothing: Known = {
+  extensions: new Map(),
+  masters: new Map(),
+  variantHolders: new Map(),
+  servedIds: new Set(),
+};
 
 export function catalog(members: Partial<Catalog> = {}): Catalog {
   return {
