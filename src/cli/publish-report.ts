@@ -2,19 +2,26 @@ import type { PublishResult } from '../protocol/publish-messages.ts';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { counted, renderTable } from './command.ts';
 
-/** One row per catalog, and below it what is wrong with those that were not taken as they are. */
+/** One row per catalog, and below it what is wrong with those that were not taken as they are, or probably wrong. */
 export function renderResults(results: readonly (PublishResult | TriggerResult)[]): string {
   const table = renderTable(
     ['CATALOG', 'STATUS', ''],
     results.map((result) => [result.catalogId, result.status, detailOf(result)]),
   );
-  const faults = results.flatMap(({ catalogId, errors = [] }) =>
-    errors.map(
+  return [table, ...results.flatMap(renderProblems)].join('\n');
+}
+
+/** A line for each error and each warning. */
+export function renderProblems(result: PublishResult | TriggerResult): string[] {
+  const { catalogId, errors = [] } = result;
+  const warnings = 'warnings' in result ? (result.warnings ?? []) : [];
+  return [
+    ...errors.map(
       ({ code, message, details }) =>
         `${catalogId}: ${message} (${[code, details?.path].filter(Boolean).join(', ')})`,
     ),
-  );
-  return [table, ...faults].join('\n');
+    ...warnings.map(({ message }) => `${catalogId}: warning: ${message}`),
+  ];
 }
 
 function detailOf(result: PublishResult | TriggerResult): string {

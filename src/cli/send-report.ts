@@ -1,8 +1,11 @@
 import type { Callback } from '../delivery/await-callback.ts';
 import type { FetchedAnswer } from '../http/guarded-client.ts';
+import { actions } from '../protocol/actions.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
+import type { OnPublishMessage } from '../protocol/publish-messages.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import { renderProblems } from './publish-report.ts';
 import type { SendableRequest } from './send-request.ts';
 
 // What came back, for a person or (with --json) for a program.
@@ -64,6 +67,15 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
     bound ? 'Its requestDigest is that of the request.' : 'It has no requestDigest.',
     JSON.stringify({ context, message }, null, 2),
   ].join('\n');
+}
+
+/** What an on_publish says of catalogs that were not taken as they are: a sentence for each. */
+export function findShortcomings({ context, message }: Callback): string[] {
+  const { results } = message as Partial<OnPublishMessage>;
+  if (context.action !== actions.onPublish.name || !Array.isArray(results)) return [];
+  return results
+    .filter(({ status }) => status !== 'ACCEPTED')
+    .map((result) => [`${result.catalogId} is ${result.status}.`, ...renderProblems(result)].join('\n'));
 }
 
 export function renderJson(

@@ -45,6 +45,25 @@ describe('signpost send --wait', () => {
     });
   });
 
+  it.each(['PARTIAL', 'REJECTED'])(
+    'ends with 1 when a catalog is %s, and says which and why',
+    async (status) => {
+      const errors = [{ code: 'BIZ_GENERIC_ERROR', message: 'the coffee is cold', details: { path: '$.x' } }];
+      const results = [
+        { catalogId: 'c1', status: 'ACCEPTED' },
+        { catalogId: 'c2', status, errors },
+      ];
+      scene.onPublish = (request) => {
+        callBack(request, { results }).catch(() => undefined);
+        return { status: 200, body: ack(request.context.messageId) };
+      };
+      const { exitCode, notes } = await scene.publish('--wait', '5');
+      expect(exitCode).toBe(1);
+      expect(notes).toContain(`c2 is ${status}.\nc2: the coffee is cold (BIZ_GENERIC_ERROR, $.x)`);
+      expect(notes).not.toContain('c1 is');
+    },
+  );
+
   it('refuses what only pretends to be the callback, says so, and goes on waiting', async () => {
     const pretences = [
       { answering: `${'A'.repeat(86)}==` },
@@ -141,6 +160,7 @@ interface Pretence {
   by?: SigningKey;
   requestDigest?: string;
   messageId?: string;
+  results?: object[];
 }
 
 /** The header of the request, as it came. */
@@ -161,7 +181,7 @@ async function callBack(request: Publish, pretence: Pretence = {}): Promise<Resp
   const body = Buffer.from(
     JSON.stringify({
       context: { ...answered, messageId: pretence.messageId ?? context.messageId },
-      message: { results: [{ catalogId: 'c1', status: 'ACCEPTED' }] },
+      message: { results: pretence.results ?? [{ catalogId: 'c1', status: 'ACCEPTED' }] },
     }),
   );
   const authorization = signRequest(pretence.by ?? self, body, {

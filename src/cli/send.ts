@@ -20,7 +20,7 @@ import {
   withRegistry,
 } from './send-exchange.ts';
 import { openListener } from './send-relay.ts';
-import { isAccepted, renderAnswer, renderCallback, renderJson } from './send-report.ts';
+import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './send-report.ts';
 import { buildRequest, type Method, prepareDraft } from './send-request.ts';
 import { resolveSigner, type SignerOptions } from './send-signer.ts';
 
@@ -73,7 +73,7 @@ export function registerSendCommand(program: Command, context: CommandContext): 
 }
 
 const examples = `
-Exit code: 0 when accepted, 1 when refused, not reached, or when the callback did not come.
+Exit code: 0 when accepted, 1 when refused, not reached, when the callback did not come, or says that a catalog is PARTIAL or REJECTED.
 
 Examples:
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
@@ -107,7 +107,9 @@ async function send(file: string | undefined, options: SendOptions, context: Com
       const isAnswered = callback
         ? isFromAsked(callback, answer, config, context)
         : !isCallbackDue(listener, answer);
-      if (!isAccepted(answer) || !isAnswered) context.setExitCode(1);
+      const shortcomings = callback ? findShortcomings(callback) : [];
+      for (const shortcoming of shortcomings) context.note(shortcoming);
+      if (!isAccepted(answer) || !isAnswered || shortcomings.length > 0) context.setExitCode(1);
     } finally {
       await listener?.close();
     }

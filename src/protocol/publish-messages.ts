@@ -86,6 +86,17 @@ export type PublishRequest = Static<typeof PublishRequest>;
 export const PushRequest = envelope('PushRequest', ProviderContext, PublishMessage);
 export type PushRequest = Static<typeof PushRequest>;
 
+export const PublishWarning = Type.Object(
+  {
+    message: Type.String({ description: 'For a person.' }),
+    details: Type.Optional(
+      Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+    ),
+  },
+  { title: 'PublishWarning' },
+);
+export type PublishWarning = Static<typeof PublishWarning>;
+
 export const PublishResult = Type.Object(
   {
     catalogId: Type.String(),
@@ -98,6 +109,11 @@ export const PublishResult = Type.Object(
       }),
     ),
     errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
+    warnings: Type.Optional(
+      Type.Array(PublishWarning, {
+        description: 'What is no error, but probably a mistake. Only where the service is set to send it.',
+      }),
+    ),
   },
   { title: 'PublishResult' },
 );
