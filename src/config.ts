@@ -208,6 +208,10 @@ export const settings = {
     'accept',
     'what to do with attributes whose schema nobody knows',
   ),
+  PUBLISH_WARNINGS: flag(
+    false,
+    'send warnings on on_publish (results[].warnings); schemas of deployed publishers may refuse them',
+  ),
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
   HISTORY_DAYS: integer(30, 'how long the change history is kept (the latest change of a catalog for ever)', {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
+import { registerSendCommand } from '../src/cli/send.ts';
 import { roles } from '../src/config.ts';
 import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
@@ -78,6 +79,28 @@ describe('signpost up', { timeout: 120_000 }, () => {
       return found.out.includes('Kaveri');
     }, 'the catalog of the demo to be found');
     expect(found.out).toContain('3 resources of 1 catalog.');
+  });
+
+  it('answers a publish with warnings, which nobody else is sent', async () => {
+    await running();
+    const resourceAttributes = {
+      '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.0/context.jsonld',
+      '@type': 'EnergyResourceEVCharger',
+    };
+    const provider = { id: 'p', descriptor: { name: 'P' } };
+    const resources = [{ id: 'r', resourceAttributes }];
+    const catalogs = [{ id: 'warned', descriptor: { name: 'W' }, provider, resources }];
+    const to = `http://127.0.0.1:${settings.CATALOG_PORT}`;
+    const { exitCode, out } = await runCommand(
+      registerSendCommand,
+      ['send', '-', '--action', 'catalog/publish', '--as', 'provider.signpost.test', '--to', to, '--wait'],
+      { DATA_DIR: home.dataDir, ...settings },
+      JSON.stringify({ context: {}, message: { catalogs } }),
+    );
+    expect(exitCode).toBe(0);
+    expect(out).toContain(
+      'Did you mean https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld?',
+    );
   });
 
   it('says which port is taken when it cannot start, and leaves alone what runs', async () => {

@@ -20,6 +20,7 @@ import {
   recordResult,
 } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
+import { findWarnings } from './find-warnings.ts';
 import type { FreshMessages } from './fresh-messages.ts';
 import { loadKnown } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
@@ -105,7 +106,7 @@ async function processSubmission(
         .catch((error) => {
           if (!(error instanceof AlreadyApplied)) throw error;
         });
-    await apply((tx) => applyCatalog(tx, context, submission.id, part, publisher)).catch((error) => {
+    await apply((tx) => applyCatalog(tx, context, { submission, part, parts, publisher })).catch((error) => {
       if (attempts < maxAttempts || error instanceof DatabaseUnavailable || isTransient(error)) throw error;
       context.logger.error(
         { err: error, catalogId: part.catalog.id },
@@ -127,30 +128,39 @@ async function giveUp(
   await recordResult(tx, submissionId, { position, catalogId: catalog.id, result });
 }
 
+interface OpenCatalog {
+  submission: OpenSubmission;
+  part: Submission;
+  /** All catalogs of the message. */
+  parts: readonly Submission[];
+  publisher: Publisher;
+}
+
 async function applyCatalog(
   tx: Transaction,
   context: CatalogContext,
-  submissionId: number,
-  part: Submission,
-  publisher: Publisher,
+  { submission, part, parts, publisher }: OpenCatalog,
 ): Promise<void> {
   const { stored, known } = await loadKnown(tx, part);
   const { result, change } = processCatalog(part, publisher, known, context.schemas.checker());
+  // Before it is written: afterwards a FULL would hide what it removes.
+  const warnings = await findWarnings(tx, context, { submission, part, parts, stored });
   if (change !== undefined) {
     const isTakenOver = stored !== undefined && stored.owner === null;
     await writeCatalog(tx, {
       stored,
       change,
       publisher: publisher.identity,
-      submissionId,
+      submissionId: submission.id,
       now: context.now(),
       isTakenOver,
     });
   }
-  await recordResult(tx, submissionId, {
+  await recordResult(tx, submission.id, {
     position: part.position,
     catalogId: part.catalog.id,
     result: JSON.stringify(result),
+    warnings: warnings.length > 0 ? JSON.stringify(warnings) : undefined,
   });
 }
 
@@ -162,7 +172,9 @@ async function finish(
   requestContext: ProviderContext,
 ): Promise<void> {
   const at = now();
-  const results = await readResults(tx, submission.id);
+  const results = (await readResults(tx, submission.id)).map(({ result, warnings }) =>
+    config.PUBLISH_WARNINGS && warnings !== null ? withWarnings(result, warnings) : result,
+  );
   const context = callbackContext(actions.onPublish.name, requestContext, {
     now: at,
     requestDigest: submission.digest,
@@ -179,4 +191,9 @@ async function finish(
     createdAt: at,
     giveUpAt: new Date(at.getTime() + config.RETRY_HOURS * 3_600_000),
   });
+}
+
+/** Peers' schemas of on_publish are closed: nobody gets warnings who was not meant to. */
+function withWarnings(result: string, warnings: string): string {
+  return JSON.stringify({ ...JSON.parse(result), warnings: JSON.parse(warnings) });
 }

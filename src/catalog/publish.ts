@@ -79,6 +79,7 @@ async function accept(
     const submissionId = await insertSubmission(tx, {
       publisher,
       recordSubscriberId: record.subscriberId,
+      networkMemberships: record.networkMemberships,
       messageId: context.messageId,
       acceptedAt: now(),
       context: JSON.stringify(context),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
+import type { PublishResult } from '../protocol/publish-messages.ts';
 import { readCatalog } from '../storage/catalog-reader.ts';
 import {
   type CatalogRow,
@@ -10,9 +11,11 @@ import {
   releaseCatalog,
 } from '../storage/catalogs.ts';
 import { type Change, listChanges } from '../storage/change-log.ts';
+import { listResults, type ResultSummary } from '../storage/submissions.ts';
 import { parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
+import { renderProblems } from './publish-report.ts';
 
 // The operator's view of the catalogs that were published through the catalog service.
 
@@ -34,7 +37,9 @@ export function registerCatalogCommand(program: Command, context: CommandContext
 
   catalog
     .command('show')
-    .description('show a catalog and its latest changes')
+    .description(
+      'show a catalog, its latest changes, and what its latest publishes were answered, with warnings',
+    )
     .argument('<id>', 'id of the catalog')
     .option('--json', 'print the whole catalog as it leaves the service')
     .action((id: string, { json = false }: { json?: boolean }) =>
@@ -49,6 +54,7 @@ export function registerCatalogCommand(program: Command, context: CommandContext
 }
 
 const shownChanges = 10;
+const shownPublishes = 5;
 const examples = `
 Examples:
   $ signpost catalog list --owner bpp.example.com
@@ -85,9 +91,16 @@ async function list(
 
 async function show(context: CommandContext, id: string): Promise<void> {
   await withDatabase(context, async (database) => {
-    const catalog = (await findCatalog(database, id)) ?? unknown(id);
-    const changes = await listChanges(database, catalog.key, shownChanges);
-    context.print(`${renderCatalog(catalog)}\n\n${renderChanges(changes)}`);
+    const catalog = await findCatalog(database, id);
+    const results = await listResults(database, id, shownPublishes);
+    if (catalog === undefined && results.length === 0) unknown(id);
+    const changes = catalog && (await listChanges(database, catalog.key, shownChanges));
+    const parts = [
+      catalog ? renderCatalog(catalog) : `There is no catalog ${id}: nothing of it has been accepted.`,
+      ...(changes ? [renderChanges(changes)] : []),
+      ...(results.length > 0 ? [renderPublishes(results)] : []),
+    ];
+    context.print(parts.join('\n\n'));
   });
 }
 
@@ -169,4 +182,22 @@ function renderChanges(changes: readonly Change[]): string {
     publisher,
   ]);
   return renderTable(header, rows);
+}
+
+/** The latest publishes, and what was wrong with the last one, or probably wrong. */
+function renderPublishes(results: readonly ResultSummary[]): string {
+  const told = results.map(({ result, warnings, ...rest }) => ({
+    ...rest,
+    result: { ...(JSON.parse(result) as PublishResult), warnings: warnings ? JSON.parse(warnings) : [] },
+  }));
+  const rows = told.map(({ acceptedAt, result: { status, errors = [], warnings }, publisher, messageId }) => [
+    acceptedAt.toISOString(),
+    status,
+    String(errors.length),
+    String(warnings.length),
+    publisher,
+    messageId,
+  ]);
+  const table = renderTable(['PUBLISHED', 'STATUS', 'ERRORS', 'WARNINGS', 'BY', 'MESSAGE'], rows);
+  return [table, ...(told[0] ? renderProblems(told[0].result) : [])].join('\n');
 }

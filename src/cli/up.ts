@@ -54,6 +54,7 @@ function demoConfig(context: CommandContext): Config {
     // What somebody publishes is to be found before they look for it.
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',
+    PUBLISH_WARNINGS: 'true',
   };
   return context.config(
     Object.fromEntries(Object.entries(demo).filter(([setting]) => !context.isSet(setting))),

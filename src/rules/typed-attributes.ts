@@ -1,6 +1,7 @@
 import { type ErrorBody, errorBody } from '../protocol/errors.ts';
 import { faultAt, type Segments } from '../protocol/fault.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
+import { findCloseContext } from './close-context.ts';
 import { bareType, schemaAddress, typeAndVersion } from './schema-address.ts';
 import { createSchemaCompiler, type SchemaCompiler, type SchemaDocument } from './schema-compiler.ts';
 import { nonconforming, schemaFaults } from './schema-faults.ts';
@@ -18,6 +19,8 @@ export interface DomainSchema {
 export interface AttributeChecker {
   /** The faults of typed attributes: none when they conform, name no schema, or one that nobody knows. */
   check(attributes: Readonly<Record<string, unknown>>, where?: CheckOptions): ErrorBody[];
+  /** For a context that no schema is known for: the known one that may have been meant. */
+  findClose(context: string): string | undefined;
   /** The types that can be checked, with the address of their schema. */
   readonly types: readonly KnownType[];
   /** Types that cannot be checked, with the reason; their context counts as unknown. */
@@ -93,9 +96,12 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     return schemaFaults(thorough.errors ?? [], value, at);
   }
 
+  const checked = types.filter(({ reference }) => !problems.has(reference));
+  const addresses = [...new Set(checked.map(({ address }) => address))];
   return {
     check,
-    types: types.filter(({ reference }) => !problems.has(reference)),
+    findClose: (context) => (find(context) === undefined ? findCloseContext(context, addresses) : undefined),
+    types: checked,
     problems: [...problems.values()],
   };
 }

@@ -10,6 +10,8 @@ export const lanesChannel = 'lanes';
 export interface NewSubmission {
   publisher: string;
   recordSubscriberId: string;
+  /** Networks of the publisher, as the same registry record says. */
+  networkMemberships: readonly string[];
   messageId: string;
   acceptedAt: Date;
   /** JSON text. */
@@ -48,12 +50,14 @@ export async function lockLane(tx: Transaction, publisher: string): Promise<void
 
 /** Returns its id. */
 export async function insertSubmission(tx: Transaction, submission: NewSubmission): Promise<number> {
-  const { publisher, recordSubscriberId, messageId, acceptedAt, context, body } = submission;
+  const { publisher, recordSubscriberId, networkMemberships, messageId, acceptedAt, context, body } =
+    submission;
   const { digest, requestSignature, requestId, callbackUrl } = submission;
   const { rows } = await tx.query<{ id: number }>(
     `insert into catalog.submission
-       (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
+       (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
+        network_memberships)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
     [
       publisher,
       recordSubscriberId,
@@ -65,6 +69,7 @@ export async function insertSubmission(tx: Transaction, submission: NewSubmissio
       requestSignature,
       requestId,
       callbackUrl,
+      networkMemberships,
     ],
   );
   return rows[0]?.id ?? 0;
@@ -77,7 +82,7 @@ export async function findOpenSubmission(
 ): Promise<OpenSubmission | undefined> {
   const { rows } = await queryable.query<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
-       context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
+       network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
        array(select position from catalog.submission_result where submission_id = submission.id) as done
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],
@@ -104,14 +109,22 @@ export async function readSubmissionBody(
 export async function recordResult(
   tx: Transaction,
   submissionId: number,
-  { position, catalogId, result }: { position: number; catalogId: string; result: string },
+  { position, catalogId, result, warnings }: NewResult,
 ): Promise<void> {
   const { rowCount } = await tx.query(
-    `insert into catalog.submission_result (submission_id, position, catalog_id, result) values ($1, $2, $3, $4)
+    `insert into catalog.submission_result (submission_id, position, catalog_id, result, warnings) values ($1, $2, $3, $4, $5)
      on conflict (submission_id, position) do nothing`,
-    [submissionId, position, catalogId, result],
+    [submissionId, position, catalogId, result, warnings ?? null],
   );
   if (rowCount === 0) throw new AlreadyApplied();
+}
+
+export interface NewResult {
+  position: number;
+  catalogId: string;
+  /** JSON texts. */
+  result: string;
+  warnings?: string;
 }
 
 export class AlreadyApplied extends Error {
@@ -123,12 +136,40 @@ export class AlreadyApplied extends Error {
 }
 
 /** The results so far as JSON texts, in the order of the message. */
-export async function readResults(tx: Transaction, submissionId: number): Promise<string[]> {
-  const { rows } = await tx.query<{ result: string }>(
-    'select result from catalog.submission_result where submission_id = $1 order by position',
+export async function readResults(
+  tx: Transaction,
+  submissionId: number,
+): Promise<{ result: string; warnings: string | null }[]> {
+  const { rows } = await tx.query<{ result: string; warnings: string | null }>(
+    'select result, warnings from catalog.submission_result where submission_id = $1 order by position',
     [submissionId],
   );
-  return rows.map(({ result }) => result);
+  return rows;
+}
+
+/** What became of a catalog in one publish, as an operator sees it. */
+export interface ResultSummary {
+  acceptedAt: Date;
+  messageId: string;
+  publisher: string;
+  /** JSON texts. */
+  result: string;
+  warnings: string | null;
+}
+
+/** The latest first. */
+export async function listResults(
+  queryable: Queryable,
+  catalogId: string,
+  limit: number,
+): Promise<ResultSummary[]> {
+  const { rows } = await queryable.query<ResultSummary>(
+    `select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
+     from catalog.submission_result join catalog.submission on id = submission_id
+     where catalog_id = $1 order by submission_id desc limit $2`,
+    [catalogId, limit],
+  );
+  return rows;
 }
 
 /** The body has taken effect and is not needed any more. */

@@ -43,6 +43,19 @@ export async function countActiveSubscriptions(tx: Transaction, owner: string): 
   return rows[0]?.count ?? 0;
 }
 
+/** Which of these networks an ACTIVE subscription names. */
+export async function findSubscribedNetworks(
+  queryable: Queryable,
+  networkIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await queryable.query<{ network: string }>(
+    `select network from unnest($1::text[]) as network
+     where exists (select from catalog.subscription where status = 'ACTIVE' and network = any (network_ids))`,
+    [networkIds],
+  );
+  return rows.map(({ network }) => network);
+}
+
 export async function insertSubscription(
   tx: Transaction,
   owner: string,

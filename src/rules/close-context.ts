@@ -1,0 +1,44 @@
+import { schemaAddress } from './schema-address.ts';
+import { findEditDistance } from './text/typing-errors.ts';
+
+/**
+ * The known schema that a person may have meant by a context that nobody knows: the same type in another version, else the type that is
+ * misspelt by a letter or two. Of several versions the latest.
+ */
+export function findCloseContext(context: string, addresses: readonly string[]): string | undefined {
+  const meant = readName(context);
+  if (meant === undefined) return undefined;
+  const close = addresses.flatMap((address) => {
+    const known = readName(address);
+    const distance = known && findEditDistance(meant.type, known.type, maxEdits(meant.type));
+    return known && distance !== undefined ? { ...known, address, distance } : [];
+  });
+  close.sort((a, b) => a.distance - b.distance || byVersion.compare(b.version, a.version));
+  return close[0] && contextBeside(close[0].address);
+}
+
+const byVersion = new Intl.Collator('en', { numeric: true });
+
+/** Types are long names; two edits in a short one make another word of it. */
+function maxEdits(type: string): number {
+  return type.length < 6 ? 0 : 2;
+}
+
+/** `…/<Type>/<version>`, or a `<Type>` that stands there without one. In small letters: a type that differs in case alone is close. */
+function readName(text: string): { type: string; version: string } | undefined {
+  const address = schemaAddress(text);
+  if (address === undefined || address.length > maxAddressLength) return undefined;
+  const segments = new URL(address).pathname.toLowerCase().split('/').filter(Boolean);
+  const hasVersion = /^v?\d/.test(segments.at(-1) ?? '');
+  const version = hasVersion ? segments.pop() : '';
+  const type = segments.pop();
+  return type === undefined ? undefined : { type, version: version ?? '' };
+}
+
+/** Contexts come from strangers, and the cost of comparing them rises with the square of their length. */
+const maxAddressLength = 256;
+
+/** What to write as `@context` for a schema whose file is known. */
+function contextBeside(address: string): string {
+  return address.replace(/(?:\/[^/]+\.(?:json|jsonld|yaml|yml))?\/?$/, '/context.jsonld');
+}

@@ -1,0 +1,92 @@
+import type { Segments } from '../protocol/fault.ts';
+import { faultAt } from '../protocol/fault.ts';
+import type { PublishWarning } from '../protocol/publish-messages.ts';
+import { checkCatalog } from './check-attributes.ts';
+import { resourceIdsOf, type Submission } from './submission.ts';
+import type { AttributeChecker } from './typed-attributes.ts';
+
+// What is no error in a published catalog, but probably a mistake: it changes neither the status nor what is served (protocol decision: publish).
+
+/** Warnings of one catalog that are written out. */
+export const maxWarnings = 100;
+
+/** Attributes under an `@context` that no schema is known for, while a known one is close: nobody checks them, or finds them by that schema. */
+export function findContextWarnings(
+  { catalog, at }: Submission,
+  { findClose }: Pick<AttributeChecker, 'findClose'>,
+): PublishWarning[] {
+  const places = new Map<string, Segments>();
+  const note = ({ '@context': context }: Readonly<Record<string, unknown>>, where?: { at?: Segments }) => {
+    if (typeof context === 'string' && places.size < maxWarnings && !places.has(context))
+      places.set(context, [...(where?.at ?? []), '@context']);
+    return [];
+  };
+  checkCatalog(catalog, { check: note }, { at });
+  return [...places].flatMap(([context, place]) => {
+    const close = findClose(context);
+    const problem = `is ${context}, for which no schema is known: the attributes are not checked. Did you mean ${close}?`;
+    return close === undefined ? [] : warningAt(place, problem);
+  });
+}
+
+/** What the offers of a catalog name and no catalog of the message holds: storage may. */
+export function offeredElsewhere(submission: Submission, message: readonly Submission[]): string[] {
+  const named = new Set(submission.catalog.offers?.flatMap(({ resourceIds = [] }) => resourceIds));
+  for (const part of named.size > 0 ? [submission, ...message] : [])
+    for (const id of resourceIdsOf(part)) named.delete(id);
+  return [...named].slice(0, maxAskedIds);
+}
+
+/** A catalog of offers alone may name many resources of others; looking for all of them would take longer than storing the offers. */
+const maxAskedIds = 1_000;
+
+/** Each id once, at its first place. */
+export function findOfferWarnings(
+  { catalog, at }: Submission,
+  unknownIds: ReadonlySet<string>,
+): PublishWarning[] {
+  const untold = new Set(unknownIds);
+  return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, index) =>
+    resourceIds.flatMap((id, place) =>
+      untold.delete(id)
+        ? warningAt(
+            [...at, 'offers', index, 'resourceIds', place],
+            `is ${id}, which no catalog of yours holds`,
+          )
+        : [],
+    ),
+  );
+}
+
+/** Networks that a submission names and that are neither the default one nor the publisher's: somebody may still subscribe to them. */
+export function strangeNetworks(
+  { networkIds }: Submission,
+  known: { defaultNetworkId: string; networkMemberships: readonly string[] },
+): string[] {
+  const { defaultNetworkId, networkMemberships } = known;
+  return networkIds.filter((id) => id !== defaultNetworkId && !networkMemberships.includes(id));
+}
+
+export function findNetworkWarnings(
+  { directiveAt = [] }: Submission,
+  unknownNetworks: readonly string[],
+): PublishWarning[] {
+  return unknownNetworks.map((networkId) =>
+    warningAt(
+      [...directiveAt, 'visibleTo'],
+      `names ${networkId}, of which you are no member and to which nobody subscribes`,
+    ),
+  );
+}
+
+/** As many as somebody reads. */
+export function limitWarnings(warnings: readonly PublishWarning[]): PublishWarning[] {
+  const more = warnings.length - maxWarnings;
+  if (more <= 0) return [...warnings];
+  return [...warnings.slice(0, maxWarnings), { message: `${more} more warnings are not listed` }];
+}
+
+function warningAt(segments: Segments, problem: string): PublishWarning {
+  const { message, path } = faultAt('BIZ_GENERIC_ERROR', segments, problem);
+  return { message, ...(path !== undefined && { details: { path } }) };
+}
