@@ -7,6 +7,7 @@ import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { registerRotateCommand } from './keys-rotate.ts';
+import { registerShowCommands } from './keys-show.ts';
 
 interface NewKeyOptions {
   id?: string;
@@ -17,7 +18,9 @@ interface NewKeyOptions {
 }
 
 export function registerKeysCommand(program: Command, context: CommandContext): void {
-  const keys = program.command('keys').description('make signing keys, and change to a new one');
+  const keys = program
+    .command('keys')
+    .description('make, show and list signing keys, and change to a new one');
   keys
     .command('new')
     .description('make an Ed25519 key pair and say how to register it')
@@ -35,6 +38,7 @@ Examples:
   $ signpost keys new --id bpp.example.com --save && signpost send publish.json --as bpp.example.com --to …`,
     )
     .action((options: NewKeyOptions) => newKey(options, context));
+  registerShowCommands(keys, context);
   registerRotateCommand(keys, context);
 }
 

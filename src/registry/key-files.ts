@@ -1,4 +1,12 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
@@ -35,6 +43,40 @@ export function seedFile(dataDir: string, { id, keyId }: NamedKey): string {
   return fileOf(dataDir, id, `${keyId}.seed`);
 }
 
+export interface KeyFile {
+  id: string;
+  keyId: string;
+  file: string;
+}
+
+/**
+ * The seeds that lie on this machine, by owner and key.
+ *
+ * @param ids subscribers that are known: of an id and a key id that both may hold dots, a file name alone does not tell which is which
+ */
+export function listKeyFiles(dataDir: string, ids: readonly string[] = []): KeyFile[] {
+  const names = readNames(join(dataDir, 'keys'));
+  const marked = names.filter((name) => name.endsWith('.current')).map((name) => name.slice(0, -8));
+  const owners = [...new Set([...ids.map(fileName), ...marked])].sort((a, b) => b.length - a.length);
+  return names.sort().flatMap((name) => {
+    if (!name.endsWith('.seed')) return [];
+    const stem = name.slice(0, -5);
+    const owner = owners.find((one) => stem.startsWith(`${one}.`)) ?? stem.slice(0, stem.lastIndexOf('.'));
+    const keyId = stem.slice(owner.length + 1);
+    if (owner === '' || keyId === '') return [];
+    return [{ id: owner.replaceAll('+', '/'), keyId, file: join(dataDir, 'keys', name) }];
+  });
+}
+
+function readNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
 /** The key that a subscriber signs with, unless the settings name another. */
 export function currentKeyId(dataDir: string, id: string): string {
   return readIfThere(fileOf(dataDir, id, 'current')) ?? firstKeyId;
@@ -62,9 +104,13 @@ function signingKey({ id, keyId }: NamedKey, seed: string): SigningKey {
   return { subscriberId: id, recordId: keyId, privateKey: privateKeyFromSeed(seed) };
 }
 
-/** Subscriber ids have one slash at most, which no file name can hold. */
 function fileOf(dataDir: string, id: string, name: string): string {
-  return join(dataDir, 'keys', `${id.replaceAll('/', '+')}.${name}`);
+  return join(dataDir, 'keys', `${fileName(id)}.${name}`);
+}
+
+/** Subscriber ids have one slash at most, which no file name can hold. */
+function fileName(id: string): string {
+  return id.replaceAll('/', '+');
 }
 
 function readSeed(dataDir: string, key: NamedKey): string | undefined {

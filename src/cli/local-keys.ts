@@ -1,0 +1,57 @@
+import type { Config } from '../config.ts';
+import { publicKeyOf } from '../protocol/keys.ts';
+import { currentKeyId, findSigningKey, listKeyFiles } from '../registry/key-files.ts';
+
+/** A signing key of this machine. Only its public half leaves this file. */
+export interface LocalKey {
+  id: string;
+  keyId: string;
+  /** Undefined where the seed cannot be read. */
+  publicKey?: string;
+  /** The file of the seed, or the setting that gives it. */
+  place: string;
+  /** What is signed from now on is signed with this one. */
+  isInUse: boolean;
+}
+
+/** The keys in DATA_DIR/keys, and those that the settings give. */
+export function listLocalKeys({ DATA_DIR, identities }: Config): LocalKey[] {
+  const roles = Object.entries(identities);
+  const given = roles.flatMap(([role, { id, keyId, seed }]) =>
+    seed === undefined
+      ? []
+      : [
+          readKey(
+            DATA_DIR,
+            { id, keyId: keyId ?? 'key-1', seed },
+            {
+              ...{ place: `setting ${role.toUpperCase()}_PRIVATE_KEY`, isInUse: true },
+            },
+          ),
+        ],
+  );
+  const inFiles = listKeyFiles(
+    DATA_DIR,
+    roles.map(([, { id }]) => id),
+  ).map(({ id, keyId, file }) => {
+    const role = roles.map(([, identity]) => identity).find((identity) => identity.id === id);
+    const inUse = role?.seed === undefined ? (role?.keyId ?? currentKeyId(DATA_DIR, id)) : undefined;
+    return readKey(DATA_DIR, { id, keyId }, { place: file, isInUse: keyId === inUse });
+  });
+  return [...given, ...inFiles];
+}
+
+function readKey(
+  dataDir: string,
+  owner: { id: string; keyId: string; seed?: string },
+  where: Pick<LocalKey, 'place' | 'isInUse'>,
+): LocalKey {
+  const { id, keyId } = owner;
+  try {
+    const key = findSigningKey(dataDir, owner);
+    return { id, keyId, ...(key && { publicKey: publicKeyOf(key.privateKey) }), ...where };
+  } catch {
+    // Not a seed, or not for us to read: the key is listed, so that somebody looks at the file.
+    return { id, keyId, ...where };
+  }
+}
