@@ -2,23 +2,27 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Catalog } from '../protocol/catalog.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { CommandError } from './command.ts';
 
 // The result of an import: one publish body, a catalog a line. However large it is, it is never one text in memory.
 
 /** Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish. */
-export function* publishBody(
-  catalogs: readonly Catalog[],
-  networks: readonly string[] = [],
-): Generator<string> {
-  const directives = catalogs.map(({ id: catalogId }) => {
-    const directive = { catalogId, catalogType: 'REGULAR', updateMode: 'FULL' };
-    return networks.length > 0 ? { ...directive, visibleTo: networks } : directive;
-  });
+export function publishMessage(catalogs: Catalog[], networks: string[] = []): PublishMessage {
+  const publishDirectives = catalogs.map(({ id: catalogId }) => ({
+    catalogId,
+    catalogType: 'REGULAR' as const,
+    updateMode: 'FULL' as const,
+    ...(networks.length > 0 && { visibleTo: networks }),
+  }));
+  return { catalogs, publishDirectives };
+}
+
+export function* publishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
   yield '{"context":{"action":"catalog/publish"},"message":{"catalogs":[';
   yield* listed(catalogs);
   yield '],"publishDirectives":[';
-  yield* listed(directives);
+  yield* listed(publishDirectives);
   yield ']}}';
 }
 

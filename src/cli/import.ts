@@ -11,7 +11,9 @@ import { collectNetworks } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';
 import { readCsv } from './import-csv.ts';
 import { bundledNames, compareColumns, readMapping } from './import-mapping.ts';
-import { publishBody, writeLines } from './import-output.ts';
+import { publishBody, publishMessage, writeLines } from './import-output.ts';
+import { previewAll, renderPreviews } from './import-preview.ts';
+import { keepOperatorsWork, readPublished, renderKept } from './import-published.ts';
 import { renderReport, renderSummary } from './import-report.ts';
 import { type RowSource, readGeoJson } from './import-rows.ts';
 import { withProgress } from './progress.ts';
@@ -23,6 +25,7 @@ interface ImportOptions {
   report?: string;
   per?: PerUnit;
   network?: string[];
+  dryRun?: boolean;
 }
 
 export function registerImportCommand(program: Command, context: CommandContext): void {
@@ -64,17 +67,26 @@ function withOptions(command: Command): Command {
         'what becomes one catalog (default: as the mapping says, or station)',
       ).choices(perUnits),
     )
-    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks);
+    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
+    .addOption(
+      new Option(
+        '--dry-run',
+        'print what a publish as files would change instead of the publish body',
+      ).conflicts('out'),
+    );
 }
 
 const help = `
 The result is a publish body. What could not be taken over is told, with its row, column and value.
+Offers that were added to a catalog since it was published are kept, and a catalog that is paused stays so, where
+PUBLISHER_DIR is the directory that it is published in.
 Exit code: 0 when every station became part of a catalog, 2 when some were left out, 1 when nothing could be made.
 
 Examples:
   $ signpost import csv stations my-stations.csv --out chargers.json
   $ signpost import csv my-mapping.yaml export.csv --per operator --out chargers.json
   $ signpost import geojson osm delhi.geojson --out chargers.json
+  $ signpost import csv stations my-stations.csv --dry-run
   $ signpost import ocpi locations.json --network nfh.global/beckn-nodes --out chargers.json
   $ signpost publish chargers.json --self`;
 
@@ -135,7 +147,7 @@ async function startCollector(per: PerUnit = 'station', context: CommandContext)
 async function finish(
   source: { count: number; unit: string },
   collector: Collector,
-  { out, report, network }: ImportOptions,
+  { out, report, network, dryRun }: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
   const collected = collector.finish();
@@ -154,6 +166,16 @@ async function finish(
       `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
     );
   if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
-  if (out !== undefined) await writeLines(out, publishBody(catalogs, network));
-  else for (const piece of publishBody(catalogs, network)) context.print(piece);
+  const config = context.config();
+  const published = await readPublished(config);
+  const kept = await withProgress(context, 'Looking at what is published', () =>
+    keepOperatorsWork(catalogs, published, config.WIRE_PROFILE),
+  );
+  for (const line of renderKept(kept)) context.note(line);
+  const message = publishMessage(kept.catalogs, network);
+  if (dryRun) {
+    const previews = await previewAll(message, published, config.WIRE_PROFILE);
+    for (const line of renderPreviews(previews, published)) context.print(line);
+  } else if (out !== undefined) await writeLines(out, publishBody(message));
+  else for (const piece of publishBody(message)) context.print(piece);
 }

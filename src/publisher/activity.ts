@@ -17,7 +17,7 @@ export function isActiveAfter(
 }
 
 /** Paused by its operator, not inactive by its own word. Where the content repeats what the entry says, the two cannot be told apart. */
-function isPaused(current: PublishedCatalog | undefined, profile: WireProfile): boolean {
+export function isPaused(current: PublishedCatalog | undefined, profile: WireProfile): boolean {
   if (current?.entry.isActive !== false) return false;
   return profile === 'nfh014' || current.content?.members.isActive !== false;
 }

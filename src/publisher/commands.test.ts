@@ -98,6 +98,15 @@ describe('pausing and resuming', () => {
     expect((await published(tree, 'coffee')).entry.isActive).toBe(true);
   });
 
+  it('outlasts a publish also of a catalog that called itself inactive until then, and is written once', async () => {
+    await publish(tree, { ...coffee(3), isActive: false });
+    expect(await ask({ pause: ['coffee'] })).toMatchObject({ version: 2 });
+    expect(await ask({ pause: ['coffee'] })).toMatchObject({ version: 2 });
+    await publish(tree, coffee(3));
+    const { entry, held } = await published(tree, 'coffee');
+    expect([entry.isActive, held?.content.members.isActive, held?.version]).toEqual([false, undefined, 2]);
+  });
+
   it('makes a catalog active that calls itself inactive', async () => {
     await publish(tree, { ...coffee(20), isActive: false });
     expect(await ask({ resume: ['coffee'] })).toMatchObject({ version: 2 });

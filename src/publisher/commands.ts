@@ -27,13 +27,16 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
   return { catalogId, status: 'ACCEPTED' };
 }
 
-/** The entry says it, so that also a catalog can be paused whose files cannot be read; in the profile nfh014 the content says it as well. */
+/**
+ * The entry says it, so that also a catalog can be paused whose files cannot be read; in the profile nfh014 the content says it as well. One
+ * that calls itself inactive does so no longer: it stays paused also when its next edition does not say it.
+ */
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
   if (entry.retiredAt !== undefined) return retired(entry, at);
-  if (turn.tree.profile === 'nfh014') {
+  if (turn.tree.profile === 'nfh014' || !entry.isActive) {
     const current = await turn.edit.read(entry);
     if (current.content) return setActivity(turn, indexName, current, current.content, false);
   }
@@ -63,7 +66,9 @@ async function setActivity(
   isActive: boolean,
 ): Promise<TriggerResult> {
   const { tree, edit } = turn;
-  const next = stateActivity(content, isActive, content, tree.profile);
+  const { isActive: said, ...silent } = content.members;
+  const own = !isActive && said === false ? { ...content, members: silent } : content;
+  const next = stateActivity(own, isActive, content, tree.profile);
   const diff = diffContent(content, next);
   const facts = { ...factsOfToday(tree, edit, current.entry), isActive };
   const built = await buildPublish(current, facts, { next, diff }, buildOptions(tree));

@@ -1,14 +1,14 @@
 import type { TriggerAnswer, TriggerRequest, TriggerResult } from '../protocol/trigger-messages.ts';
-import { isActiveAfter, stateActivity } from './activity.ts';
 import { buildPublish } from './build.ts';
 import { findContentFaults, findRefusal, refusal } from './check-submission.ts';
 import { pauseCatalog, resumeCatalog, retireCatalog, rewriteBaselines } from './commands.ts';
-import { type ContentDiff, diffContent } from './diff.ts';
+import type { ContentDiff } from './diff.ts';
 import { editTree } from './edit.ts';
 import { factsOf, networksOf } from './facts.ts';
 import { type OwnMaster, readOwnMasters, selectMasters } from './masters.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
-import { type NextContent, nextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
+import { planPublish } from './plan.ts';
+import { type NextContent, type TriggerSubmission, triggerSubmissionsOf } from './submission.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept, reject, type Turn } from './turn.ts';
 import { findNodeProblems } from './warnings.ts';
@@ -75,16 +75,14 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
       `What was published of ${catalog.id} cannot be read back; a new baseline takes its place.`,
     );
   }
-  const submitted = nextContent(current?.content, submission);
-  const isActive = isActiveAfter(submission, current, submitted, tree.profile);
-  const next = stateActivity(submitted, isActive, current?.content, tree.profile);
-  const diff = current?.content && diffContent(current.content, next);
+  const plan = planPublish(submission, current, tree.profile);
+  const { next, diff } = plan;
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
   // What is built stays in memory until all of it was found sound.
   const check = once(() => findContentFaults(submission, next, masters, isNews, checker));
-  const facts = factsOf(submission, found?.entry, { next, isActive }, masters);
+  const facts = factsOf(submission, found?.entry, plan, masters);
   const options = { ...buildOptions(tree, forceBaseline), whileSigning: check };
   const built = await buildPublish(current, facts, { next, diff }, options);
   const faults = check();

@@ -1,0 +1,83 @@
+import type { WireProfile } from '../protocol/signed-document.ts';
+import { isSameValue } from '../rules/same-value.ts';
+import type { PublishedCatalog } from './build.ts';
+import { type EntryFacts, factsOfEntry } from './entry.ts';
+import { factsOf } from './facts.ts';
+import { planPublish } from './plan.ts';
+import type { TriggerSubmission } from './submission.ts';
+
+// What publishing a catalog would change, for who asks before. Nothing is signed or written, and catalogs are taken to extend nothing.
+
+export interface PublishPreview {
+  catalogId: string;
+  kind: 'new' | 'changed' | 'unchanged' | 'refused';
+  /** When it was retired: then it is refused. */
+  retiredAt?: string;
+  resources: ListPreview;
+  offers: ListPreview;
+  /** Names of the catalog-level members that become others, come or go. */
+  members: string[];
+  /** What the entry will say otherwise than now. */
+  facts: Partial<Pick<EntryFacts, 'isActive' | 'networkIds'>>;
+}
+
+export interface ListPreview {
+  added: number;
+  changed: number;
+  removed: number;
+}
+
+export function previewPublish(
+  submission: TriggerSubmission,
+  current: PublishedCatalog | undefined,
+  profile: WireProfile,
+): PublishPreview {
+  const { id: catalogId, resources = [], offers = [] } = submission.catalog;
+  const retiredAt = current?.entry.retiredAt;
+  const nothing = { catalogId, resources: none, offers: none, members: [], facts: {} };
+  if (retiredAt !== undefined) return { ...nothing, kind: 'refused', retiredAt };
+  const published = current?.content;
+  if (current === undefined || published === undefined) {
+    const added = { resources: allNew(resources.length), offers: allNew(offers.length) };
+    return { ...nothing, ...added, kind: current ? 'changed' : 'new' };
+  }
+  const plan = planPublish(submission, current, profile);
+  const { next, diff } = plan;
+  const preview = {
+    ...nothing,
+    resources: previewList(published.resources, diff?.resources),
+    offers: previewList(published.offers, diff?.offers),
+    members: differingNames(published.members, next.members),
+    facts: differingFacts(factsOfEntry(current.entry), factsOf(submission, current.entry, plan, new Map())),
+  };
+  const isChanged = diff !== undefined || preview.members.length + Object.keys(preview.facts).length > 0;
+  return { ...preview, kind: isChanged ? 'changed' : 'unchanged' };
+}
+
+const none: ListPreview = { added: 0, changed: 0, removed: 0 };
+
+function allNew(added: number): ListPreview {
+  return { ...none, added };
+}
+
+function previewList(
+  current: ReadonlyMap<string, unknown>,
+  { upserts = [], removals = [] }: { upserts?: { id: string }[]; removals?: string[] } = {},
+): ListPreview {
+  const changed = upserts.filter(({ id }) => current.has(id)).length;
+  return { added: upserts.length - changed, changed, removed: removals.length };
+}
+
+function differingNames(before: object, after: object): string[] {
+  const old: Record<string, unknown> = { ...before };
+  const now: Record<string, unknown> = { ...after };
+  const names = new Set([...Object.keys(old), ...Object.keys(now)]);
+  return [...names].filter((name) => !isSameValue(old[name], now[name]));
+}
+
+function differingFacts(before: EntryFacts, after: EntryFacts): PublishPreview['facts'] {
+  return {
+    ...(before.isActive !== after.isActive && { isActive: after.isActive }),
+    ...(!isSameValue(before.networkIds, after.networkIds) && { networkIds: after.networkIds }),
+  };
+}
