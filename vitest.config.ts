@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/support/database-server.ts'],
+    reporters: ['default', './tests/support/skip-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -15,7 +15,7 @@ import { startNetwork, type TestNetwork } from './support/network.ts';
 const folder = '../shared/data/catalogs';
 const london = 'ev-chargers-london-60.publish.json';
 
-describe.skipIf(!existsSync(folder))(`payloads of the field (${folder})`, () => {
+describe.skipIf(!existsSync(folder))('payloads of the field (needs the field payloads)', () => {
   let network: TestNetwork;
 
   beforeAll(async () => {

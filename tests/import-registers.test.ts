@@ -47,9 +47,8 @@ describe('a list of charging stations', () => {
 
 const geo = new URL('../../shared/data/geo/', import.meta.url).pathname;
 const hasRegisters = existsSync(join(geo, 'ncr-gb-2022.csv'));
-const reason = hasRegisters ? '' : ' (skipped: ../shared/data/geo is not there)';
 
-describe.skipIf(!hasRegisters)(`registers of charging stations${reason}`, () => {
+describe.skipIf(!hasRegisters)('registers of charging stations (needs the registers)', () => {
   const cases: [name: string, args: string[], made: Made][] = [
     [
       'United Kingdom, per station',

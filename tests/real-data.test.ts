@@ -10,9 +10,7 @@ import { delhiStations, hasRealData, products, ukStations } from './support/real
 
 // Registers as they are, with their gaps and spellings, and questions as people have them.
 
-const reason = hasRealData ? '' : ' (skipped: ../shared/data is not there)';
-
-describe.skipIf(!hasRealData)(`real data${reason}`, () => {
+describe.skipIf(!hasRealData)('real data (needs the real data)', () => {
   let network: TestNetwork;
   let consumer: Actor;
   let stations: Catalog[];

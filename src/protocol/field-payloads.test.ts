@@ -28,7 +28,7 @@ const verdicts: [file: string, verdict: string][] = [
   ['retail-ion__subscription-api.json', accepted],
 ];
 
-describe('payloads of the field', () => {
+describe('payloads of the field (needs the field payloads)', () => {
   for (const [file, verdict] of verdicts) {
     it.skipIf(!existsSync(`${folder}/${file}`))(`${file}: ${verdict}`, () => {
       const body = read(file);

@@ -32,7 +32,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe('started by root', () => {
+describe('started by root (needs root)', () => {
   it.runIf(isRoot)('runs as another user in a data directory that this user can reach', async () => {
     await chmod(directory, 0o755);
     running = await startEmbeddedProcess({ dataDir: directory });
@@ -81,7 +81,7 @@ describe('started by root', () => {
   });
 });
 
-describe('started by an ordinary user', () => {
+describe('started by an ordinary user (needs root, and a checkout that every user can enter)', () => {
   it.runIf(nobodyCanRunUs)('runs as that user', async () => {
     await chown(directory, nobody.uid, nobody.gid);
     running = await startEmbeddedProcess({ dataDir: directory, user: nobody });
