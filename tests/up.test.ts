@@ -44,7 +44,12 @@ describe('signpost up', { timeout: 120_000 }, () => {
     for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
     const operations = `http://127.0.0.1:${settings.OPERATIONS_PORT}`;
     expect(printed).toContain(`operations ${operations}\n`);
-    const ready = await fetch(`${operations}/ready`);
+    // The publisher is ready when it has renewed its files once, which it does after it listens.
+    let ready = await fetch(`${operations}/ready`);
+    await until(async () => {
+      if (ready.status !== 200) ready = await fetch(`${operations}/ready`);
+      return ready.status === 200;
+    }, 'every role to be ready');
     const everyRole = Object.fromEntries(roles.map((role) => [role, { ready: true }]));
     expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, roles: everyRole }]);
     expect(await hasServer()).toBe(true);
