@@ -21,8 +21,8 @@ import {
 
 const { directory, write } = useDirectory();
 
-const change = (args: string[], settings: Settings): Promise<CommandRun> =>
-  runCommand(registerStateCommands, args, settings);
+const change = (args: string[], settings: Settings, confirms?: boolean): Promise<CommandRun> =>
+  runCommand(registerStateCommands, args, settings, '', confirms);
 
 /** The entries of the default index, read from the tree. */
 async function entries(settings: Settings) {
@@ -143,16 +143,55 @@ describe('publish, where no publisher runs', () => {
     expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('either --to or --self') });
   });
 
-  it('pauses, resumes and retires, which is for ever', async () => {
-    expect((await change(['pause', 'coffee'], settings)).exitCode).toBe(0);
+  it('tells what has changed from what was so already, and of many catalogs only how many there are of each', async () => {
+    const file = write('cups.json', [smallCatalog('cup-0', ['small']), smallCatalog('cup-1', ['small'])]);
+    expect((await publish([file], settings)).out).toContain('2 catalogs: 2 changed.');
+    write('cups.json', [smallCatalog('cup-0', ['large']), smallCatalog('cup-1', ['small'])]);
+    const few = await publish([file], settings);
+    expect(few.out).toMatch(/^cup-0 +ACCEPTED +version 2$/m);
+    expect(few.out).toMatch(/^cup-1 +ACCEPTED +version 1, unchanged$/m);
+    expect(few.out).toContain('2 catalogs: 1 changed, 1 unchanged.');
+    const { provider } = smallCatalog('any');
+    const many = [
+      ...Array.from({ length: 30 }, (_, n) => smallCatalog(`cup-${n}`, ['large'])),
+      { id: 'empty', descriptor: { name: 'Empty' }, provider, resources: [], offers: [] },
+    ];
+    const summed = await publish([write('cups.json', many)], settings);
+    expect(summed.exitCode).toBe(1);
+    expect(summed.out).toMatch(/^empty +REJECTED$/m);
+    expect(summed.out).toContain('31 catalogs: 29 changed, 1 unchanged, 1 rejected.');
+    expect(summed.out.trimEnd().split('\n')).toHaveLength(4);
+  });
+
+  it('pauses and resumes, and says so', async () => {
+    const paused = await change(['pause', 'coffee'], settings);
+    expect(paused).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +PAUSED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: false });
-    expect((await change(['resume', 'coffee'], settings)).exitCode).toBe(0);
+    expect((await change(['pause', 'coffee'], settings)).out).toMatch(/^coffee +PAUSED +it was so already$/m);
+    const resumed = await change(['resume', 'coffee'], settings);
+    expect(resumed).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +RESUMED$/m) });
     expect((await entries(settings)).get('coffee')).toMatchObject({ isActive: true });
-    const retired = await change(['retire', 'coffee', 'tea'], settings);
-    expect(retired.out).toMatch(/^coffee +ACCEPTED/m);
+  });
+
+  it('asks before it retires, and where there is nobody to ask it wants to be told --yes', async () => {
+    const nobody = await change(['retire', 'coffee'], settings);
+    expect(nobody).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining('say --yes') });
+    const no = await change(['retire', 'coffee', 'tea'], settings, false);
+    expect(no).toMatchObject({ exitCode: 1, out: '' });
+    expect(no.notes).toContain('Retire 2 catalogs (coffee, tea)? This is for ever');
+    expect(no.notes).toContain('Nothing was retired.');
+    expect((await entries(settings)).get('coffee')).not.toHaveProperty('retiredAt');
+    const yes = await change(['retire', 'tea'], settings, true);
+    expect(yes).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^tea +RETIRED$/m) });
+  });
+
+  it('retires for ever', async () => {
+    const retired = await change(['retire', 'coffee', 'tea', '--yes'], settings);
+    expect(retired.out).toMatch(/^coffee +RETIRED$/m);
+    expect(retired.out).toMatch(/^tea +RETIRED +it was so already$/m);
     const again = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
     expect(again).toMatchObject({ exitCode: 1, out: expect.stringContaining('never comes back') });
-    const unknown = await change(['retire', 'cofee', '--json'], settings);
+    const unknown = await change(['retire', 'cofee', '--yes', '--json'], settings);
     expect(unknown.exitCode).toBe(1);
     expect(JSON.parse(unknown.out)).toMatchObject({ status: 'FAILED', results: [{ status: 'REJECTED' }] });
   });

@@ -1,27 +1,44 @@
 import type { Command } from 'commander';
-import type { CommandContext } from './command.ts';
-import { renderResults } from './publish-report.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
+import { type CommandContext, CommandError, counted, renderTable } from './command.ts';
+import { renderProblems } from './publish-report.ts';
 import { publishHere } from './publish-self.ts';
 
 // retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
 
-const states = [
-  ['retire', 'say that published catalogs are no longer offered; this is for ever'],
-  ['pause', 'say that published catalogs are not to be had for now'],
-  ['resume', 'say that paused catalogs are to be had again'],
-] as const;
+interface State {
+  verb: 'retire' | 'pause' | 'resume';
+  description: string;
+  /** What a catalog is then. */
+  outcome: string;
+}
+
+const states: readonly State[] = [
+  {
+    verb: 'retire',
+    description: 'say that published catalogs are no longer offered; this is for ever',
+    outcome: 'RETIRED',
+  },
+  { verb: 'pause', description: 'say that published catalogs are not to be had for now', outcome: 'PAUSED' },
+  { verb: 'resume', description: 'say that paused catalogs are to be had again', outcome: 'RESUMED' },
+];
+
+interface StateOptions {
+  yes?: boolean;
+  json?: boolean;
+}
 
 export function registerStateCommands(program: Command, context: CommandContext): void {
-  for (const [verb, description] of states) {
-    program
+  for (const state of states) {
+    const { verb, description } = state;
+    const command = program
       .command(verb)
       .description(description)
       .argument('<id...>', 'catalog ids')
       .option('--json', 'print the answer as JSON')
       .addHelpText('after', helpFor(verb))
-      .action((ids: string[], { json }: { json?: boolean }) =>
-        change({ [verb]: ids }, json ?? false, context),
-      );
+      .action((ids: string[], options: StateOptions) => change(state, ids, options, context));
+    if (verb === 'retire') command.option('--yes', 'do it without asking');
   }
 }
 
@@ -31,10 +48,39 @@ Exit code: 0 when it was done for every catalog, 1 otherwise.
 Example:
   $ signpost ${verb} voltpath-indiranagar`;
 
-async function change(request: object, json: boolean, context: CommandContext): Promise<void> {
-  const { answer, by } = await publishHere(context.config(), request);
+async function change(
+  { verb, outcome }: State,
+  ids: readonly string[],
+  { yes = false, json = false }: StateOptions,
+  context: CommandContext,
+): Promise<void> {
+  if (verb === 'retire' && !yes) await confirmRetirement(ids, context);
+  const { answer, by } = await publishHere(context.config(), { [verb]: ids });
+  const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);
-  context.print(json ? JSON.stringify(answer, null, 2) : renderResults(answer.results));
-  if (!json) for (const warning of answer.warnings ?? []) context.note(`Warning: ${warning}`);
-  if (answer.results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
+  context.print(json ? JSON.stringify(answer, null, 2) : renderStates(results, outcome));
+  if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
+}
+
+async function confirmRetirement(ids: readonly string[], context: CommandContext): Promise<void> {
+  const what = ids.length === 1 ? ids[0] : `${counted(ids.length, 'catalog')} (${ids.join(', ')})`;
+  const answer = await context.confirm(
+    `Retire ${what}? This is for ever: nothing can be published under ${ids.length === 1 ? 'this id' : 'these ids'} again.`,
+  );
+  if (answer === true) return;
+  throw new CommandError(
+    answer === false
+      ? 'Nothing was retired.'
+      : 'Retiring is for ever, and there is no terminal to ask at. To do it all the same, say --yes.',
+  );
+}
+
+function renderStates(results: readonly TriggerResult[], outcome: string): string {
+  const rows = results.map(({ catalogId, status, unchanged }) => [
+    catalogId,
+    status === 'ACCEPTED' ? outcome : status,
+    unchanged ? 'it was so already' : '',
+  ]);
+  return [renderTable(['CATALOG', 'STATUS', ''], rows), ...results.flatMap(renderProblems)].join('\n');
 }

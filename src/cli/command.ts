@@ -11,6 +11,8 @@ export interface CommandContext {
   /** Writes lines to standard error: what happens meanwhile, not the result. */
   note(text: string): void;
   readStdin(): Promise<Buffer>;
+  /** Asks the person at the terminal for a yes; undefined where there is no terminal, and so nobody to ask. */
+  confirm(question: string): Promise<boolean | undefined>;
   /** For results that are an answer and no failure, such as a NACK. */
   setExitCode(code: number): void;
 }

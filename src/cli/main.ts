@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Config, readConfig } from '../config.ts';
 import { SettingsError } from '../settings.ts';
@@ -19,6 +21,7 @@ const context: CommandContext = {
   print: (text) => void process.stdout.write(`${printable(text)}\n`),
   note: (text) => void process.stderr.write(`${printable(text)}\n`),
   readStdin: () => buffer(process.stdin),
+  confirm: async (question) => (process.stdin.isTTY && process.stderr.isTTY ? ask(question) : undefined),
   setExitCode: (code) => {
     process.exitCode = code;
   },
@@ -30,6 +33,19 @@ try {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
   context.note(`signpost: ${isForPerson ? error.message : unexpected(error)}`);
+}
+
+/** Whoever ends the input instead of answering has not said yes. */
+async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const ended = once(terminal, 'close').then(() => '');
+    const answered = terminal.question(`${printable(question)} [y/N] `).catch(() => '');
+    const answer = await Promise.race([answered, ended]);
+    return /^\s*y(es)?\s*$/i.test(answer);
+  } finally {
+    terminal.close();
+  }
 }
 
 function unexpected(error: unknown): string {

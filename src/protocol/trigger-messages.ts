@@ -37,6 +37,9 @@ export const TriggerResult = Type.Object(
     catalogId: Type.String(),
     status: oneOfTexts(['ACCEPTED', 'REJECTED']),
     version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
+    unchanged: Type.Optional(
+      Type.Boolean({ description: 'True where it was so already, and nothing was written.' }),
+    ),
     errors: Type.Optional(Type.Array(ErrorReport)),
   },
   { title: 'TriggerResult' },

@@ -31,7 +31,7 @@ describe('retiring a catalog', () => {
       expect(await publish(tree, coffee(3))).toMatchObject({ status: 'REJECTED' });
       expect(await ask({ pause: ['coffee'] })).toMatchObject({ status: 'REJECTED' });
       expect(await ask({ resume: ['coffee'] })).toMatchObject({ status: 'REJECTED' });
-      expect(await ask({ retire: ['coffee'] })).toMatchObject({ status: 'ACCEPTED' });
+      expect(await ask({ retire: ['coffee'] })).toMatchObject({ status: 'ACCEPTED', unchanged: true });
       await publishCatalogs(tree, { forceBaseline: true });
     }
     expect(await servedFiles(tree)).toEqual(before);
@@ -70,14 +70,14 @@ describe('pausing and resuming', () => {
   it('changes the entry alone, and only once', async () => {
     await publish(tree, coffee(3));
     expect(await ask({ pause: ['coffee'] })).toEqual({ catalogId: 'coffee', status: 'ACCEPTED', version: 1 });
-    await ask({ pause: ['coffee'] });
+    expect(await ask({ pause: ['coffee'] })).toMatchObject({ version: 1, unchanged: true });
     expect((await published(tree, 'coffee')).entry).toMatchObject({ entryVersion: 2, isActive: false });
     expect(await ask({ resume: ['coffee'] })).toEqual({
       catalogId: 'coffee',
       status: 'ACCEPTED',
       version: 1,
     });
-    await ask({ resume: ['coffee'] });
+    expect(await ask({ resume: ['coffee'] })).toMatchObject({ version: 1, unchanged: true });
     expect((await published(tree, 'coffee')).entry).toMatchObject({ entryVersion: 3, isActive: true });
     expect(await contentFiles(tree)).toHaveLength(1);
   });

@@ -12,7 +12,7 @@ import type { EntryInIndex } from './edit.ts';
 import { signRetiredEntry } from './entry.ts';
 import { factsOfToday } from './masters.ts';
 import { buildOptions } from './tree.ts';
-import { accept, reject, type Turn } from './turn.ts';
+import { accept, acceptAsIs, reject, type Turn } from './turn.ts';
 
 // Commands about catalogs that are published (self-hosted spec: States and transitions). What is so already is not written again.
 
@@ -21,9 +21,8 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
   const { indexName, entry } = found;
-  if (entry.retiredAt === undefined) {
-    await turn.edit.put(indexName, signRetiredEntry(entry, turn.tree.now().toISOString(), turn.tree));
-  }
+  if (entry.retiredAt !== undefined) return acceptAsIs(catalogId, undefined);
+  await turn.edit.put(indexName, signRetiredEntry(entry, turn.tree.now().toISOString(), turn.tree));
   return { catalogId, status: 'ACCEPTED' };
 }
 
@@ -40,11 +39,10 @@ export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments):
     const current = await turn.edit.read(entry);
     if (current.content) return setActivity(turn, indexName, current, current.content, false);
   }
-  if (entry.isActive) {
-    const current = await turn.edit.outline(entry);
-    const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: false };
-    await turn.edit.put(indexName, buildEntry(current, facts, turn.tree));
-  }
+  if (!entry.isActive) return acceptAsIs(catalogId, announcedVersion(entry));
+  const current = await turn.edit.outline(entry);
+  const facts = { ...factsOfToday(turn.tree, turn.edit, entry), isActive: false };
+  await turn.edit.put(indexName, buildEntry(current, facts, turn.tree));
   return { catalogId, status: 'ACCEPTED', version: announcedVersion(entry) };
 }
 

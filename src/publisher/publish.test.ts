@@ -61,7 +61,7 @@ describe('publishing a catalog', () => {
       { resources: [...resources].reverse(), ...others },
       { catalogId: 'coffee', catalogType: 'REGULAR', visibleTo: ['a/y', 'b/x', 'a/y'] },
     );
-    expect(answer).toEqual({ catalogId: 'coffee', status: 'ACCEPTED', version: 1 });
+    expect(answer).toEqual({ catalogId: 'coffee', status: 'ACCEPTED', version: 1, unchanged: true });
     expect(await servedFiles(tree)).toEqual(before);
   });
 

@@ -30,11 +30,16 @@ export async function accept(
   { kind, entry, content, files }: Built,
   checkedBy: Check | undefined,
 ): Promise<TriggerResult> {
-  if (kind !== 'unchanged') {
-    await edit.put(indexName, entry, { files, content, checkedBy });
-    warnings.push(...findReadingProblems(entry, files));
-  }
-  return { catalogId: entry.catalogId, status: 'ACCEPTED', version: content.version };
+  const { catalogId } = entry;
+  if (kind === 'unchanged') return acceptAsIs(catalogId, content.version);
+  await edit.put(indexName, entry, { files, content, checkedBy });
+  warnings.push(...findReadingProblems(entry, files));
+  return { catalogId, status: 'ACCEPTED', version: content.version };
+}
+
+/** For what is so already. */
+export function acceptAsIs(catalogId: string, version: number | undefined): TriggerResult {
+  return { catalogId, status: 'ACCEPTED', ...(version !== undefined && { version }), unchanged: true };
 }
 
 export function reject(catalogId: string, errors: ErrorBody[]): TriggerResult {

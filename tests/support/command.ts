@@ -17,6 +17,8 @@ export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stdin = '',
+  /** What the person at the terminal answers; without it there is no terminal. */
+  confirms?: boolean,
 ): Promise<CommandRun> {
   const run: CommandRun = { exitCode: 0, out: '', notes: '' };
   const context: CommandContext = {
@@ -29,6 +31,10 @@ export async function runCommand(
       run.notes += `${text}\n`;
     },
     readStdin: async () => Buffer.from(stdin),
+    confirm: async (question) => {
+      if (confirms !== undefined) context.note(question);
+      return confirms;
+    },
     setExitCode: (code) => {
       run.exitCode = code;
     },
