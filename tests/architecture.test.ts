@@ -23,6 +23,7 @@ const leaves = [
   'group.ts',
   'own-text.ts',
   'recent.ts',
+  'start-or-close.ts',
   'logger.ts',
   'metrics.ts',
   'thread-pool.ts',

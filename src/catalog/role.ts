@@ -1,4 +1,5 @@
 import { createService } from '../delivery/service.ts';
+import { startOrClose } from '../start-or-close.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute } from './download.ts';
@@ -26,22 +27,23 @@ export async function startCatalogRole(
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
   addSearchRoute(server, signed, context);
-  await server.listen({ host: config.HOST, port: config.CATALOG_PORT });
 
-  const loops = [
-    service.startCallbacks(),
-    startSubmissionLoop(context, fresh),
-    startRebuildLoop(context),
-    startPush(context),
-    startHousekeeping(context),
-    startPullLoop(context),
-  ];
-  return {
-    url,
-    async close() {
-      await service.close();
-      await Promise.all(loops.map((loop) => loop.close()));
-      backlog.close();
-    },
+  const loops: { close(): Promise<void> }[] = [];
+  const close = async () => {
+    await service.close();
+    await Promise.all(loops.map((loop) => loop.close()));
+    backlog.close();
   };
+  return startOrClose(async () => {
+    await server.listen({ host: config.HOST, port: config.CATALOG_PORT });
+    loops.push(
+      service.startCallbacks(),
+      startSubmissionLoop(context, fresh),
+      startRebuildLoop(context),
+      startPush(context),
+      startHousekeeping(context),
+      startPullLoop(context),
+    );
+    return { url, close };
+  }, close);
 }

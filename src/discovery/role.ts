@@ -1,4 +1,5 @@
 import { createService } from '../delivery/service.ts';
+import { startOrClose } from '../start-or-close.ts';
 import type { DiscoveryContext } from './context.ts';
 import { startCrawler } from './crawl/crawler.ts';
 import { addCrawlHintsRoute } from './crawl-hints.ts';
@@ -21,23 +22,17 @@ export async function startDiscoveryRole(
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, signed.rateLimits ?? {}, context);
   sync.addRoutes(server, signed);
-  await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
-  await sync.start();
 
-  const crawler = await startCrawler(context);
-
-  const loops = [
-    sync,
-    crawler,
-    service.startCallbacks(),
-    startHousekeeping(context),
-    startListMerger(context),
-  ];
-  return {
-    url,
-    async close() {
-      await service.close();
-      await Promise.all(loops.map((loop) => loop.close()));
-    },
+  const loops: { close(): Promise<void> }[] = [sync];
+  const close = async () => {
+    await service.close();
+    await Promise.all(loops.map((loop) => loop.close()));
   };
+  return startOrClose(async () => {
+    await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
+    await sync.start();
+    loops.push(await startCrawler(context));
+    loops.push(service.startCallbacks(), startHousekeeping(context), startListMerger(context));
+    return { url, close };
+  }, close);
 }

@@ -1,3 +1,4 @@
+import { startOrClose } from '../../start-or-close.ts';
 import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl-hosts.ts';
 import { startWorkLoop } from '../../storage/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
@@ -19,7 +20,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   const aside = createAside({ logger, deadlineMs: config.CRAWL_VERIFY_TIMEOUT_MS });
   const context = createCrawlContext(discovery, aside);
   const apply = createApplier(context);
-  await configureCrawl(context);
+  await startOrClose(() => configureCrawl(context), aside.close);
   const loops = [
     startEnumeration(context),
     startRebuilds(context),

@@ -37,13 +37,17 @@ export async function configureCrawl({ config, database, policy, now }: CrawlCon
   await database.transaction(async (tx) => settlePrecedence(tx, await configureSources(tx, settings, now())));
 }
 
+/** Each source once, however it is spelled: `http://127.1:80` is `http://127.0.0.1`, and a bare domain belongs to REGISTRY_NAME. */
 function sourcesOf({ DISCOVERY_NETWORKS, DISCOVERY_NODES, REGISTRY_NAME }: Config) {
-  const nodes = DISCOVERY_NODES.map((name) =>
-    /^https?:/.test(name)
-      ? ({ kind: 'address', name: new URL(name).origin } as const)
-      : ({ kind: 'subscriber', name: identityOf(name, REGISTRY_NAME) } as const),
-  );
-  return [...DISCOVERY_NETWORKS.map((name) => ({ kind: 'network', name }) as const), ...nodes];
+  const sources = [
+    ...DISCOVERY_NETWORKS.map((name) => ({ kind: 'network', name }) as const),
+    ...DISCOVERY_NODES.map((name) =>
+      /^https?:/.test(name)
+        ? ({ kind: 'address', name: new URL(name).origin } as const)
+        : ({ kind: 'subscriber', name: identityOf(name, REGISTRY_NAME) } as const),
+    ),
+  ];
+  return [...new Map(sources.map((source) => [`${source.kind} ${source.name}`, source])).values()];
 }
 
 export function startEnumeration(context: CrawlContext): WorkLoop {
