@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { DeadlineExceeded } from '../thread-pool.ts';
 import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
+import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 
@@ -80,13 +80,11 @@ export interface Database extends Queryable {
 }
 
 /** Connects, brings the schema up to date, and returns the database; throws a plain sentence when it cannot. */
-export async function openDatabase(options: {
-  url: string;
-  logger: Logger;
-  maxConnections?: number;
-}): Promise<Database> {
+export async function openDatabase(
+  options: FirstConnectionOptions & { maxConnections?: number },
+): Promise<Database> {
   const { url, logger, maxConnections = defaultConnections } = options;
-  await migrate({ url, logger });
+  await migrate(options);
 
   const settings = {
     ...connectionSettings(url),

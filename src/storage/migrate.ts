@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import type { Logger } from '../logger.ts';
-import { connectionSettings, describeServer } from './connection.ts';
+import type pg from 'pg';
+import { describeServer } from './connection.ts';
+import { connectFirst, type FirstConnectionOptions, plainReason } from './first-connection.ts';
 
 // Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each
 // in a transaction of its own, all under one lock, so that any number of processes may start at once.
@@ -13,14 +12,12 @@ const migrationsDirectory = new URL('../../migrations/', import.meta.url);
 const oldestServer = 14;
 /** Any constant will do, as long as it stays: the key of the advisory lock. */
 const migrationLock = 7_206_113_001;
-/** How long a server that is just starting up is waited for. */
-const startingUpMs = 30_000;
 
 /** Throws a plain sentence when the server cannot be reached, is too old, or is ahead of this version. */
-export async function migrate(options: { url: string; logger: Logger; directory?: URL }): Promise<void> {
+export async function migrate(options: FirstConnectionOptions & { directory?: URL }): Promise<void> {
   const { url, logger, directory = migrationsDirectory } = options;
   const migrations = await readMigrations(directory);
-  const client = await connect(url);
+  const client = await connectFirst(options);
   try {
     await checkServer(client, url);
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
@@ -29,8 +26,9 @@ export async function migrate(options: { url: string; logger: Logger; directory?
     for (const migration of migrations) {
       if (applied.has(migration.number)) continue;
       await apply(client, migration);
-      logger.info(`migrated ${describeServer(url)} to ${migration.name}`);
+      if (applied.size > 0) logger.info(`migrated ${describeServer(url)} to ${migration.name}`);
     }
+    if (applied.size === 0) logger.info(`made the tables of ${describeServer(url)}`);
   } finally {
     // The session's end also gives back the lock.
     await client.end();
@@ -53,33 +51,6 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
     }
   }
   return migrations;
-}
-
-async function connect(url: string): Promise<pg.Client> {
-  const settings = connectionSettings(url);
-  const deadline = Date.now() + startingUpMs;
-  for (;;) {
-    const client = new pg.Client(settings);
-    // A connection that breaks also fails the statement under way; unheard, the event would end the process.
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      const startingUp = error instanceof pg.DatabaseError && error.code === '57P03';
-      if (!startingUp || Date.now() > deadline) {
-        throw new Error(`Cannot connect to ${describeServer(url)}: ${plainReason(error)}`, { cause: error });
-      }
-      await delay(200);
-    }
-  }
-}
-
-/** A refused connection to a name with several addresses is an AggregateError whose own message is empty. */
-function plainReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(plainReason).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function checkServer(client: pg.Client, url: string): Promise<void> {
