@@ -44,10 +44,13 @@ export const settings = {
     "address of the operator's API, which takes unsigned requests: nobody else may reach it",
   ),
   CONSOLE_PORT: port(4000, "port of the operator's API"),
-  OPERATIONS_PORT: integer(
-    0,
-    'port for /health, /ready, /metrics and /docs on HOST; 0 serves them on the port of each role',
-    { max: 65_535 },
+  OPERATIONS_HOST: text('127.0.0.1', 'address of /health, /ready, /metrics and /docs, on OPERATIONS_PORT'),
+  OPERATIONS_PORT: optional(
+    integer(
+      0,
+      'port of /health, /ready, /metrics and /docs; 0 puts them on the port of each role; empty means 4006 for "signpost serve", else 0',
+      { max: 65_535 },
+    ),
   ),
   TRUSTED_PROXIES: list(
     '',
@@ -58,22 +61,40 @@ export const settings = {
     'info',
     'least important lines to log',
   ),
-  LOG_FORMAT: choice(['pretty', 'json'], 'pretty', 'pretty for a person, json for a log collector'),
+  LOG_FORMAT: optional(
+    choice(
+      ['pretty', 'json'],
+      'pretty',
+      'pretty for a person, json for a log collector; empty means pretty on a terminal, otherwise json',
+    ),
+  ),
 
   REGISTRY_URL: optional(
     url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
   ),
   REGISTRY_NAME: name('subscribers.beckn.one', 'registry that a bare domain belongs to'),
-  DATABASE_URL: optional(text('', 'PostgreSQL connection string; empty starts the embedded PostgreSQL')),
+  DATABASE_URL: optional(
+    text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
+  ),
+  EMBEDDED_DATABASE: flag(
+    false,
+    'let "signpost serve" run on the embedded PostgreSQL, a beta build for trying things out',
+  ),
   DATABASE_CONNECTIONS: integer(20, 'most connections to the database, per process', { min: 2, max: 500 }),
   DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
 
-  CATALOG_ID: subscriberId('catalog.signpost.test', 'subscriberId of the catalog service'),
+  CATALOG_ID: subscriberId(
+    'catalog.signpost.test',
+    'subscriberId of the catalog service; "signpost serve" has no default',
+  ),
   CATALOG_KEY_ID: name('key-1', 'recordId of its signing key'),
   CATALOG_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   CATALOG_URL: optional(url('its public base address; empty means from HOST and CATALOG_PORT')),
 
-  DISCOVERY_ID: subscriberId('discovery.signpost.test', 'subscriberId of the discovery service'),
+  DISCOVERY_ID: subscriberId(
+    'discovery.signpost.test',
+    'subscriberId of the discovery service; "signpost serve" has no default',
+  ),
   DISCOVERY_KEY_ID: name('key-1', 'recordId of its signing key'),
   DISCOVERY_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   DISCOVERY_URL: optional(url('its public base address; empty means from HOST and DISCOVERY_PORT')),
@@ -150,7 +171,10 @@ export const settings = {
     'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
   ),
 
-  PUBLISHER_ID: subscriberId('publisher.signpost.test', 'subscriberId of the publisher'),
+  PUBLISHER_ID: subscriberId(
+    'publisher.signpost.test',
+    'subscriberId of the publisher; "signpost serve" has no default',
+  ),
   PUBLISHER_KEY_ID: optional(
     name(
       '',
@@ -341,6 +365,13 @@ export interface ConsumerIdentity extends Omit<RoleIdentity, 'url'> {
   url: string | undefined;
 }
 
+/** Roles with an identity of their own: what they say is signed. */
+export type SigningRole = 'catalog' | 'discovery' | 'publisher';
+
+export function isSigningRole(role: Role): role is SigningRole {
+  return role === 'catalog' || role === 'discovery' || role === 'publisher';
+}
+
 /** The checked settings under their own names, with what follows from several of them. */
 export interface Config extends Settings {
   roles: Role[];
@@ -402,10 +433,27 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
+/** Where a role listens, which need not be where others reach it. */
+export function listeningAddress(config: Config, role: Role): string {
+  const { HOST, CONSOLE_HOST, REGISTRY_PORT, CATALOG_PORT, DISCOVERY_PORT, PUBLISHER_PORT, CONSOLE_PORT } =
+    config;
+  const ports: Record<Role, number> = {
+    registry: REGISTRY_PORT,
+    catalog: CATALOG_PORT,
+    publisher: PUBLISHER_PORT,
+    discovery: DISCOVERY_PORT,
+    console: CONSOLE_PORT,
+  };
+  return originOf(role === 'console' ? CONSOLE_HOST : HOST, ports[role]);
+}
+
 /** Who listens on every address of the machine is reached at its own. */
 function ownAddress(host: string, port: number): string {
-  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  return originOf({ '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port);
+}
+
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function parseRoles(names: readonly string[]): Role[] {

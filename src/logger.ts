@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -5,24 +6,30 @@ export type { Logger } from 'pino';
 
 export interface LogOptions {
   level: string;
-  /** `pretty` for a person at a terminal, `json` for a log collector. */
-  format: 'pretty' | 'json';
+  /** `pretty` for a person at a terminal, `json` for a log collector: without it, whichever reads along. */
+  format?: 'pretty' | 'json';
 }
 
 /** Logs go to standard error, so that what a command prints can be piped. */
-export function createLogger({ level, format }: LogOptions): Logger {
+export function createLogger({ level, format = isTerminal() ? 'pretty' : 'json' }: LogOptions): Logger {
   const output = pino.destination({ fd: 2, sync: format === 'pretty' });
   output.on('error', () => undefined); // a terminal that was closed: there is work to finish all the same
   const destination =
     format === 'pretty'
       ? pretty({
           destination: output,
-          colorize: process.stderr.isTTY,
+          colorize: isTerminal(),
           ignore: 'pid,hostname',
+          singleLine: true,
           translateTime: 'HH:MM:ss',
         })
       : output;
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}
+
+/** By its number: in a thread, `process.stderr` is not the terminal. */
+function isTerminal(): boolean {
+  return isatty(2);
 }
 
 /** A logger that says nothing, for tests and for commands whose output is their answer. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startCatalogRole } from './catalog/role.ts';
-import type { Config, Role } from './config.ts';
+import { type Config, listeningAddress, type Role, type SigningRole } from './config.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -10,6 +11,7 @@ import { createMetrics } from './metrics.ts';
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { loadOrCreateSigningKey } from './registry/key-files.ts';
+import { openSigningKey, type RegistrationWatch, watchRegistration } from './registry/registration.ts';
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { type Database, openDatabase } from './storage/database.ts';
@@ -21,12 +23,14 @@ import { createThreadPool } from './thread-pool.ts';
 
 export interface RunningRole {
   role: Role;
+  /** Its public base address. */
   url: string;
+  listensOn: string;
   /** Where the publisher takes what its operator wants published. */
   triggerUrl?: string;
 }
 
-interface StartedRole extends Omit<RunningRole, 'role'> {
+interface StartedRole extends Omit<RunningRole, 'role' | 'listensOn'> {
   close(): Promise<void>;
 }
 
@@ -51,6 +55,9 @@ export interface StartOptions {
 /** For evaluations that take long. One that is built to take longest holds one of them until its deadline. */
 const evaluatingThreads = Math.max(2, availableParallelism());
 
+/** A registry that takes longer to answer is not waited for. */
+const firstLookMs = 2_000;
+
 export async function startProcess(
   config: Config,
   { logger, prepare, signal }: StartOptions,
@@ -64,13 +71,13 @@ export async function startProcess(
     if (failures.length > 0) throw failures[0];
   };
   try {
+    const operations = await openOperations(config, logger, closers);
     const database = config.roles.some(keepsData)
       ? await openConfiguredDatabase(config, logger, closers, signal)
       : undefined;
     if (database) await prepare?.(database);
 
     const metrics = createMetrics();
-    const operations = openOperations(config, logger, closers);
     const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
     closers.push(() => client.close());
     const freshRegistry = () =>
@@ -82,6 +89,19 @@ export async function startProcess(
         metrics,
       });
     const registry = freshRegistry();
+
+    const registrations: RegistrationWatch[] = [];
+    const { findKey } = freshRegistry(); // what it does not find yet must not be remembered by the services
+    const openIdentity = (role: SigningRole) => {
+      const identity = config.identities[role];
+      const roleLogger = logger.child({ role });
+      const self = openSigningKey(config.DATA_DIR, identity, roleLogger);
+      const key = () => loadOrCreateSigningKey(config.DATA_DIR, identity);
+      const watch = watchRegistration({ key, findKey, logger: roleLogger });
+      registrations.push(watch);
+      closers.push(() => watch.close());
+      return { self, url: identity.url, registration: watch.state };
+    };
 
     const openSchemas = async () => {
       const schemas = await openConfiguredSchemas(config, client, logger);
@@ -110,8 +130,7 @@ export async function startProcess(
         startCatalogRole({
           config,
           database: needed(database),
-          self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.catalog),
-          url: config.identities.catalog.url,
+          ...openIdentity('catalog'),
           client,
           registry,
           schemas: await openSchemas(),
@@ -120,9 +139,10 @@ export async function startProcess(
           logger: logger.child({ role: 'catalog' }),
           now: () => new Date(),
         }),
-      publisher: () =>
+      publisher: async () =>
         startPublisherRole({
           config,
+          registration: openIdentity('publisher').registration,
           registry,
           freshRegistry,
           metrics,
@@ -134,8 +154,7 @@ export async function startProcess(
         startDiscoveryRole({
           config,
           database: needed(database),
-          self: loadOrCreateSigningKey(config.DATA_DIR, config.identities.discovery),
-          url: config.identities.discovery.url,
+          ...openIdentity('discovery'),
           client,
           registry,
           threads: openThreads(),
@@ -161,10 +180,17 @@ export async function startProcess(
       signal?.throwIfAborted();
       const running = await start[role]();
       closers.push(running.close);
-      roles.push({ role, url: running.url, triggerUrl: running.triggerUrl });
+      const { url, triggerUrl } = running;
+      roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl });
     }
-    const operationsUrl = await operations?.listen({ host: config.HOST, port: config.OPERATIONS_PORT });
-    return { roles, operationsUrl, database, close };
+    // Usually it is known by now whether the registry has our keys, and told before everything else.
+    await Promise.race([
+      Promise.all(registrations.map(({ first }) => first)),
+      delay(firstLookMs, undefined, { ref: false }),
+    ]);
+    signal?.throwIfAborted();
+    operations?.allStarted();
+    return { roles, operationsUrl: operations?.url, database, close };
   } catch (error) {
     await close().catch(() => undefined); // why it did not start matters more
     throw error;
@@ -172,7 +198,7 @@ export async function startProcess(
 }
 
 /** The publisher's whole state is the directory that it publishes. */
-function keepsData(role: Role): boolean {
+export function keepsData(role: Role): boolean {
   return role !== 'publisher';
 }
 
@@ -194,19 +220,23 @@ async function openConfiguredDatabase(
     url = embedded.url;
   }
   signal?.throwIfAborted();
-  const database = await openDatabase({ url, logger, maxConnections: config.DATABASE_CONNECTIONS });
+  const maxConnections = config.DATABASE_CONNECTIONS;
+  const database = await openDatabase({ url, logger, maxConnections, waitForServer: true, signal });
   closers.push(() => database.close());
   return database;
 }
 
-/** /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. */
-function openOperations(
-  config: Config,
+/**
+ * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
+ * else is there, so that whoever watches the process sees that it lives while it waits for its database.
+ */
+async function openOperations(
+  { OPERATIONS_HOST: host, OPERATIONS_PORT: port = 0 }: Config,
   logger: Logger,
   closers: (() => Promise<void>)[],
-): OperationsServer | undefined {
-  if (config.OPERATIONS_PORT === 0) return undefined;
+): Promise<(OperationsServer & { url: string }) | undefined> {
+  if (port === 0) return undefined;
   const operations = createOperationsServer(logger);
   closers.push(() => operations.close());
-  return operations;
+  return { ...operations, url: await operations.listen({ host, port }) };
 }

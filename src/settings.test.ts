@@ -9,6 +9,7 @@ describe('settings', () => {
     expect(config.roles).toContain('catalog');
     expect(config.BODY_SIZE_LIMIT).toBe(5_242_880);
     expect(config.registryUrl).toBe('http://127.0.0.1:4001/dedi');
+    expect(config).toMatchObject({ OPERATIONS_HOST: '127.0.0.1', EMBEDDED_DATABASE: false });
     expect(config.identities.catalog).toMatchObject({ keyId: 'key-1', url: 'http://127.0.0.1:4002' });
   });
 

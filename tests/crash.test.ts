@@ -79,6 +79,7 @@ describe.concurrent('two processes of a service', () => {
               DATABASE_URL: database.url,
               DATA_DIR: network.config.DATA_DIR,
               REGISTRY_URL: network.config.registryUrl,
+              CATALOG_ID: network.config.identities.catalog.id,
               CATALOG_PORT: String(port),
             }),
           ),

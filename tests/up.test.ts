@@ -17,7 +17,7 @@ describe('signpost up', { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     home = await makeDataDir();
-    settings = { LOG_LEVEL: 'warn', ...(await freePorts()) };
+    settings = { LOG_FORMAT: 'pretty', ...(await freePorts()) };
   });
   afterAll(async () => {
     signpost?.signal('SIGTERM');
@@ -53,6 +53,14 @@ describe('signpost up', { timeout: 120_000 }, () => {
     const everyRole = Object.fromEntries(roles.map((role) => [role, { ready: true }]));
     expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, roles: everyRole }]);
     expect(await hasServer()).toBe(true);
+  });
+
+  it('has logged its start before it says what to do next, so that this stays in sight', async () => {
+    const printed = (await running()).said();
+    const [start = '', rest] = printed.split('Signpost is up.');
+    expect(start).toMatch(/INFO: subscribed \{/);
+    expect(start).toMatch(/INFO: pulled \{/);
+    expect(rest).not.toContain('INFO:');
   });
 
   it('publishes the catalog of the demo as signed files, and the registry leads to them', async () => {
@@ -113,7 +121,7 @@ describe('signpost up', { timeout: 120_000 }, () => {
     const second = start();
     expect(await second.ended).toMatchObject({ code: 1 });
     expect(second.said()).toContain(
-      `Cannot listen on 127.0.0.1:${settings.REGISTRY_PORT}: another program does.`,
+      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program does. Stop it, or set another OPERATIONS_PORT.`,
     );
     expect(await hasServer()).toBe(true);
   });

@@ -27,12 +27,16 @@ const context: CommandContext = {
   },
 };
 
+const leftOpenMs = 2_000;
+
 try {
   await buildProgram(context).parseAsync();
 } catch (error) {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
   context.note(`signpost: ${isForPerson ? error.message : unexpected(error)}`);
+  // Whatever a failed command has left open must not keep the process alive.
+  setTimeout(() => process.exit(), leftOpenMs).unref();
 }
 
 /** Whoever ends the input instead of answering has not said yes. */

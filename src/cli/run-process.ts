@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import type { Config } from '../config.ts';
-import { hasCode } from '../error-code.ts';
+import { type Config, isSigningRole } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
 import type { Database } from '../storage/database.ts';
 import { abandonEmbeddedPostgres } from '../storage/embedded-postgres.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import type { CommandContext } from './command.ts';
+import { explainStart } from './start-failure.ts';
 
 /**
  * Starts the roles, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
@@ -14,24 +14,44 @@ import { type CommandContext, CommandError } from './command.ts';
 export async function runProcess(
   context: CommandContext,
   config: Config,
-  hooks: { prepare?: (database: Database) => Promise<void>; started?: () => void } = {},
+  options: {
+    prepare?: (database: Database) => Promise<void>;
+    /** What is waited for before anything is printed, so that the log of the start does not push it away. */
+    settle?: (running: Process, signal: AbortSignal) => Promise<void>;
+    started?: () => void;
+    /** Also print where others reach the roles that have an identity. */
+    showPublic?: boolean;
+  } = {},
 ): Promise<void> {
   const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const stop = listenForStop(context, () => killOurselves(config, logger));
-  const running = await startUntil(stop.signal, config, { logger, prepare: hooks.prepare });
+  const running = await startUntil(stop.signal, config, { logger, prepare: options.prepare });
   if (running) {
-    const print = (name: string, url: string) => context.print(`${name.padEnd(10)} ${url}`);
-    for (const { role, url, triggerUrl } of running.roles) {
-      print(role, url);
-      if (triggerUrl) print('trigger', triggerUrl);
+    try {
+      await options.settle?.(running, stop.signal);
+      printAddresses(context, running, options);
+      options.started?.();
+      if (!stop.signal.aborted) await once(stop.signal, 'abort');
+    } finally {
+      await running.close();
     }
-    if (running.operationsUrl) print('operations', running.operationsUrl);
-    hooks.started?.();
-    if (!stop.signal.aborted) await once(stop.signal, 'abort');
-    await running.close();
   }
   stop.close();
   context.note('signpost: stopped.');
+}
+
+/** One line for each. */
+function printAddresses(
+  context: CommandContext,
+  { roles, operationsUrl }: Process,
+  { showPublic = false }: { showPublic?: boolean },
+): void {
+  const print = (name: string, url: string) => context.print(`${name.padEnd(10)} ${url}`);
+  for (const { role, url, listensOn, triggerUrl } of roles) {
+    print(role, showPublic && isSigningRole(role) ? `${listensOn}  public address ${url}` : url);
+    if (triggerUrl) print('trigger', triggerUrl);
+  }
+  if (operationsUrl) print('operations', operationsUrl);
 }
 
 /** Undefined when the process was told to stop before it had started. */
@@ -44,7 +64,8 @@ async function startUntil(
     return await startProcess(config, { ...options, signal });
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
-    throw explain(error);
+    options.logger.debug({ err: error }, 'the start failed');
+    throw explainStart(error, config);
   }
 }
 
@@ -81,15 +102,3 @@ function killOurselves(config: Config, logger: Logger): void {
 }
 
 const dieAfterMs = 2_000;
-
-function explain(error: unknown): CommandError {
-  if (hasCode(error, 'EADDRINUSE')) {
-    const { address, port } = error as Error & { address?: string; port?: number };
-    return new CommandError(
-      `Cannot listen on ${address}:${port}: another program does. Stop it, or set another port (see .env.example).`,
-      error,
-    );
-  }
-  if (error instanceof CommandError) return error;
-  return new CommandError(`Cannot start: ${error instanceof Error ? error.message : error}`, error);
-}

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { roles } from '../config.ts';
-import type { CommandContext } from './command.ts';
+import { type Config, isSigningRole, roles } from '../config.ts';
+import { keepsData } from '../main.ts';
+import { type CommandContext, CommandError } from './command.ts';
 import { runProcess } from './run-process.ts';
 
 export function registerServeCommand(program: Command, context: CommandContext): void {
@@ -11,13 +12,39 @@ export function registerServeCommand(program: Command, context: CommandContext):
     .addHelpText(
       'after',
       `
-Any number of processes may run the same role against one PostgreSQL (DATABASE_URL).
+Any number of processes may run the same role against one PostgreSQL (DATABASE_URL); while it is down, they wait for it.
+Each role that signs needs its id: CATALOG_ID, DISCOVERY_ID, PUBLISHER_ID. A key that the registry does not know is told in the log and at
+/ready. /health, /ready, /metrics and /docs are at OPERATIONS_HOST and OPERATIONS_PORT (${operationsPort}).
 
 Examples:
-  $ DATABASE_URL=postgres://… REGISTRY_URL=https://registry.example/dedi signpost serve --roles catalog
-  $ ROLES=registry signpost serve`,
+  $ DATABASE_URL=postgres://… REGISTRY_URL=https://registry.example/dedi CATALOG_ID=catalog.example.org signpost serve --roles catalog
+  $ PUBLISHER_ID=bpp.example.org PUBLISHER_URL=https://bpp.example.org signpost serve --roles publisher
+  $ EMBEDDED_DATABASE=true ROLES=registry signpost serve`,
     )
     .action(({ roles: chosen }: { roles?: string }) =>
-      runProcess(context, context.config(chosen === undefined ? {} : { ROLES: chosen })),
+      runProcess(context, serveConfig(context, chosen), { showPublic: true }),
     );
+}
+
+const operationsPort = 4006;
+
+/** For a network, what works on one machine is no default: who the roles are, and where their data lies, is for the operator to say. */
+function serveConfig(context: CommandContext, chosen: string | undefined): Config {
+  const config = context.config({
+    ...(chosen !== undefined && { ROLES: chosen }),
+    ...(!context.isSet('OPERATIONS_PORT') && { OPERATIONS_PORT: String(operationsPort) }),
+  });
+  const missing = config.roles
+    .filter(isSigningRole)
+    .map((role) => `${role.toUpperCase()}_ID`)
+    .filter((name) => !context.isSet(name));
+  if (missing.length > 0)
+    throw new CommandError(
+      `Set ${missing.join(' and ')}: "serve" must know under which subscriberId the registry has ${missing.length > 1 ? 'each of these roles' : 'this role'}.`,
+    );
+  if (config.DATABASE_URL === undefined && !config.EMBEDDED_DATABASE && config.roles.some(keepsData))
+    throw new CommandError(
+      'Set DATABASE_URL to a PostgreSQL, such as postgres://user:password@host:5432/database, or EMBEDDED_DATABASE=true to try things out on the one that comes with Signpost (a beta build, not for production).',
+    );
+  return config;
 }

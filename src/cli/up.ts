@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import type { Process } from '../main.ts';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
 import type { PublishMessage } from '../protocol/publish-messages.ts';
@@ -10,6 +12,7 @@ import { defaultIndexName } from '../publisher/paths.ts';
 import { publish } from '../publisher/publisher.ts';
 import { placesIn } from '../publisher/tree.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
+import { isAtRest } from '../storage/crawl-status.ts';
 import type { Database } from '../storage/database.ts';
 import { registerParticipant, setCatalogIndexUrls } from '../storage/participants.ts';
 import type { CommandContext } from './command.ts';
@@ -34,6 +37,7 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
           await publishDemoCatalog(config);
           await registerDemoNetwork(database, config);
         },
+        settle: untilAtRest,
         started: () => context.print(firstSteps(config)),
       });
     });
@@ -108,8 +112,20 @@ async function publishDemoCatalog(config: Config): Promise<void> {
   await withPublisher(config, (publisher) => publish(publisher, { message }));
 }
 
+/** The first subscription, pull and crawl are over within a second: what is suggested then finds something. */
+async function untilAtRest({ database, roles }: Process, signal: AbortSignal): Promise<void> {
+  if (!database || !roles.some(({ role }) => role === 'discovery')) return;
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(restWithinMs)]);
+  while (!patience.aborted && !(await isAtRest(database))) {
+    await delay(restPollMs, undefined, { signal: patience }).catch(() => undefined);
+  }
+}
+
+const restWithinMs = 10_000;
+const restPollMs = 50;
+
 function firstSteps(config: Config): string {
-  const page = config.OPERATIONS_PORT === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
+  const page = (config.OPERATIONS_PORT ?? 0) === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
   const index = indexUrl({ baseUrl: config.catalogBaseUrl }, defaultIndexName);
   return `
 Signpost is up. In another terminal, in the same folder:

@@ -10,6 +10,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
+import type { Registration } from '../registry/registration.ts';
 import { receiverOf } from '../storage/callbacks.ts';
 import type { Database } from '../storage/database.ts';
 import type { WorkLoop } from '../storage/due-work.ts';
@@ -27,6 +28,8 @@ export interface ServiceContext {
   database: Database;
   /** The service's own key: it signs answers, callbacks and what else goes out. */
   self: SigningKey;
+  /** Whether the registry knows that key. */
+  registration(): Registration;
   client: GuardedClient;
   registry: RegistryClient;
   metrics: Metrics;
@@ -74,7 +77,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     metrics,
     ready: async () => {
       await database.ping();
-      return { registry: registry.state() };
+      return { registry: registry.state(), key: context.registration() };
     },
     admission,
     operations: context.operations,

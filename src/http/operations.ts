@@ -6,7 +6,11 @@ import { docsPage } from './docs-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
 /** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
-export function addOperations(server: FastifyInstance, roles: readonly OperatedRole[]): void {
+export function addOperations(
+  server: FastifyInstance,
+  roles: readonly OperatedRole[],
+  isStarted: () => boolean = () => true,
+): void {
   const config = { always: true };
   const started = Date.now();
 
@@ -18,8 +22,9 @@ export function addOperations(server: FastifyInstance, roles: readonly OperatedR
 
   server.get('/ready', { config }, async (_request, reply) => {
     const reports = await Promise.all(roles.map(async (one) => [one.role, await readiness(one)] as const));
-    const ready = reports.length > 0 && reports.every(([, report]) => report.ready);
-    return reply.code(ready ? 200 : 503).send({ ready, roles: Object.fromEntries(reports) });
+    const ready = isStarted() && reports.every(([, report]) => report.ready);
+    const problem = isStarted() ? {} : { problem: 'the process is starting' };
+    return reply.code(ready ? 200 : 503).send({ ready, ...problem, roles: Object.fromEntries(reports) });
   });
 
   server.get('/metrics', { config }, async (_request, reply) => {
@@ -46,6 +51,8 @@ export function addOperations(server: FastifyInstance, roles: readonly OperatedR
  */
 export interface OperationsServer {
   add(role: OperatedRole): void;
+  /** Until this is called, /ready answers that the process is starting. */
+  allStarted(): void;
   /** Resolves with its address. */
   listen(address: { host: string; port: number }): Promise<string>;
   close(): Promise<void>;
@@ -53,16 +60,20 @@ export interface OperationsServer {
 
 export function createOperationsServer(logger: Logger): OperationsServer {
   const roles: OperatedRole[] = [];
+  let started = false;
   const server = fastify({
     loggerInstance: warningsOnly(logger) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
   });
-  addOperations(server, roles);
+  addOperations(server, roles, () => started);
   server.get<{ Querystring: RoleQuery }>('/openapi.json', async ({ query }) =>
     chosen(roles, query).document(),
   );
   return {
     add: (role) => void roles.push(role),
+    allStarted() {
+      started = true;
+    },
     listen: (address) => server.listen(address),
     close: () => server.close(),
   };

@@ -255,7 +255,8 @@ function observe(role: string, metrics: Metrics, logger: Logger) {
     const { method, id: requestId, identity, refusal } = request;
     const { statusCode: status, elapsedTime: ms } = reply;
     seconds.observe({ role, method, route: request.routeOptions.url ?? 'none', status }, ms / 1000);
-    const level = status >= 500 ? 'warn' : status >= 400 || ms > slowMs ? 'info' : 'debug';
+    const isWorthALine = (status >= 400 && !isManifestQuestion(request, status)) || ms > slowMs;
+    const level = status >= 500 ? 'warn' : isWorthALine ? 'info' : 'debug';
     if (logger.isLevelEnabled(level)) {
       const url = shownUrl(request);
       const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
@@ -263,6 +264,11 @@ function observe(role: string, metrics: Metrics, logger: Logger) {
     }
     done();
   };
+}
+
+/** Crawlers ask every node of a network for its manifest, again and again; a role that publishes none refuses nothing by saying so. */
+function isManifestQuestion({ method, url }: FastifyRequest, status: number): boolean {
+  return status === 404 && method === 'GET' && url.startsWith('/.well-known/');
 }
 
 /** Without the signature of a download, whose address lets in whoever knows it. */

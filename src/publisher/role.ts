@@ -11,6 +11,8 @@ import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
+import type { Registration } from '../registry/registration.ts';
+import { startOrClose } from '../start-or-close.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
@@ -23,6 +25,8 @@ import { addTriggerRoute, triggerName } from './trigger.ts';
 export interface PublisherContext {
   config: Config;
   registry: RegistryClient;
+  /** Whether the registry knows the key that signs. */
+  registration(): Registration;
   /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
   freshRegistry(): RegistryClient;
   metrics: Metrics;
@@ -47,7 +51,7 @@ export async function startPublisherRole(
     role: 'publisher',
     logger,
     metrics,
-    ready: async () => ({ ...renewal.check(), registry: registry.state() }),
+    ready: async () => ({ ...renewal.check(), registry: registry.state(), key: context.registration() }),
     operations,
     trustProxy: config.TRUSTED_PROXIES,
   });
@@ -78,15 +82,12 @@ export async function startPublisherRole(
     await thread.close();
     await renewed;
   };
-  try {
+  return startOrClose(async () => {
     await files.listen({ host: config.HOST, port: config.PUBLISHER_PORT });
     await trigger.listen({ host: config.PUBLISHER_TRIGGER_HOST, port: config.PUBLISHER_TRIGGER_PORT });
     await Promise.race([renewal.first, delay(firstRenewalMs, undefined, { ref: false })]);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { url: config.identities.publisher.url, triggerUrl: config.triggerUrl, close };
+    return { url: config.identities.publisher.url, triggerUrl: config.triggerUrl, close };
+  }, close);
 }
 
 /** For a body of 256 MiB, which comes from this machine. */

@@ -116,3 +116,17 @@ export async function listCrawledCatalogs(queryable: Queryable, node: string): P
   );
   return rows;
 }
+
+/** Whether nothing of the discovery service is due or under way: it has subscribed, pulled, and read everybody whom it knows. */
+export async function isAtRest(queryable: Queryable): Promise<boolean> {
+  const { rows } = await queryable.query<{ rests: boolean }>(
+    `select not exists (
+       select from discovery.feed where configured and (subscription_id is null or run is not null or pull_at <= now())
+     ) and not exists (
+       select from discovery.crawl_source where due_at <= now() or leased_until > now()
+     ) and not exists (
+       select from discovery.crawl_host where due_at <= now() or leased_until > now()
+     ) as rests`,
+  );
+  return rows[0]?.rests === true;
+}

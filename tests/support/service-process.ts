@@ -30,6 +30,7 @@ export function startCatalogProcess(
   return startServiceProcess('catalog', {
     DATABASE_URL: databaseUrl,
     DATA_DIR: config.DATA_DIR,
+    CATALOG_ID: config.identities.catalog.id,
     CATALOG_PORT: String(config.CATALOG_PORT),
     REGISTRY_URL: config.registryUrl,
     ALLOW_PRIVATE_ADDRESSES: 'true',
@@ -49,7 +50,7 @@ export async function startServiceProcess(
   const child = spawn(process.execPath, [commandLine, 'serve', '--roles', role], {
     // Away from any .env file.
     cwd: settings.DATA_DIR,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ...settings },
+    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', OPERATIONS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithUs(child);

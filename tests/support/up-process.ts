@@ -9,7 +9,7 @@ import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
 import { freePort } from './free-port.ts';
 
-// `signpost up` as a person starts it, from the built files: everything in one process, with a database of its own.
+// The command line as a person starts it, from the built files: `signpost up` and `signpost serve` in a process of their own.
 
 export const commandLine = join(builtFiles, 'cli', 'main.js');
 
@@ -37,13 +37,30 @@ export async function freePorts(): Promise<Record<string, string>> {
   return Object.fromEntries(names.map((name, index) => [name, `${ports[index]}`]));
 }
 
-/** `command` is the command line to start, in case of another than the built one; `cwd` is where, away from any .env file. */
+/** Everything in one process, with a database of its own. */
 export function startUp(
   dataDir: string,
   settings: Record<string, string>,
-  { command = commandLine, cwd = dataDir } = {},
+  place: StartPlace = {},
 ): UpProcess {
-  const child = spawn(process.execPath, [command, 'up'], {
+  return startCommand(['up'], dataDir, settings, place);
+}
+
+interface StartPlace {
+  /** The command line to start, in case of another than the built one. */
+  command?: string;
+  /** Away from any .env file. */
+  cwd?: string;
+}
+
+/** Any command that stays until it is told to stop. */
+export function startCommand(
+  args: readonly string[],
+  dataDir: string,
+  settings: Record<string, string>,
+  { command = commandLine, cwd = dataDir }: StartPlace = {},
+): UpProcess {
+  const child = spawn(process.execPath, [command, ...args], {
     cwd,
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,126 @@
+import { createPublicKey } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Logger } from '../logger.ts';
+import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
+import type { KeyLookup } from '../protocol/registry-record.ts';
+import { currentKeyId, type KeyOwner, loadOrCreateSigningKey, seedFile } from './key-files.ts';
+
+// A role's own key: made when there is none, and looked up in the registry as others look it up. Until the registry has it, everything that
+// the role signs is refused by everybody, so that is told with all that is needed to register it.
+
+/** The signing key of a role. One that is made is told with its place: it is to be kept, and shared by the processes of the role. */
+export function openSigningKey(dataDir: string, owner: KeyOwner, logger: Logger): SigningKey {
+  const { id, keyId = currentKeyId(dataDir, id), seed } = owner;
+  const file = seedFile(dataDir, { id, keyId });
+  const isNew = seed === undefined && !existsSync(file);
+  try {
+    const key = loadOrCreateSigningKey(dataDir, owner);
+    if (isNew)
+      logger.warn(
+        { subscriberId: id, recordId: keyId, publicKey: publicKeyOf(key.privateKey), file },
+        'made a signing key, because there was none: keep it, and give it to every process of this role',
+      );
+    return key;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`The signing key ${keyId} of ${id} cannot be used: ${reason} (${file}).`, {
+      cause: error,
+    });
+  }
+}
+
+/** How the registry knows a key, as /ready shows it. */
+export interface Registration {
+  subscriberId: string;
+  recordId: string;
+  publicKey: string;
+  /** Undefined until the registry was asked. */
+  registered?: boolean;
+  problem?: string;
+}
+
+export interface RegistrationWatch {
+  /** When the registry was asked for the first time, however that ended. */
+  first: Promise<void>;
+  state(): Registration;
+  close(): Promise<void>;
+}
+
+/** The registry forgets within this time that it has not found a key. */
+const untilRegisteredMs = 30_000;
+const onceRegisteredMs = 5 * 60_000;
+
+export function watchRegistration(options: {
+  /** Read anew each time: a key may be rotated. */
+  key: () => SigningKey;
+  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>;
+  logger: Logger;
+  /** How long it waits before it asks again for a key that the registry does not have. */
+  askAgainMs?: number;
+}): RegistrationWatch {
+  const { key, findKey, logger, askAgainMs = untilRegisteredMs } = options;
+  let state = describeKey(key());
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  async function look(): Promise<void> {
+    const before = state;
+    const own = key();
+    const looked = await lookUp(own, findKey);
+    if (isClosed) return;
+    state = { ...describeKey(own), ...looked };
+    tell(before, state, logger);
+    timer = setTimeout(look, state.registered ? onceRegisteredMs : askAgainMs).unref();
+  }
+
+  return {
+    first: look(),
+    state: () => ({ ...state }),
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function describeKey({ subscriberId, recordId, privateKey }: SigningKey): Registration {
+  return { subscriberId, recordId, publicKey: publicKeyOf(privateKey) };
+}
+
+async function lookUp(
+  own: SigningKey,
+  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>,
+): Promise<Pick<Registration, 'registered' | 'problem'>> {
+  try {
+    const problem = problemWith(await findKey(own.subscriberId, own.recordId), own);
+    return problem === undefined ? { registered: true } : { registered: false, problem };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function problemWith(
+  found: KeyLookup,
+  { subscriberId, recordId, privateKey }: SigningKey,
+): string | undefined {
+  switch (found.kind) {
+    case 'unknown-subscriber':
+      return `The registry does not know ${subscriberId}.`;
+    case 'unknown-key':
+      return `The registry knows no key ${recordId} of ${subscriberId}${found.reason ? `: ${found.reason}` : ''}.`;
+    case 'unusable':
+      return `The registry has the key ${recordId} of ${subscriberId}, but ${found.reason}.`;
+    case 'key':
+      return createPublicKey(privateKey).equals(found.publicKey)
+        ? undefined
+        : `The registry has another public key as ${recordId} of ${subscriberId}.`;
+  }
+}
+
+/** Once for each change; that the registry could not be asked is told by whoever asks it. */
+function tell(before: Registration, now: Registration, logger: Logger): void {
+  const { problem, registered, ...key } = now;
+  if (registered === false && problem !== before.problem)
+    logger.warn(key, `${problem} Until this key is registered there, others refuse what this role signs.`);
+  if (registered && before.registered === false) logger.info(key, 'the registry knows the key now');
+}
