@@ -26,11 +26,12 @@ export interface FirstConnectionOptions {
 /** Throws a plain sentence when there is no connection to be had. */
 export async function connectFirst(options: FirstConnectionOptions): Promise<pg.Client> {
   const { url, logger, waitForServer = false, signal } = options;
+  const settings = connectionSettings(url);
   const started = Date.now();
   let saidAt = Number.NEGATIVE_INFINITY;
   for (;;) {
     try {
-      const client = await connectOnce(url, signal);
+      const client = await connectOnce(settings, signal);
       if (saidAt > 0) logger.info(`${describeServer(url)} is there`);
       return client;
     } catch (error) {
@@ -50,9 +51,9 @@ export async function connectFirst(options: FirstConnectionOptions): Promise<pg.
 }
 
 /** Over a socket of ours, which can be given up before it is connected. */
-async function connectOnce(url: string, signal: AbortSignal | undefined): Promise<pg.Client> {
+async function connectOnce(settings: pg.ClientConfig, signal: AbortSignal | undefined): Promise<pg.Client> {
   const socket = new Socket();
-  const client = new pg.Client({ ...connectionSettings(url), stream: () => socket });
+  const client = new pg.Client({ ...settings, stream: () => socket });
   // A connection that breaks also fails the statement under way; unheard, the event would end the process.
   client.on('error', () => undefined);
   const giveUp = () => void socket.destroy(new Error('given up'));
