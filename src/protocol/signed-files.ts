@@ -173,7 +173,10 @@ export const IndexEntry = Type.Object(
     dependencies: Type.Optional(Type.Object({ masters: Type.Optional(Type.Array(MasterDependency)) })),
     signature: FileSignature,
   },
-  { title: 'IndexEntry', description: 'Self-signed. A retired entry has no baseline and no changes.' },
+  {
+    title: 'IndexEntry',
+    description: 'Self-signed. A retired entry is written without isActive, baseline and changes.',
+  },
 );
 export type IndexEntry = Static<typeof IndexEntry>;
 

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { coffee, contentFiles, publish, published } from '../../tests/support/published-coffee.ts';
 import { makeTree, servedFiles, type TestTree } from '../../tests/support/published-tree.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { signDocument } from '../protocol/signed-document.ts';
 import type { TriggerRequest } from '../protocol/trigger-messages.ts';
 import { readIndexes } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
-import { refreshIndexes } from './renew-indexes.ts';
+import { refreshIndexes, resignEverything } from './renew-indexes.ts';
 
 const hour = 3_600_000;
 let tree: TestTree;
@@ -35,6 +37,45 @@ describe('retiring a catalog', () => {
       await publishCatalogs(tree, { forceBaseline: true });
     }
     expect(await servedFiles(tree)).toEqual(before);
+  });
+
+  it('is written as its end alone: the entry says neither whether it is active nor where files are', async () => {
+    await publish(tree, coffee(3));
+    await ask({ pause: ['coffee'] });
+    await ask({ retire: ['coffee'] });
+    const signature = expect.stringMatching(/^[\w-]+\.\.[\w-]+$/);
+    const end = { ...{ catalogId: 'coffee', entryVersion: 3, catalogType: 'REGULAR' }, signature };
+    expect(await writtenEntries()).toEqual([{ ...end, retiredAt: now.toISOString() }]);
+    // The index is written again with what others publish, and the entry still verifies.
+    await publish(tree, { ...coffee(2), id: 'tea' });
+    expect(await writtenEntries()).toMatchObject([
+      { ...end, retiredAt: now.toISOString() },
+      { catalogId: 'tea' },
+    ]);
+    expect((await published(tree, 'coffee')).entry.retiredAt).toBe(now.toISOString());
+  });
+
+  it('leaves entries alone that were retired in the older form, with isActive and no changes', async () => {
+    await publish(tree, coffee(3));
+    const [{ baseline: _, ...entry } = {}] = await writtenEntries();
+    const retiredAt = '2026-01-31T00:00:00.000Z';
+    const older = signDocument({ ...entry, isActive: false, retiredAt, changes: [] }, tree.key, tree.profile);
+    const next_update = new Date(now.getTime() + hour).toISOString();
+    const index = signDocument(
+      { nodeId: tree.nodeId, next_update, catalogs: [older] },
+      tree.key,
+      tree.profile,
+    );
+    await writeFile(join(tree.root, 'index/catalogs.index.json'), JSON.stringify(index));
+    expect(await publish(tree, coffee(3))).toMatchObject({ status: 'REJECTED' });
+    expect(await ask({ retire: ['coffee'] })).toMatchObject({ status: 'ACCEPTED' });
+    await publish(tree, { ...coffee(2), id: 'tea' });
+    await refreshIndexes(tree);
+    expect(await writtenEntries()).toMatchObject([older, { catalogId: 'tea' }]);
+    expect((await published(tree, 'coffee')).entry).toMatchObject({ retiredAt });
+    await resignEverything(tree);
+    expect((await writtenEntries())[0]).not.toHaveProperty('isActive');
+    expect((await published(tree, 'coffee')).entry).toMatchObject({ retiredAt });
   });
 
   it('is refused for a catalog that was never published', async () => {
@@ -275,6 +316,11 @@ describe('compaction', () => {
     expect((await published(tree, 'coffee')).entry.changes.map(({ version }) => version)).toEqual([3]);
   });
 });
+
+async function writtenEntries(): Promise<JsonObject[]> {
+  const bytes = (await servedFiles(tree)).get('index/catalogs.index.json');
+  return JSON.parse(String(bytes)).catalogs;
+}
 
 async function ask(request: TriggerRequest) {
   const { results } = await publishCatalogs(tree, request);

@@ -139,7 +139,8 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   /** Once all content is there. */
   async function writeIndexes(): Promise<void> {
     for (const name of changed) {
-      await writeIndex(tree, { name, entries: entriesByIndex.get(name) ?? new Map() });
+      const entries = entriesByIndex.get(name) ?? new Map();
+      await writeIndex(tree, { name, entries, signedEntries: indexes.get(name)?.signedEntries ?? new Map() });
     }
     for (const [entry, remembered] of latest) await tree.memory.keep(tree.root, entry, remembered);
   }

@@ -69,16 +69,20 @@ export function signRetiredEntry(
   retiredAt: string,
   { key, profile }: Pick<Seal, 'key' | 'profile'>,
 ): IndexEntry {
-  const entry: Omit<IndexEntry, 'signature'> = {
+  const entry = {
     catalogId,
     entryVersion: entryVersion + 1,
     catalogType,
     ...(networkIds && { networkIds }),
-    isActive: false,
     retiredAt,
-    changes: [],
   };
-  return signDocument(entry, key, profile);
+  return { isActive: false, changes: [], ...signDocument(entry, key, profile) };
+}
+
+/** An entry as it was signed: a retired one says neither whether it is active nor where files are. */
+export function signedForm(entry: IndexEntry): object {
+  const { isActive: _isActive, changes: _changes, ...retired } = entry;
+  return entry.retiredAt === undefined ? entry : retired;
 }
 
 export function factsOfEntry(entry: IndexEntry): EntryFacts {

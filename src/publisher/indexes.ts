@@ -5,8 +5,9 @@ import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../protocol/json.ts';
 import { parseCatalogIndex, parseIndexEntry } from '../protocol/read-signed-files.ts';
 import { claimedKeyOf, signDocument, verifyDocument } from '../protocol/signed-document.ts';
-import type { CatalogIndex, IndexEntry } from '../protocol/signed-files.ts';
+import type { IndexEntry } from '../protocol/signed-files.ts';
 import { nextUpdate } from './build.ts';
+import { signedForm } from './entry.ts';
 import { folders, indexNameOf, indexPath, urlOf } from './paths.ts';
 import { readFile } from './read-file.ts';
 import { findListedIndexNames } from './read-manifest.ts';
@@ -20,6 +21,8 @@ export interface PublishedIndex {
   nextUpdate: string;
   /** By the id of the catalog. */
   entries: ReadonlyMap<string, IndexEntry>;
+  /** The entries as they stand in the file. Their signatures cover these, not the copies that are worked with. */
+  signedEntries: ReadonlyMap<IndexEntry, unknown>;
 }
 
 /** By their name. */
@@ -93,7 +96,11 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
     throw new DamagedIndex(`${path} is the index of ${nodeId}, and this is ${tree.nodeId}. ${eitherWay}`);
   if (isJsonObject(document)) verifyOwn(tree, document, path);
   const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
-  return { nextUpdate, entries: new Map(entries.map((entry) => [entry.catalogId, entry])) };
+  return {
+    nextUpdate,
+    entries: new Map(entries.map((entry) => [entry.catalogId, entry])),
+    signedEntries: new Map(entries.map((entry, position) => [entry, catalogs[position]])),
+  };
 }
 
 /** An index that announces no update is renewed at once. */
@@ -111,13 +118,13 @@ function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject
 
 export async function writeIndex(
   tree: PublisherTree,
-  { name, entries }: Pick<PublishedIndex, 'name' | 'entries'>,
+  { name, entries, signedEntries }: Omit<PublishedIndex, 'nextUpdate'>,
 ): Promise<void> {
   const { nodeId, limits, key, profile } = tree;
-  const document: Omit<CatalogIndex, 'signature'> = {
+  const document = {
     nodeId,
     next_update: nextUpdate({ now: tree.now(), nextUpdateSeconds: limits.nextUpdateSeconds }),
-    catalogs: [...entries.values()],
+    catalogs: [...entries.values()].map((entry) => signedEntries.get(entry) ?? signedForm(entry)),
   };
   const index = signDocument(document, key, profile);
   await replaceFile(tree, indexPath(name), Buffer.from(`${JSON.stringify(index)}\n`));

@@ -18,6 +18,10 @@ export function refreshIndexes(tree: PublisherTree): Promise<void> {
     edit.renewIndexes();
     for (const found of edit.entries()) {
       const { indexName, entry } = found;
+      if (entry.retiredAt !== undefined) {
+        await edit.tidy(found);
+        continue;
+      }
       const current = await edit.outline(entry);
       const facts = factsOfToday(tree, edit, entry);
       const links = linksOf(entry, current.expired, tree.baseUrl);
