@@ -47,8 +47,8 @@ const crawl = (...args: string[]) =>
 describe('signpost crawl status', () => {
   it('shows whom the crawler reads, and how many catalogs are in which state', async () => {
     const { out } = await crawl('status');
-    expect(out).toMatch(/^SOURCE +NAME +NODES +FAILURES$/m);
-    expect(out).toMatch(/^network +nfh\.global\/beckn-nodes +\d+ +0$/m);
+    expect(out).toMatch(/^SOURCE +NAME +NODES +FAILURES +NEXT$/m);
+    expect(out).toMatch(/^network +nfh\.global\/beckn-nodes +\d+ +0 +in \d+ (s|min)$/m);
     expect(out).toContain('6 catalogs: ');
     expect(out).toMatch(/^provider-\d+\.signpost\.test\/\S+ +127\.0\.0\.1:\d+ +1 +6 +2 +\d /m);
     const { catalogs } = JSON.parse((await crawl('status', '--json')).out);
@@ -59,7 +59,8 @@ describe('signpost crawl status', () => {
     const { out } = await crawl('status', '--node', scene.provider.id);
     const states = out
       .trim()
-      .split('\n')
+      .split('\n\n')[0]
+      ?.split('\n')
       .slice(1)
       .map((line) => line.split(/ {2,}/).slice(0, 3).join(', '));
     expect(states).toEqual([
@@ -71,6 +72,21 @@ describe('signpost crawl status', () => {
       'waiting, REGULAR, waiting for a master (a-bean)',
     ]);
     expect(out).toMatch(/^broken .* - of 1 .* file-missing +\d /m);
+  });
+
+  it('shows what comes next, and when', async () => {
+    const { out } = await crawl('status');
+    expect(out).toMatch(/^COMES NEXT +OF +WHEN$/m);
+    expect(out).toMatch(
+      /^(catalog broken|index|manifest|enumeration) +\S+ +(in \d+ (s|min|h)|now|\d+ s ago)$/m,
+    );
+    const { next, sources } = JSON.parse((await crawl('status', '--json')).out);
+    const times = next.map(({ at }: { at: string }) => at);
+    expect(times).toEqual([...times].sort());
+    expect(sources[0].nextAt).toMatch(/^20.*Z$/);
+    const own = (await crawl('status', '--node', scene.provider.id)).out;
+    expect(own).toMatch(/^index +http:\S+index\/catalogs\.index\.json +in \d+ (s|min)$/m);
+    expect(own).toMatch(/^manifest +provider-\d+\.signpost\.test\/\S+ +in \d+ (s|min)$/m);
   });
 
   it('sends to the doctor whoever asks for a node that is not known', async () => {
@@ -102,5 +118,13 @@ describe('signpost crawl log', () => {
     expect((await crawl('log', '--node', 'nobody.example.org')).out).toBe(
       'The crawl log has no such line.\n',
     );
+  });
+});
+
+describe('signpost crawl now', () => {
+  it('says so when no crawler runs', async () => {
+    const { exitCode, notes } = await crawl('now', scene.provider.id, '--timeout', '1');
+    expect(exitCode).toBe(1);
+    expect(notes).toContain('Is the discovery service running?');
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerCrawlCommand } from '../src/cli/crawl.ts';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { CrawlLogAnswer, type CrawlLogEntry } from '../src/protocol/crawl-messages.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
@@ -6,10 +7,12 @@ import { validator } from '../src/protocol/validate.ts';
 import { hintNode } from '../src/storage/crawl-hints.ts';
 import { purgeLog } from '../src/storage/crawl-log.ts';
 import type { Actor } from './support/actor.ts';
+import { runCommand } from './support/command.ts';
 import { crawl, settled } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
+import { until } from './support/receiver.ts';
 
 // What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner.
 
@@ -183,6 +186,55 @@ describe('POST /crawl-hints', () => {
     expect(hints.filter(({ kind }) => kind === 'taken')).toHaveLength(1);
   });
 
+  /** In the registry, but since the last enumeration. */
+  async function startStranger(name: string, networks = [defaultNetwork]) {
+    const node = await startProvider(network, name, { networks });
+    strangers.push(node);
+    const catalog = {
+      ...{ id: `of-${name}`, provider: { id: 'p', descriptor: { name: 'P' } } },
+      ...{ descriptor: { name: 'Tea' }, resources: [{ id: 'r1', descriptor: { name: 'Tea' } }] },
+    };
+    await node.publish({ message: { catalogs: [catalog] } });
+    return node;
+  }
+  const strangers: Provider[] = [];
+  afterAll(() => Promise.all(strangers.map((node) => node.stop())));
+  const isKnown = async ({ identity }: Provider) => {
+    const { rowCount } = await network.database.query('select from discovery.crawl_node where node = $1', [
+      identity,
+    ]);
+    return rowCount > 0;
+  };
+
+  it('looks up a node that is not known yet, and has it crawled where it belongs to a network that is', async () => {
+    await settled(network.database);
+    const newcomer = await startStranger('newcomer');
+    expect(await isKnown(newcomer)).toBe(false);
+    expect(await hint({ nodeId: newcomer.id })).toMatchObject({ status: 200, message: { status: 'ACK' } });
+    await until(async () => (await held(network.database, 'of-newcomer')) !== undefined, 'its catalog');
+    expect((await hint({ nodeId: newcomer.id })).status).toBe(429);
+  });
+
+  it('CTX_INVALID_FIELD: does not crawl a node of other networks', async () => {
+    const foreigner = await startStranger('foreigner', ['elsewhere.org/retail']);
+    expect(await hint({ nodeId: foreigner.id })).toMatchObject({ status: 404 });
+    expect(await isKnown(foreigner)).toBe(false);
+  });
+
+  it('CTX_INVALID_FIELD: looks up ten unknown names a minute, and no more', async () => {
+    const { database } = network;
+    const late = await startStranger('late');
+    await database.query('delete from discovery.crawl_stranger');
+    for (let number = 0; number < 10; number += 1) {
+      expect((await hint({ nodeId: `made-up-${number}.example.org` })).status).toBe(404);
+    }
+    expect((await hint({ nodeId: late.id })).status).toBe(404);
+    expect(await isKnown(late)).toBe(false);
+    await database.query("update discovery.crawl_stranger set asked_at = asked_at - interval '1 minute'");
+    expect((await hint({ nodeId: late.id })).status).toBe(200);
+    expect(await isKnown(late)).toBe(true);
+  });
+
   it.each([
     [{ nodeId: 'nobody.example.org' }, 404, 'CTX_INVALID_FIELD'],
     [{}, 400, 'SCH_REQUIRED_FIELD_MISSING'],
@@ -192,5 +244,59 @@ describe('POST /crawl-hints', () => {
     [{ nodeId: 'x'.repeat(5_000) }, 413, 'SCH_SCHEMA_VALIDATION_FAILED'],
   ])('refuses %j with %i %s', async (sent, status, code) => {
     expect(await hint(sent)).toMatchObject({ status, message: { status: 'NACK', error: { code } } });
+  });
+});
+
+describe('signpost crawl now', () => {
+  const now = (node: string) =>
+    runCommand(registerCrawlCommand, ['crawl', 'now', node], {
+      ...{ DATABASE_URL: network.databaseUrl, LOG_LEVEL: 'silent' },
+    });
+
+  it('has a node crawled, whatever its schedule says, and shows what came of it', async () => {
+    await settled(network.database);
+    await publish('wanted', 'Black tea');
+    const { out, exitCode } = await now(provider.id);
+    expect(exitCode).toBe(0);
+    expect(out).toMatch(/^wanted +REGULAR +served /m);
+    expect(await held(network.database, 'wanted')).toMatchObject({ served: true });
+  });
+
+  it('asks the networks first where the node is not known yet', async () => {
+    const joined = await startProvider(network, 'joined');
+    try {
+      await joined.publish({
+        message: {
+          catalogs: [
+            {
+              id: 'of-joined',
+              provider: { id: 'p', descriptor: { name: 'P' } },
+              descriptor: { name: 'Tea' },
+              resources: [{ id: 'r1' }],
+            },
+          ],
+        },
+      });
+      expect((await now(joined.id)).out).toMatch(/^of-joined +REGULAR +served /m);
+    } finally {
+      await joined.stop();
+    }
+  });
+
+  it('tells what was not taken', async () => {
+    await publish('unreadable');
+    provider.spoil((path, { body }) =>
+      path.includes('unreadable') ? { body: Buffer.concat([body, Buffer.from(' ')]) } : undefined,
+    );
+    const { out } = await now(provider.id);
+    provider.spoil();
+    expect(out).toMatch(/^unreadable +REGULAR +not read yet /m);
+    expect(out).toMatch(/^20\S+Z {2}digest-mismatch {2}\S+ {2}unreadable/m);
+  });
+
+  it('sends to the doctor whoever asks for a node that no network has', async () => {
+    const { exitCode, notes } = await now('nobody.example.org');
+    expect(exitCode).toBe(1);
+    expect(notes).toContain('See why: signpost doctor nobody.example.org');
   });
 });

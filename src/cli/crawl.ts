@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { identityOf } from '../protocol/identity.ts';
-import { type LoggedLine, readLog } from '../storage/crawl-log.ts';
-import {
-  type CatalogStatus,
-  type CrawlStatus,
-  listCrawledCatalogs,
-  readCrawlStatus,
-} from '../storage/crawl-status.ts';
+import { readLog } from '../storage/crawl-log.ts';
+import { findLastLook, findNextWork, listCrawledCatalogs, readCrawlStatus } from '../storage/crawl-status.ts';
+import type { Database } from '../storage/database.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, counted, renderTable } from './command.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { crawlNodeNow } from './crawl-now.ts';
+import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl-report.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of the crawler of the own discovery service.
@@ -16,16 +14,25 @@ import { withDatabase } from './database.ts';
 export function registerCrawlCommand(program: Command, context: CommandContext): void {
   const crawl = program
     .command('crawl')
-    .description('self-hosted catalogs: how the crawl stands, and what it did not take')
+    .description('self-hosted catalogs: how the crawl stands, what it did not take, a look at a node now')
     .addHelpText('after', examples);
 
   crawl
     .command('status')
-    .description('whom the crawler reads, and in which state the catalogs are')
+    .description('whom the crawler reads, in which state the catalogs are, what comes next and when')
     .option('--node <subscriber>', 'the catalogs of this node, one by one', parseSubscriber)
     .option('--limit <count>', 'at most so many nodes, those that fail first', parseCount, 100)
     .option('--json', 'print JSON')
     .action((options: StatusOptions) => showStatus(context, options));
+
+  crawl
+    .command('now')
+    .description('have a node crawled now, and show what came of it')
+    .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
+    .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
+    .action((node: string, { timeout }: { timeout: number }) =>
+      crawlNodeNow(context, node, { timeoutMs: timeout * 1000 }),
+    );
 
   crawl
     .command('log')
@@ -42,6 +49,7 @@ const examples = `
 Examples:
   $ signpost crawl status
   $ signpost crawl status --node provider.example.org
+  $ signpost crawl now provider.example.org
   $ signpost crawl log --node provider.example.org --catalog chargers-london
 
 Whoever hosts a catalog finds out with "signpost doctor" what is wrong with it.
@@ -58,17 +66,32 @@ async function showStatus(context: CommandContext, { node, limit, json }: Status
     if (node !== undefined) {
       const identity = identityOf(node, REGISTRY_NAME);
       const catalogs = await listCrawledCatalogs(database, identity);
-      if (catalogs.length === 0) {
-        throw new CommandError(`No catalog of ${identity} is known. See why: signpost doctor ${node}`);
-      }
-      return context.print(json ? JSON.stringify(catalogs, null, 2) : renderCatalogs(catalogs));
+      if (json && catalogs.length > 0) return context.print(JSON.stringify(catalogs, null, 2));
+      const next = await findNextWork(database, { node: identity, limit: nextShown });
+      if (catalogs.length === 0) throw new CommandError(await nothingKnown(database, identity, node));
+      return context.print([renderCatalogs(catalogs, new Date()), renderNext(next, new Date())].join('\n\n'));
     }
     const status = await readCrawlStatus(database, { limit });
-    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status));
+    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status, new Date()));
     const { nodes, nodeCount } = status;
     if (nodes.length < nodeCount)
       context.note(`These are ${nodes.length} of ${nodeCount} nodes; --limit shows more.`);
   });
+}
+
+const nextShown = 5;
+
+async function nothingKnown(database: Database, identity: string, node: string): Promise<string> {
+  const known = await findLastLook(database, identity);
+  const seeWhy = `See why: signpost doctor ${node}`;
+  if (known === undefined) return `No catalog of ${identity} is known. ${seeWhy}`;
+  const [next] = await findNextWork(database, { node: identity, limit: 1 });
+  const now = new Date();
+  const looked =
+    known.checkedAt === null
+      ? 'It was not looked at yet'
+      : `It was looked at ${whenText(known.checkedAt, now)}`;
+  return `No catalog of ${identity} is known. ${looked}; the next look is ${next ? whenText(next.at, now) : 'not planned'}. ${seeWhy}`;
 }
 
 interface LogOptions {
@@ -92,80 +115,4 @@ async function showLog(context: CommandContext, options: LogOptions): Promise<vo
     if (offset + lines.length < total)
       context.note(`${total - offset - lines.length} more; --limit and --offset show them.`);
   });
-}
-
-function renderLine({ at, node, catalogId, code, message, hint, times, url, indexUrl }: LoggedLine): string {
-  const what = [code, node, catalogId].filter((part) => part !== null && part !== undefined).join('  ');
-  const place = url ?? indexUrl;
-  return [
-    `${at.toISOString()}  ${what}${times > 1 ? `  (${counted(times, 'time')})` : ''}`,
-    `  ${message}`,
-    ...(place && !message.includes(place) ? [`  ${place}`] : []),
-    `  What to do: ${hint}`,
-  ].join('\n');
-}
-
-function renderStatus({ sources, catalogs, nodes, nodeCount }: CrawlStatus): string {
-  if (sources.length === 0 && nodeCount === 0) {
-    return 'Nothing is crawled: neither DISCOVERY_NETWORKS nor DISCOVERY_NODES names anything.';
-  }
-  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
-  const states = catalogs.map(({ state, count }) => `${count} ${state}`).join(', ');
-  const parts = [
-    renderTable(
-      ['SOURCE', 'NAME', 'NODES', 'FAILURES'],
-      sources.map(({ kind, name, nodes: named, failures }) => [kind, name, String(named), String(failures)]),
-    ),
-    `${counted(nodeCount, 'node')}, ${counted(total, 'catalog')}${total > 0 ? `: ${states}` : ''}`,
-    ...(nodes.length > 0 ? [renderNodes(nodes)] : []),
-  ];
-  return parts.join('\n\n');
-}
-
-function renderNodes(nodes: CrawlStatus['nodes']): string {
-  const header = ['NODE', 'HOST', 'INDEXES', 'CATALOGS', 'SERVED', 'FAILURES', 'CHECKED', 'NEXT'];
-  return renderTable(
-    header,
-    nodes.map(({ node, host, indexes, catalogs, served, failures, checkedAt, nextAt }) => [
-      ...[node, host, ...[indexes, catalogs, served, failures].map(String)],
-      ...[checkedAt, nextAt].map(timeText),
-    ]),
-  );
-}
-
-function renderCatalogs(catalogs: readonly CatalogStatus[]): string {
-  const header = [
-    'CATALOG',
-    'TYPE',
-    'STATE',
-    'VERSION',
-    'ENTRY',
-    'RESOURCES',
-    'LAST REASON',
-    'FAILURES',
-    'NEXT',
-  ];
-  return renderTable(
-    header,
-    catalogs.map((one) => [
-      ...[one.catalogId, one.type, stateText(one), String(one.version ?? '-'), entryText(one)],
-      ...[String(one.resources), one.lastCode ?? '-', String(one.failures), timeText(one.nextAt)],
-    ]),
-  );
-}
-
-function stateText({ state, waitingFor }: CatalogStatus): string {
-  const [first, ...more] = waitingFor ?? [];
-  if (first === undefined) return state;
-  return `${state} (${first}${more.length > 0 ? ` and ${more.length} more` : ''})`;
-}
-
-function entryText({ entryVersion, appliedEntryVersion }: CatalogStatus): string {
-  if (entryVersion === null || entryVersion === appliedEntryVersion)
-    return String(appliedEntryVersion ?? '-');
-  return `${appliedEntryVersion ?? '-'} of ${entryVersion}`;
-}
-
-function timeText(time: Date | null): string {
-  return time?.toISOString() ?? '-';
 }

@@ -4,29 +4,37 @@ import type { RateLimits } from '../http/signed-route.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { identityOf } from '../protocol/identity.ts';
+import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
-import { hintNode } from '../storage/crawl-hints.ts';
+import { admitNode, hintNode, mayLookUp } from '../storage/crawl-hints.ts';
+import { settlePrecedence } from '../storage/discovery-sync.ts';
 import type { DiscoveryContext } from './context.ts';
+import { hostFor, isConsumer } from './crawl/enumerate.ts';
 
-// POST /crawl-hints (self-hosted spec: Events, "an optional out-of-band change signal … that still requires the DS to verify everything"): a known
-// node is crawled sooner. Anybody may say so, because nothing follows from it but a look, and that not often.
+// POST /crawl-hints (self-hosted spec: Events, "an optional out-of-band change signal … that still requires the DS to verify everything"): a node
+// is crawled sooner. Anybody may say so, because nothing follows from it but a look, and that not often. A node that is not known yet is looked up
+// in the registry: whoever belongs to a network that is crawled need not wait for the next enumeration.
 
 const spacingMs = 60_000;
+/** Of nodes that are not known, looked up in `spacingMs`, by whomever they were sent. */
+const maxStrangers = 10;
 const maxBodyBytes = 4 * 1024;
 
 export function addCrawlHintsRoute(
   server: FastifyInstance,
   { sources }: Partial<RateLimits>,
-  { database, config, now }: DiscoveryContext,
+  context: DiscoveryContext,
 ): void {
+  const { database, config, now } = context;
   prepareValidator(CrawlHint);
   server.post('/crawl-hints', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
     const waitSeconds = sources?.take(request.ip, performance.now()) ?? 0;
     if (waitSeconds > 0) throw tooOften(`Too many requests from ${request.ip}.`, waitSeconds);
     const { nodeId } = validator(CrawlHint)(request.body);
     const node = identityOf(nodeId, config.REGISTRY_NAME);
-    const outcome = await database.transaction((tx) => hintNode(tx, node, { now: now(), spacingMs }));
+    const hint = () => database.transaction((tx) => hintNode(tx, node, { now: now(), spacingMs }));
+    let outcome = await hint();
+    if (outcome.kind === 'unknown' && (await admitStranger(context, node))) outcome = await hint();
     if (outcome.kind === 'unknown') {
       const message = `${nodeId} is not crawled here.`;
       throw new ProtocolError('CTX_INVALID_FIELD', message, { status: 404, path: '$.nodeId' });
@@ -38,18 +46,40 @@ export function addCrawlHintsRoute(
   });
 }
 
+/** Has a node crawled from now on that a network of the settings has; returns whether one does. */
+async function admitStranger(
+  { database, registry, config, now }: DiscoveryContext,
+  node: string,
+): Promise<boolean> {
+  const { DISCOVERY_NETWORKS } = config;
+  if (DISCOVERY_NETWORKS.length === 0 || !isSubscriberId(node)) return false;
+  const limits = { now: now(), windowMs: spacingMs, maxNames: maxStrangers };
+  if (!(await database.transaction((tx) => mayLookUp(tx, node, limits)))) return false;
+  const records = (await registry.findSubscriber(node)).filter((record) => !isConsumer(record));
+  const networks = DISCOVERY_NETWORKS.filter((network) =>
+    records.some(({ networkMemberships }) => networkMemberships.includes(network)),
+  );
+  if (networks.length === 0) return false;
+  await database.transaction(async (tx) => {
+    const named = { node, host: hostFor(node, records) };
+    await settlePrecedence(tx, await admitNode(tx, named, networks, now()));
+  });
+  return true;
+}
+
 function tooOften(message: string, retryAfterSeconds: number): ProtocolError {
   return new ProtocolError('AUT_RATE_LIMITED', message, { retryAfterSeconds });
 }
 
 const operation: PlainOperation = {
   summary: 'Say that a node has published something: it is crawled sooner, and verified as always.',
-  description: 'Unsigned. Once per node and minute.',
+  description:
+    'Unsigned. Once per node and minute. A node that is not known yet is looked up in the registry, at most ten a minute, and crawled if it belongs to a network that is.',
   body: CrawlHint,
   answer: Acknowledgement,
   answers: {
     400: 'The body is wrong: SCH_…, with details.path.',
-    404: 'CTX_INVALID_FIELD: the node is not crawled here.',
+    404: 'CTX_INVALID_FIELD: the node is not crawled here, and belongs to no network that is.',
     429: 'AUT_RATE_LIMITED: a hint came less than a minute ago; Retry-After says when to come again.',
   },
 };

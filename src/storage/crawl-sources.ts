@@ -158,6 +158,24 @@ export async function nameNodes(
   nodes: readonly NamedNode[],
   now: Date,
 ): Promise<{ vanished: string[]; changed: ChangedCatalog[] }> {
+  const changed = await addNodes(tx, [sourceId], nodes, now);
+  const { rows: vanished } = await tx.query<{ node: string }>(
+    `update discovery.crawl_naming as naming set present = false
+     from discovery.crawl_node as node
+     where source_id = $1 and present and node.id = naming.node_id and node.node <> all ($2)
+     returning node.node`,
+    [sourceId, nodes.map(({ node }) => node)],
+  );
+  return { vanished: vanished.map(({ node }) => node), changed };
+}
+
+/** These sources name these nodes, beside those that they named before. */
+export async function addNodes(
+  tx: Transaction,
+  sourceIds: readonly number[],
+  nodes: readonly NamedNode[],
+  now: Date,
+): Promise<ChangedCatalog[]> {
   const names = nodes.map(({ node }) => node);
   await tx.query(
     `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
@@ -176,18 +194,11 @@ export async function nameNodes(
   );
   await tx.query(
     `insert into discovery.crawl_naming as known (source_id, node_id, present)
-     select $1, id, true from discovery.crawl_node where node = any ($2)
+     select source_id, id, true from unnest($1::bigint[]) as source_id cross join discovery.crawl_node where node = any ($2)
      on conflict (source_id, node_id) do update set present = true where not known.present`,
-    [sourceId, names],
+    [sourceIds, names],
   );
   const changed = await rouseNodes(tx, await nameAgain(tx, names), now);
-  const { rows: vanished } = await tx.query<{ node: string }>(
-    `update discovery.crawl_naming as naming set present = false
-     from discovery.crawl_node as node
-     where source_id = $1 and present and node.id = naming.node_id and node.node <> all ($2)
-     returning node.node`,
-    [sourceId, names],
-  );
   await wakeHosts(tx, [...new Set(due.map(({ host_id: id }) => id))], now);
-  return { vanished: vanished.map(({ node }) => node), changed };
+  return changed;
 }

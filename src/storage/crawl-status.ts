@@ -6,6 +6,8 @@ export interface CrawlStatus {
   sources: SourceStatus[];
   /** By state. */
   catalogs: { state: CatalogStanding; count: number }[];
+  /** What is done next, the first things first. */
+  next: NextWork[];
   nodes: NodeStatus[];
   /** All nodes, also those beyond the limit. */
   nodeCount: number;
@@ -16,6 +18,17 @@ export interface SourceStatus {
   name: string;
   failures: number;
   nodes: number;
+  nextAt: Date | null;
+}
+
+/** Something that is due, now or later. */
+export interface NextWork {
+  what: 'enumeration' | 'manifest' | 'index' | 'catalog';
+  /** A network or node of the settings, an identity, an address, a catalogId. */
+  name: string;
+  /** Whose it is; null for an enumeration. */
+  node: string | null;
+  at: Date;
 }
 
 export interface NodeStatus {
@@ -78,7 +91,7 @@ export async function readCrawlStatus(
   { limit }: { limit: number },
 ): Promise<CrawlStatus> {
   const { rows: sources } = await queryable.query<SourceStatus>(
-    `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes
+    `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes, due_at as "nextAt"
      from discovery.crawl_source order by kind, name`,
   );
   const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
@@ -103,7 +116,70 @@ export async function readCrawlStatus(
   const counted = await queryable.query<{ nodes: number }>(
     'select count(*) as nodes from discovery.crawl_node',
   );
-  return { sources, catalogs, nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+  const next = await findNextWork(queryable, { limit: nextShown });
+  return { sources, catalogs, next, nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+}
+
+const nextShown = 5;
+
+/** What is due first, of all nodes or of one. What a host that rests has to offer is due when it has rested. */
+export async function findNextWork(
+  queryable: Queryable,
+  { node, limit }: { node?: string; limit: number },
+): Promise<NextWork[]> {
+  const parts = [
+    "select 'manifest' as what, node as name, node, host_id, due_at from discovery.crawl_node",
+    `select 'index', item.url, node, item.host_id, item.due_at
+     from discovery.crawl_index as item join discovery.crawl_node as owner on owner.id = node_id`,
+    "select 'catalog', catalog_id, node, host_id, due_at from discovery.crawl_target where index_id is not null",
+    "select 'enumeration', name, null, null, due_at from discovery.crawl_source",
+  ];
+  const { rows } = await queryable.query<NextWork>(
+    `select what, name, node, greatest(work.due_at, rest_until) as at
+     from (${parts.join(' union all ')}) as work left join discovery.crawl_host as host on host.id = host_id
+     where work.due_at is not null and ($1::text is null or node = $1) order by at, what, name limit $2`,
+    [node ?? null, limit],
+  );
+  return rows;
+}
+
+/** When a node that is crawled was looked at last; undefined where it is not crawled. */
+export async function findLastLook(
+  queryable: Queryable,
+  node: string,
+): Promise<{ checkedAt: Date | null } | undefined> {
+  const { rows } = await queryable.query<{ checkedAt: Date | null }>(
+    'select checked_at as "checkedAt" from discovery.crawl_node where node = $1 and (named or has_masters)',
+    [node],
+  );
+  return rows[0];
+}
+
+/** The database's own clock, by which is judged what is due. */
+export async function readClock(queryable: Queryable): Promise<Date> {
+  const { rows } = await queryable.query<{ now: Date }>('select clock_timestamp() as now');
+  return rows[0]?.now ?? new Date();
+}
+
+/** Whether every source was asked whom it names since that was due. */
+export async function isEnumerated(queryable: Queryable): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    'select from discovery.crawl_source where due_at <= now() or leased_until > now() limit 1',
+  );
+  return rowCount === 0;
+}
+
+/** Whether nothing of a node is due. */
+export async function isCrawled(queryable: Queryable, node: string): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    `select from discovery.crawl_node as node where node = $1 and (
+       due_at <= now()
+       or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
+       or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
+     )`,
+    [node],
+  );
+  return rowCount === 0;
 }
 
 export async function listCrawledCatalogs(queryable: Queryable, node: string): Promise<CatalogStatus[]> {

@@ -131,15 +131,19 @@ async function findNodes(
 function namedBy(records: readonly ParticipantRecord[], registryName: string): NamedNode[] {
   const nodes = new Map<string, ParticipantRecord[]>();
   for (const record of records) {
-    if (record.type?.toUpperCase() === 'BAP') continue;
+    if (isConsumer(record)) continue;
     const node = identityOf(record.subscriberId, registryName);
     nodes.set(node, [...(nodes.get(node) ?? []), record]);
   }
   return [...nodes].map(([node, own]) => ({ node, host: hostFor(node, own) }));
 }
 
+export function isConsumer({ type }: ParticipantRecord): boolean {
+  return type?.toUpperCase() === 'BAP';
+}
+
 /** One that is none is told when the node is asked for: its own name must not hide all others. */
-function hostFor(node: string, records: readonly ParticipantRecord[]): string {
+export function hostFor(node: string, records: readonly ParticipantRecord[]): string {
   const url = records.find((record) => record.url !== undefined && isAddress(record.url))?.url;
   const { namespace } = splitIdentity(node);
   const base = url ?? `https://${namespace}`;
