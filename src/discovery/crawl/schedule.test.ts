@@ -43,9 +43,10 @@ describe('what failed', () => {
     expect(seconds(restUntil(1, moment(1), 3_600_000))).toBe(300);
   });
 
-  it('is, for a node, tried sooner than it would be polled only where the trouble may pass', () => {
-    const delays = [1, 2, 40].map((failures) => seconds(nextNodeAttempt(failures, true, polling, moment(1))));
-    expect(delays).toEqual([1, 2, 330]);
-    expect(seconds(nextNodeAttempt(1, false, polling, moment(0)))).toBe(300);
+  it('is, for a node, tried at once only where the trouble may pass, and never later than it would be polled', () => {
+    const delays = (passes: boolean) =>
+      [1, 2, 40].map((failures) => seconds(nextNodeAttempt(failures, passes, polling, moment(1))));
+    expect(delays(true)).toEqual([1, 2, 330]);
+    expect(delays(false)).toEqual([30, 60, 330]);
   });
 });

@@ -35,11 +35,15 @@ export function nextPoll(
   return after(now, delay * (1 + jitter * random));
 }
 
-/** The next attempt at a node that could not be read: sooner than it would be polled only where the trouble may well pass. */
+/**
+ * The next attempt at a node that could not be read: soon, because its files may just be on their way, at once where the trouble may well pass, and
+ * never later than it would be polled.
+ */
 export function nextNodeAttempt(failures: number, passes: boolean, polling: Polling, moment: Moment): Date {
+  const { now, random } = moment;
+  const firstMs = passes ? firstDelayMs : polling.shortestMs;
+  const attempt = after(now, backoffMs(failures, maxEntryDelayMs, random, firstMs));
   const poll = nextPoll(undefined, polling, moment);
-  if (!passes) return poll;
-  const attempt = nextAttempt(failures, moment);
   return new Date(Math.min(attempt.getTime(), poll.getTime()));
 }
 
@@ -60,8 +64,8 @@ export function restUntil(failures: number, { now, random }: Moment, retryAfterM
 }
 
 /** Exponential, in the upper half at random. */
-function backoffMs(failures: number, maxMs: number, random: number): number {
-  const ceiling = Math.min(firstDelayMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
+function backoffMs(failures: number, maxMs: number, random: number, firstMs = firstDelayMs): number {
+  const ceiling = Math.min(firstMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
   return ceiling * (0.5 + random / 2);
 }
 
