@@ -108,6 +108,13 @@ describe('signpost discover', () => {
     expect((await discover('--where', '@.id == "nothing"', '--json')).out).toContain('"catalogs": []');
   });
 
+  it('says what came close where nothing was found', async () => {
+    const run = await discover('--where', '@.resourceAttributes.attributes.connectortype == "CCS2"');
+    expect(run.out).toMatch(/^Nothing found\.\nIn a sample of .*attributes\.connectorType/);
+    const { reason } = JSON.parse((await discover('--near', '77.64,12.97', '--json')).out);
+    expect(reason).toContain('longitude and latitude change places');
+  });
+
   it('says what is wrong with a condition, and where', async () => {
     const run = await discover('--where', '@.id = "x"');
     expect(run.exitCode).toBe(1);
@@ -152,8 +159,9 @@ describe('signpost discover', () => {
     );
     const { steps } = JSON.parse(elsewhere.out);
     expect(steps).toContainEqual({
-      step: 'unknown target',
-      targets: ['$.catalogs[*].provider.availableAt.geo'],
+      step: 'near miss',
+      says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
+      path: '$.message.intent.spatial[0].targets',
       close: ['$.catalogs[*].provider.availableAt[*].geo'],
     });
     expect((await discover('--where', '@.id = 1', '--explain')).notes).toContain('SCH_INVALID_JSONPATH');

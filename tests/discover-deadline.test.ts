@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyCatalogs } from '../src/discovery/ingest.ts';
 import { actions } from '../src/protocol/actions.ts';
@@ -90,6 +91,24 @@ it('a statement that PostgreSQL does not finish in time is ended there with its 
   );
   expect(rows).toEqual([{ count: 0 }]);
   expect(await discover({ intent: { textSearch: 'simple' } })).toMatchObject({ status: 200 });
+});
+
+it('what came close is not waited for: who found nothing is told so in time', async () => {
+  const nowhere = filter("$.catalogs[*].resources[?@.nme == 'x']");
+  const other = new pg.Client(network.databaseUrl);
+  await other.connect();
+  try {
+    await other.query('begin; lock table discovery.offer in access exclusive mode');
+    const start = performance.now();
+    const answer = await discover(nowhere);
+    expect(performance.now() - start).toBeLessThan(timeoutMs + graceMs);
+    expect(answer.body.message.error).toEqual({
+      code: 'BIZ_NO_RESULTS_FOUND',
+      message: 'Nothing matches the intent.',
+    });
+  } finally {
+    await other.end();
+  }
 });
 
 async function endsAtItsDeadline(slow: object, error: object): Promise<void> {

@@ -32,7 +32,7 @@ useDatabase((opened) => {
 beforeAll(async () => {
   const logger = silentLogger();
   threads = createThreadPool({ size: 1, logger });
-  evaluator = { config: readConfig({}), database, threads, logger, now: () => new Date() };
+  evaluator = { config: readConfig({}), database, threads, now: () => new Date() };
   const incoming = {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     ...{ mode: 'FULL' as const, catalog: catalog('large', { resources: chargers() }) },

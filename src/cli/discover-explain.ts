@@ -29,7 +29,7 @@ export async function explain(
     const logger = silentLogger();
     const threads = createThreadPool({ size: 1, logger });
     try {
-      const evaluator = { config, database, threads, logger, now: () => new Date() };
+      const evaluator = { config, database, threads, now: () => new Date() };
       const explanation = await explainIntent(
         evaluator,
         validator(DiscoverMessage)(message, ['message']),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { actions } from '../protocol/actions.ts';
-import type { OnDiscoverMessage } from '../protocol/discover-messages.ts';
+import { nothingMatches, type OnDiscoverMessage } from '../protocol/discover-messages.ts';
 import {
   parseCount,
   parseKeyId,
@@ -113,7 +113,7 @@ async function discover(
       await listener.expect(request);
       const answer = await exchange(request, registry, client);
       if (!isAccepted(answer)) throw refused(answer);
-      if (answer.status === 202) return printNothing(options, context);
+      if (answer.status === 202) return printNothing(answer, options, context);
       const callback = await waitForCallback(listener, answer, options.wait, context);
       if (!callback || !isFromAsked(callback, answer, config, context)) return context.setExitCode(1);
       print(callback.message as OnDiscoverMessage, options, context);
@@ -133,9 +133,15 @@ function print(message: OnDiscoverMessage, { json, near }: DiscoverOptions, cont
 }
 
 /** Catalog spec, POST /on_discover: its catalogs are never empty, so nothing found is said at once. */
-function printNothing({ json, near, within }: DiscoverOptions, context: CommandContext): void {
+function printNothing(
+  { body }: ReceivedAnswer,
+  { json, near, within }: DiscoverOptions,
+  context: CommandContext,
+): void {
+  const said = readRefusal(body).reason.replace(nothingMatches, '').trim();
   const nothing = near ? `Nothing found within ${renderDistance(within ?? usualMeters)}.` : 'Nothing found.';
-  context.print(json ? JSON.stringify({ catalogs: [] }, null, 2) : nothing);
+  const text = [nothing, said].filter((part) => part !== '').join('\n');
+  context.print(json ? JSON.stringify({ catalogs: [], ...(said && { reason: said }) }, null, 2) : text);
 }
 
 function refused({ status, body }: ReceivedAnswer): CommandError {

@@ -5,6 +5,7 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { callbackContext } from '../protocol/context.ts';
+import { nothingMatches } from '../protocol/discover-messages.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { isTrustHeld, TrustLost } from '../storage/catch-up.ts';
@@ -12,6 +13,7 @@ import { withinTime } from '../storage/database.ts';
 import type { DiscoveryContext } from './context.ts';
 import { createDeadline, type Deadline, withinDeadline } from './query/deadline.ts';
 import { type Evaluation, evaluateIntent } from './query/evaluate-intent.ts';
+import { findNearMisses, type NearMiss } from './query/near-misses.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
 // acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
@@ -90,16 +92,22 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
 }
 
 async function tellNothing(
-  { database }: DiscoverContext,
+  context: DiscoverContext,
   request: Discover,
-  { trust }: Evaluation,
-  { remainingMs }: Deadline,
+  { trust, answer: { total }, trace }: Evaluation,
+  deadline: Deadline,
 ): Promise<Answer> {
+  const { database, logger } = context;
   if (trust) {
-    const inTime = withinTime(database, remainingMs);
+    const inTime = withinTime(database, deadline.remainingMs);
     if (!(await withinDeadline(neitherPart, () => isTrustHeld(inTime, trust)))) throw new TrustLost();
   }
-  const answer = { status: 202, body: JSON.stringify(nothingFound(request.context.messageId)) };
+  const { message, context: scope } = request;
+  const misses =
+    total > 0 ? [beyondTheLast(total)] : await findNearMisses(context, { message, scope, deadline, trace });
+  if (misses.length > 0)
+    logger.info({ messageId: scope.messageId, misses }, 'nothing was found; this came close');
+  const answer = { status: 202, body: JSON.stringify(nothingFound(scope.messageId, misses)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;
 }
@@ -107,8 +115,13 @@ async function tellNothing(
 /** The database takes long, not what the intent asks. */
 const neitherPart = { filters: false, spatial: false };
 
-function nothingFound(messageId: string): object {
-  const error = errorBody(new ProtocolError('BIZ_NO_RESULTS_FOUND', 'Nothing matches the intent.'));
+function beyondTheLast(total: number): NearMiss {
+  return { says: `The offset is beyond the last of ${total} that match.`, path: '$.message.offset' };
+}
+
+function nothingFound(messageId: string, misses: readonly NearMiss[]): object {
+  const text = [nothingMatches, ...misses.map(({ says }) => says)].join(' ');
+  const error = errorBody(new ProtocolError('BIZ_NO_RESULTS_FOUND', text, { path: misses[0]?.path }));
   const { message } = ack(messageId);
   return { message: { ...message, error } };
 }

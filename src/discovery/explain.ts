@@ -2,7 +2,9 @@ import type { Context } from '../protocol/context.ts';
 import { checkDiscoverMessage, type DiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
+import { createDeadline } from './query/deadline.ts';
 import { type Evaluator, evaluateIntent } from './query/evaluate-intent.ts';
+import { findNearMisses } from './query/near-misses.ts';
 import type { TraceStep } from './query/trace.ts';
 
 /** How an intent was evaluated, for the operator of the index. */
@@ -25,7 +27,9 @@ export async function explainIntent(
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
 ): Promise<Explanation> {
   checkDiscoverMessage(message);
-  const { answer, trace } = await evaluateIntent(evaluator, message, scope);
+  const deadline = createDeadline(evaluator.config.DISCOVER_TIMEOUT_MS);
+  const { answer, trace } = await evaluateIntent(evaluator, message, scope, { deadline });
+  if (answer.total === 0) await findNearMisses(evaluator, { message, scope, deadline, trace });
   const { resourceCount, pagination, leftOut } = answer;
   return { steps: trace.steps, resourceCount, pagination, leftOut };
 }

@@ -29,7 +29,7 @@ function collect(value: Json, path: string, found: FoundGeometry[]): void {
     for (const element of value) collect(element, `${path}[*]`, found);
   } else if (isJsonObject(value)) {
     if (isGeometry(value)) found.push({ path, geometry: value });
-    else for (const name of Object.keys(value)) collect(value[name] as Json, path + step(name), found);
+    else for (const name of Object.keys(value)) collect(value[name] as Json, path + pathStep(name), found);
   }
 }
 
@@ -49,7 +49,8 @@ function isGeometry(value: object): value is Geometry {
   return 'type' in value && geometryTypes.has(value.type) && findGeometryFault(value) === undefined;
 }
 
-function step(name: string): string {
+/** A step of a path to the member of this name, as paths are spelled here. */
+export function pathStep(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `.${name}` : `[${quoteName(name)}]`;
 }
 
@@ -59,7 +60,7 @@ export function findTargetPath(target: string): string | undefined {
     const steps = parseQuery(target).segments.map(({ descendants, selectors: [selector, ...more] }) => {
       if (descendants || more.length > 0) return undefined;
       if (selector?.kind === 'wildcard') return '[*]';
-      return selector?.kind === 'name' ? step(selector.name) : undefined;
+      return selector?.kind === 'name' ? pathStep(selector.name) : undefined;
     });
     return steps.includes(undefined) ? undefined : `$${steps.join('')}`;
   } catch {

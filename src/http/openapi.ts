@@ -119,7 +119,9 @@ const furtherAnswers: Record<string, Record<number, string>> = {
   push: {
     202: 'BIZ_NO_RESULTS_FOUND: received, but no subscription of this service matches. Not a failure.',
   },
-  discover: { 202: 'BIZ_NO_RESULTS_FOUND: nothing was found, and no callback follows.' },
+  discover: {
+    202: 'BIZ_NO_RESULTS_FOUND: nothing was found, and no callback follows. The message names what came close.',
+  },
 };
 
 const signatureScheme = {

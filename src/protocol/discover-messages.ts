@@ -122,6 +122,9 @@ export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
 export const OnDiscoverCallback = openEnvelope('OnDiscoverCallback', Context, OnDiscoverMessage);
 export type OnDiscoverCallback = Static<typeof OnDiscoverCallback>;
 
+/** How the message of BIZ_NO_RESULTS_FOUND begins; what came close follows. */
+export const nothingMatches = 'Nothing matches the intent.';
+
 /** A spatial entry with its spellings settled. */
 export interface SpatialConstraint {
   operator: SpatialOperator;

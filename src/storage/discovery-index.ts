@@ -90,11 +90,3 @@ async function geometryPathIds(tx: Transaction, paths: ReadonlySet<string>): Pro
   );
   return new Map(rows.map(({ id, path }) => [path, id]));
 }
-
-/** Every path under which a geometry was ever indexed. */
-export async function listGeometryPaths(queryable: Queryable): Promise<{ id: number; path: string }[]> {
-  const { rows } = await queryable.query<{ id: number; path: string }>(
-    'select id, path from discovery.geometry_path order by id',
-  );
-  return rows;
-}

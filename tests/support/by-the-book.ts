@@ -29,7 +29,7 @@ export async function holdAgainstTheBook(runs: {
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
-  const evaluator: Evaluator = { config: readConfig({}), database, threads, logger, now: () => arbitraryNow };
+  const evaluator: Evaluator = { config: readConfig({}), database, threads, now: () => arbitraryNow };
   try {
     await fc.assert(
       fc.asyncProperty(

@@ -15,8 +15,6 @@ export interface Search {
   trace: Trace;
   /** Counts candidates that the filter looked at, and how many of them passed. */
   count(candidates: number, passed: number): void;
-  /** Targets under which nothing is indexed, and the paths under which something is. */
-  reportUnknown(targets: readonly string[], known: readonly string[]): void;
 }
 
 /** Resources in the order of the answer, part by part, none twice; a catalog's own key stands for all its resources. */

@@ -6,7 +6,6 @@ import { withinTime } from '../../storage/database.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { buildAnswer } from './answer.ts';
 import type { Search } from './candidates.ts';
-import { closePaths } from './close-paths.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { planIntent } from './plan.ts';
 import { findCandidates } from './search.ts';
@@ -20,7 +19,7 @@ import { createTrace, type Trace } from './trace.ts';
 //   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
 //   answer       the page is read, with its catalogs and the offers that apply now
 
-export type Evaluator = Pick<DiscoveryContext, 'config' | 'database' | 'threads' | 'logger' | 'now'>;
+export type Evaluator = Pick<DiscoveryContext, 'config' | 'database' | 'threads' | 'now'>;
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
@@ -42,7 +41,7 @@ export interface Evaluation {
  * changed since this process last asked; it may give the deadline that is left from an evaluation before.
  */
 export async function evaluateIntent(
-  { config, database, threads, logger, now }: Evaluator,
+  { config, database, threads, now }: Evaluator,
   message: DiscoverMessage,
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
   { trusting = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS) }: EvaluationOptions = {},
@@ -59,11 +58,6 @@ export async function evaluateIntent(
     count(candidates, passed) {
       counts.candidates += candidates;
       counts.passed += passed;
-    },
-    reportUnknown(targets, known) {
-      const close = targets.flatMap((target) => closePaths(target, known));
-      trace.note('unknown target', { targets, close });
-      logger.info({ targets, close }, 'no geometry is indexed under a target');
     },
   };
   const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };

@@ -1,5 +1,4 @@
 import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
-import { listGeometryPaths } from '../../storage/discovery-index.ts';
 import { countGeometries, findNearby } from '../../storage/discovery-places.ts';
 import { roots } from '../geometries.ts';
 import { inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
@@ -23,7 +22,7 @@ export interface SpatialSearch extends Proposal {
 export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   const placed = await Promise.all(search.plan.spatial.map((spatial) => place(search, spatial)));
   const isNowhere = placed.some(({ count }) => count === undefined);
-  await note(search, placed);
+  note(search, placed);
   const estimate = Math.min(...placed.map(({ count = 0 }) => count));
   const radius = placed.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
@@ -69,7 +68,7 @@ function isDecidedByOne({ constraint, paths }: SpatialPlan): boolean {
   return constraint.quantifier === 'ANY' && levels.length === 1;
 }
 
-async function note(search: Search, placed: readonly PlacedConstraint[]): Promise<void> {
+function note(search: Search, placed: readonly PlacedConstraint[]): void {
   for (const { constraint, region, count } of placed) {
     search.trace.note('place', {
       operator: constraint.operator,
@@ -78,11 +77,5 @@ async function note(search: Search, placed: readonly PlacedConstraint[]): Promis
       index: region.box ? 'boxes' : 'paths',
       geometries: count ?? 0,
     });
-    if (count !== undefined) continue;
-    const known = await listGeometryPaths(search.database);
-    search.reportUnknown(
-      constraint.targets,
-      known.map(({ path }) => path),
-    );
   }
 }

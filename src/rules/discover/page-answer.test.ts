@@ -64,6 +64,12 @@ describe('pageAnswer', () => {
     expect(pageAnswer([found(one, 'r1')], 0, { offset: 5 }).pagination?.total).toBe(6);
   });
 
+  it('counts what there is also on a page beyond it', () => {
+    const beyond = pageAnswer([], 3, { offset: 10 });
+    expect(beyond).toMatchObject({ resourceCount: 0, total: 3, pagination: { total: 3, offset: 10 } });
+    expect(beyond).not.toHaveProperty('leftOut');
+  });
+
   it('ends where the answer is full, and tells by its limit where to go on', () => {
     const page = [found(one, 'r1'), found(one, 'r2'), found(one, 'r3')];
     const { resourceCount, pagination, leftOut } = pageAnswer(page, 3, { limit: 3 }, 70);

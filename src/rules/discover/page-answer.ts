@@ -38,6 +38,8 @@ export interface AnswerPage {
   /** The array `catalogs`; empty where the page is beyond the last resource. */
   catalogs: string;
   resourceCount: number;
+  /** How many were counted, those on other pages included. */
+  total: number;
   /** Only where the request paged. */
   pagination?: Pagination;
   /** What was found and is missing. */
@@ -98,12 +100,14 @@ export class AnswerDraft {
   finish(total: number, { limit, offset }: Paging): AnswerPage {
     const { resourceCount, missingOffers } = this;
     const start = offset ?? 0;
-    const counted = Math.max(total, start + resourceCount);
-    const missing = counted - start - resourceCount;
+    // Of a page beyond the last resource, nothing was listed.
+    const counted = resourceCount === 0 ? total : Math.max(total, start + resourceCount);
+    const missing = Math.max(0, counted - start - resourceCount);
     const isPaged = limit !== undefined || offset !== undefined;
     return {
       catalogs: this.text(),
       resourceCount,
+      total: counted,
       ...(isPaged && {
         // Who asks for the next page by offset + limit misses nothing.
         pagination: {
