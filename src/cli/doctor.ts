@@ -10,6 +10,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
 import { createChainFetcher, createChainReader } from './chain-reader.ts';
 import { type CommandContext, CommandError } from './command.ts';
+import { nameSigners } from './doctor-keys.ts';
 import {
   createDiagnosis,
   type Diagnosis,
@@ -20,6 +21,7 @@ import {
 } from './doctor-report.ts';
 import { examine, type Patient } from './doctor-walk.ts';
 import { type Finding, fault } from './findings.ts';
+import { listLocalKeys } from './local-keys.ts';
 import { withRegistry } from './send-exchange.ts';
 
 interface DoctorOptions {
@@ -46,6 +48,8 @@ masters, states. What is wrong first is named at the end, and what to do about i
 settings (REGISTRY_URL); --network stands for the networks of the discovery service (otherwise DISCOVERY_NETWORKS).
 What that service takes is in the settings, too: REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP,
 MASTER_PUBLISHERS, UNKNOWN_CONTEXT, the limits of a crawl.
+Where the key that signs is not the registered one, both are named; the keys of this machine are looked at, too (signpost
+keys list).
 Exit code: 0 when the catalogs can be found, 1 otherwise.
 
 Examples:
@@ -111,7 +115,10 @@ async function examineAll(name: string, options: DoctorOptions, practice: Practi
     if (!options.json) context.print(renderLine(finding));
   };
   if (patient instanceof Error) tell(fault({ document: 'manifest', url: name }, patient));
-  else for await (const finding of examine(exam, patient)) tell(finding);
+  else {
+    const keys = { exam, identity: patient.identity, localKeys: listLocalKeys(config) };
+    for await (const finding of nameSigners(examine(exam, patient), keys)) tell(finding);
+  }
   return diagnosis;
 }
 

@@ -26,6 +26,10 @@ const ownHints = {
   'size-mismatch':
     'Publish the catalog again: readers decide by the size whether a baseline is cheaper than its changes.',
   'copies-differ': 'Copy the manifest to both of its places: readers look at either.',
+  'key-mismatch':
+    'Register the key that signs under the name that it signs with, or put the registered one back and sign again (signpost keys show, signpost refresh --resign).',
+  'local-key-differs':
+    'Register this key (signpost keys show), or put the registered one back: nobody can verify what is signed here from now on.',
   'other-address': 'Register the address where the files are: crawlers go where the registry says.',
   'not-in-network': 'Have the node registered as a member of the network: that is how crawlers find it.',
   'no-network': 'Join a network; otherwise only crawlers find the node whose operators name it.',
