@@ -40,6 +40,10 @@ export interface ProviderOptions {
   register?: boolean;
   /** The name under which the registry has its key. */
   registeredKey?: string;
+  /** Its subscriberId, where it is to have another one than its name. */
+  id?: string;
+  /** Whether the registry knows its address. */
+  registerUrl?: boolean;
 }
 
 export async function startProvider(
@@ -47,8 +51,8 @@ export async function startProvider(
   name: string,
   options: Partial<PublisherTreeOptions> & ProviderOptions = {},
 ): Promise<Provider> {
-  const { networks = [defaultNetwork], register = true, registeredKey = 'key-1', ...treeOptions } = options;
-  const id = `${name}.signpost.test`;
+  const { networks = [defaultNetwork], register = true, registeredKey = 'key-1', ...rest } = options;
+  const { id = `${name}.signpost.test`, registerUrl = true, ...treeOptions } = rest;
   const identity = identityOf(id, network.config.REGISTRY_NAME);
   const proxy = await startTamperingProxy();
   const { url, requests, spoil } = proxy;
@@ -82,7 +86,8 @@ export async function startProvider(
       if (!mustRegister) return;
       mustRegister = false;
       await registerParticipant(network.database, {
-        ...{ ...splitIdentity(identity), subscriberId: id, type: 'BPP', url, networkIds: networks },
+        ...{ ...splitIdentity(identity), subscriberId: id, type: 'BPP', networkIds: networks },
+        ...(registerUrl && { url }),
         key: { ...keyOf(tree.key), recordId: registeredKey },
       });
     },
