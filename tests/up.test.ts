@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerCrawlCommand } from '../src/cli/crawl.ts';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import { registerSendCommand } from '../src/cli/send.ts';
 import { roles } from '../src/config.ts';
 import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
+import { publish, useDirectory } from './support/publish-command.ts';
 import { until } from './support/receiver.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // What a newcomer types.
 
 describe('signpost up', { timeout: 120_000 }, () => {
+  const { write } = useDirectory();
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let settings: Record<string, string>;
   /** The one that runs, if any: most of what it does is seen in one life. */
@@ -114,6 +117,32 @@ describe('signpost up', { timeout: 120_000 }, () => {
     expect(out).toContain(
       'Did you mean https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld?',
     );
+  });
+
+  it('finds what is published meanwhile, also in a new index, before anybody has to wait for it', async () => {
+    await running();
+    const env = { DATA_DIR: home.dataDir, ...settings };
+    const file = write('tea.json', {
+      ...{
+        id: 'tea-house',
+        descriptor: { name: 'Teas' },
+        provider: { id: 'p', descriptor: { name: 'A house' } },
+      },
+      resources: [{ id: 'r1', descriptor: { name: 'Lapsang' } }],
+    });
+    const { exitCode, notes } = await publish([file, '--index', 'teas'], env);
+    expect([exitCode, notes]).toMatchObject([0, expect.any(String)]);
+    const find = () => runCommand(registerDiscoverCommand, ['discover', 'lapsang'], env);
+    await until(async () => (await find()).out.includes('Lapsang'), 'what was published to be found');
+  });
+
+  it('does not complain about participants that host nothing', async () => {
+    const { said } = await running();
+    expect(said()).not.toMatch(/WARN|ERROR/);
+    const { out } = await runCommand(registerCrawlCommand, ['crawl', 'log'], {
+      ...{ DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings },
+    });
+    expect(out).toBe('The crawl log has no such line.\n');
   });
 
   it('says which port is taken when it cannot start, and leaves alone what runs', async () => {
