@@ -82,6 +82,15 @@ describe('the architecture', () => {
     expect(long).toEqual([]);
   });
 
+  it('has its tests wait by tests/support/time.ts alone: until something happens, or for a time that has a reason', () => {
+    const tests = [
+      ...files.filter((file) => file.endsWith('.test.ts')).map((file) => join(root, file)),
+      ...readdirSync('tests', { recursive: true }).map((file) => join('tests', String(file))),
+    ].filter((file) => file.endsWith('.ts') && file !== join('tests', 'support', 'time.ts'));
+    const timer = /\bsetTimeout(?:\(| as )/;
+    expect(tests.filter((file) => timer.test(readFileSync(file, 'utf8')))).toEqual([]);
+  });
+
   it('reads the environment at one place', () => {
     const readers = files
       .filter((file) => !file.endsWith('.test.ts'))

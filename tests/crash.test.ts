@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { publishThroughCrashes } from './support/crashes.ts';
 import { createEmptyDatabase } from './support/database.ts';
@@ -9,6 +8,7 @@ import { publish, submit } from './support/publish.ts';
 import { until } from './support/receiver.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { startCatalogProcess, startServiceProcess } from './support/service-process.ts';
+import { watchFor } from './support/time.ts';
 
 // The service in a process of its own, which is killed.
 
@@ -51,7 +51,7 @@ describe.concurrent('a service that is killed', () => {
         service = await startCatalogProcess(network);
         await provider.waitFor('catalog/on_publish', messageId, 40_000);
 
-        await delay(1_000);
+        await watchFor(1_000);
         expect(attempts).toHaveLength(3);
         expect(attempts[2]?.equals(attempts[1] ?? Buffer.alloc(0))).toBe(true);
       } finally {

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyCatalogs } from '../src/discovery/ingest.ts';
@@ -7,6 +6,7 @@ import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
 import type { Actor, Exchange } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
+import { takeTime } from './support/time.ts';
 
 // Intents that are built to be slow: each ends at its deadline, and others are answered meanwhile. Everything runs in one process here, the
 // tests as well, so a service that stops for a moment stops the clock of this test too.
@@ -133,7 +133,7 @@ async function answersMeanwhile(slow: Promise<unknown>): Promise<void> {
     longestMs = Math.max(longestMs, performance.now() - begin);
     expect(status).toBe(200);
     answered += 1;
-    await delay(10);
+    await takeTime(10);
   }
   expect(answered).toBeGreaterThan(1);
   expect(longestMs).toBeLessThan(timeoutMs);

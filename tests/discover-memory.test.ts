@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
@@ -15,6 +14,7 @@ import { findCatalogs, setServed } from '../src/storage/discovery-catalogs.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { catalog } from './support/sample-catalogs.ts';
+import { takeTime } from './support/time.ts';
 
 // Processes keep parts of the index in memory. Here several writers change catalogs at the same time, each its own, which all stand in the same
 // lists; two processes answer. Before a commit they must find what was there, and after it, at once, what is there.
@@ -51,7 +51,7 @@ function slowed(opened: Database): Database {
   let answers = 0;
   const query: Database['query'] = async (...asked) => {
     const answer = await opened.query(...asked);
-    await delay((answers++ * 7) % 11);
+    await takeTime((answers++ * 7) % 11);
     return answer as never;
   };
   return Object.create(opened, { query: { value: query } });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { applyCatalog } from '../src/discovery/ingest.ts';
@@ -9,6 +8,7 @@ import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
 import { catalog } from './support/sample-catalogs.ts';
+import { takeTime } from './support/time.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -40,7 +40,7 @@ it('a catalog that is replaced while it is searched is found as it was or as it 
   ]);
   for (let version = 1; version <= versions; version++) {
     await publish(version);
-    await delay(pauseMs);
+    await takeTime(pauseMs);
   }
   isOver = true;
   await searches.finally(() => threads.close());

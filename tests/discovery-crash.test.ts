@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { it } from 'vitest';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
@@ -12,6 +11,7 @@ import { served } from './support/publish.ts';
 import { allPushed, until } from './support/receiver.ts';
 import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
+import { takeTime } from './support/time.ts';
 
 // The discovery service in a process of its own, killed while it pulls and while it is pushed to.
 
@@ -46,7 +46,7 @@ it('a discovery service that is killed at any moment ends in step with its catal
     for (let round = 1; round <= 3; round += 1) {
       service = await start();
       const publishing = publishAll(round);
-      await delay(Math.random() * 600);
+      await takeTime(Math.random() * 600);
       await service.kill();
       await publishing;
       await endLeases(network.database);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Actor, Received } from './support/actor.ts';
 import { held, type TestDiscovery } from './support/discovery.ts';
@@ -8,6 +7,7 @@ import type { PlayedService } from './support/played-service.ts';
 import { completed, type Pulling, startPulling } from './support/pulling.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { newId } from './support/small-catalogs.ts';
+import { watchFor } from './support/time.ts';
 
 // What a discovery service answers to an on_pull, good or bad (catalog spec: POST /catalog/on_pull).
 
@@ -128,7 +128,7 @@ describe('POST /catalog/on_pull', () => {
     if (!late) throw new Error('nothing was pulled');
     const { status } = await service.answer(late, completed([catalog(id)]));
     expect(status).toBe(200);
-    await delay(200);
+    await watchFor(200);
     expect(await held(network.database, id)).toBeUndefined();
   });
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from './support/actor.ts';
 import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
@@ -6,6 +5,7 @@ import { startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
 import { allPushed, until } from './support/receiver.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { watchFor } from './support/time.ts';
 
 // The real discovery service facing the real catalog service: it subscribes, pulls what was there, and lives on pushes.
 
@@ -93,7 +93,7 @@ describe('a discovery service that starts', () => {
   it('finds its subscriptions again after a restart, and pulls nothing that it has just pulled', async () => {
     await discovery.stop();
     await discovery.start();
-    await delay(500);
+    await watchFor(500);
     const { rows } = await network.database.query(
       'select count(*) from catalog.subscription where owner = $1',
       [discovery.identity],
@@ -186,7 +186,7 @@ describe('in step', () => {
     await discovery.stop();
     await network.database.query('update catalog.catalog set visible_to = $2 where id = $1', [id, [retail]]);
     await discovery.start();
-    await delay(500);
+    await watchFor(500);
     expect(await held(network.database, id)).toBeUndefined();
 
     await discovery.stop();

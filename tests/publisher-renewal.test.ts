@@ -1,5 +1,4 @@
 import { createPublicKey } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { registerRefreshCommand } from '../src/cli/refresh.ts';
 import { sha256Matches } from '../src/protocol/digest.ts';
@@ -15,6 +14,7 @@ import {
   type TestPublisher,
   trigger,
 } from './support/publisher.ts';
+import { until } from './support/time.ts';
 
 // Index, manifest and Subscriber record announce when they are updated next, and are.
 
@@ -55,12 +55,11 @@ describe('a running publisher', () => {
   it('renews everything before the update that it announced, for as long as it runs', async () => {
     const first = await readChain(publisher);
     const announced = new Set<number>();
-    while (announced.size < 3) {
+    await until(async () => {
       const { nextUpdates } = await readChain(publisher);
       expect(Math.min(...nextUpdates)).toBeGreaterThan(Date.now());
-      announced.add(Math.min(...nextUpdates));
-      await delay(100);
-    }
+      return announced.add(Math.min(...nextUpdates)).size === 3;
+    }, 'the second renewal');
     const last = await readChain(publisher);
     expect(Math.min(...last.nextUpdates)).toBeGreaterThan(Math.max(...first.nextUpdates));
     expect(last.index.catalogs).toEqual(first.index.catalogs);
@@ -70,7 +69,7 @@ describe('a running publisher', () => {
     const { manifest } = await readChain(publisher);
     const isRenewed = async () =>
       (await readChain(publisher)).manifest.files[0].url !== manifest.files[0].url;
-    while (!(await isRenewed())) await delay(100);
+    await until(isRenewed, 'the renewal');
     expect((await fetchFile(publisher.config, manifest.files[0].url)).status).toBe(200);
   });
 

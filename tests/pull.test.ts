@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
@@ -7,6 +6,7 @@ import type { Actor, Body } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { seedCatalog } from './support/seed-catalogs.ts';
 import { pull, subscribe } from './support/subscriptions.ts';
+import { watchFor } from './support/time.ts';
 
 // Pull and on_pull over real HTTP, signatures and a real database (catalog spec: POST /catalog/pull, POST /catalog/on_pull).
 
@@ -112,7 +112,7 @@ describe('POST /catalog/pull', () => {
     await ds.waitFor('catalog/on_pull', context.messageId);
     const again = await ds.send(actions.pull, { subscriptionId }, { context });
     expect(again.status).toBe(200);
-    await delay(300);
+    await watchFor(300);
     expect(ds.received.filter(({ body }) => body.context.messageId === context.messageId)).toHaveLength(1);
     const { rowCount } = await network.database.query('select from catalog.pull');
     expect(rowCount).toBe(0);

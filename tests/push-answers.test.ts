@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listPushes, replayPushes } from '../src/storage/push-list.ts';
 import type { Actor, Reply } from './support/actor.ts';
@@ -14,6 +13,7 @@ import {
   until,
 } from './support/receiver.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { watchFor } from './support/time.ts';
 
 // What becomes of a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.
 
@@ -86,7 +86,7 @@ describe('the answer', () => {
     const id = newId();
     await pushedThenAnswered(id, reply);
     await allPushed(network);
-    await delay(200);
+    await watchFor(200);
     expect(await ds.waitFor(id, 2)).toHaveLength(2);
     expect(await stateOf(id)).toMatchObject({
       state: 'parked',

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
@@ -9,6 +8,7 @@ import { startNetwork, type TestNetwork } from './support/network.ts';
 import { allPushed, currentCopies, startReceiver } from './support/receiver.ts';
 import { seedCatalog, seedResources } from './support/seed-catalogs.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
+import { takeTime } from './support/time.ts';
 
 // Whatever goes wrong on the way, every Discovery Service ends with the latest state of exactly its catalogs.
 
@@ -72,7 +72,7 @@ it(
       if (round === 2) await down.actor.stop();
       if (round === 5) await down.actor.listen();
       await Promise.all(ids.map((id, index) => change(id, index, round)));
-      await delay(50);
+      await takeTime(50);
     }
     await allPushed(network, timeoutMs);
 
@@ -164,7 +164,7 @@ it('two processes of the service share the work: every push comes once, and neve
     receiver.answer(async () => {
       underWay += 1;
       most = Math.max(most, underWay);
-      await delay(20);
+      await takeTime(20);
       underWay -= 1;
       return undefined;
     });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
@@ -25,6 +24,7 @@ import {
 import type { TestNetwork } from './support/network.ts';
 import { type Directive, publish, served } from './support/publish.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
+import { watchFor } from './support/time.ts';
 
 // What becomes of dependents when their master changes: the template's value stands, what was published stays stored.
 
@@ -257,7 +257,7 @@ describe('a master and its dependents that are published at the same moment', ()
     await network.database.transaction(async (dependent) => {
       await holdMasters(dependent, ['held-template']);
       next = version(2);
-      await delay(500);
+      await watchFor(500);
       expect(await versionOf('held')).toBe(1);
     });
     await next;

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acquireFileLock } from '../src/storage/file-lock.ts';
 import { identifyProcess } from '../src/storage/process-identity.ts';
 import { readCluster, startEmbeddedProcess } from './support/embedded-process.ts';
+import { takeTime, until } from './support/time.ts';
 import { commandLine, freePorts, makeDataDir, startUp } from './support/up-process.ts';
 
 // `signpost up` as a person starts and stops it, with the embedded database: whatever the moment, nothing is left running.
@@ -63,10 +63,10 @@ describe('signpost up', { timeout: 120_000 }, () => {
     // A request that is still coming in is waited for.
     const slow = connect(Number(settings.CATALOG_PORT), '127.0.0.1').on('error', () => undefined);
     slow.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');
-    await delay(100);
+    await takeTime(100);
     signpost.signal('SIGINT');
     await signpost.saying('stopping');
-    await delay(700);
+    await takeTime(700);
     signpost.signal('SIGINT');
     // On a busy machine the request may not have arrived before the stop: then there was nothing to wait for.
     expect([
@@ -100,10 +100,3 @@ describe('a command that uses the database', { timeout: 120_000 }, () => {
     await until(() => identifyProcess(pid) === undefined);
   });
 });
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(10)) {
-    if (await condition()) return;
-  }
-  throw new Error('it did not come to pass');
-}

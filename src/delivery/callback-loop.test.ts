@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
@@ -130,11 +130,10 @@ describe('a callback', () => {
   }
 
   async function settled(messageId: string) {
-    for (;;) {
+    return until(async () => {
       const [found] = await listCallbacks(database, { messageId, limit: 1, offset: 0 });
-      if (found && found.state !== 'open') return found;
-      await delay(10);
-    }
+      return found?.state !== 'open' && found;
+    }, 'the callback to be settled');
   }
 
   it('is delivered as the stored bytes under a signature that names the request', async () => {
@@ -165,7 +164,7 @@ describe('a callback', () => {
       () => ({ status: 200 }),
       async () => {
         most = Math.max(most, ++now);
-        await delay(20);
+        await takeTime(20);
         now -= 1;
       },
     );
@@ -181,7 +180,7 @@ describe('a callback', () => {
     const { attempts, url } = await receiver(() => ({ status: 200 }));
     start();
     const { messageId } = await promise(url);
-    while (attempts.length === 0) await delay(1);
+    await until(() => attempts.length > 0, 'the attempt');
     await loop?.close();
     const [found] = await listCallbacks(database, { messageId, limit: 1, offset: 0 });
     expect(found).toMatchObject({ state: 'delivered', attempts: 1 });
@@ -209,7 +208,7 @@ describe('a callback', () => {
     const messageId = await queue(url);
     expect(await settled(messageId)).toMatchObject({ state: 'delivered', attempts: 4 });
     expect(new Set(attempts.map(({ body }) => body)).size).toBe(1);
-    await delay(200);
+    await watchFor(200);
     expect(attempts).toHaveLength(5);
   });
 
@@ -280,7 +279,7 @@ describe('a callback', () => {
     const silent = await receiver('silence');
     start();
     expect((await promise(silent.url)).isOffered).toBe(true);
-    await delay(5_100);
+    await takeTime(5_100); // the receiver, to answer the first
     expect((await promise(silent.url)).isOffered).toBe(false);
   });
 });

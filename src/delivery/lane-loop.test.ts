@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { gate } from '../../tests/support/gate.ts';
 import { until } from '../../tests/support/receiver.ts';
+import { takeTime, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
 import { LeaseLost } from '../storage/due-work.ts';
@@ -100,7 +100,7 @@ describe('a lane loop', () => {
     start(async ({ lane }) => {
       underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
       most.set(lane, Math.max(most.get(lane) ?? 0, underWay.get(lane) ?? 0));
-      await (lane === 'slow' ? slow.passed : delay(1));
+      await (lane === 'slow' ? slow.passed : takeTime(1));
       underWay.set(lane, (underWay.get(lane) ?? 0) - 1);
     });
     await add('slow', 4);
@@ -130,7 +130,7 @@ describe('a lane loop', () => {
 
   it('finds what becomes due in a lane while something else is under way there', async () => {
     const first = gate();
-    start(({ id }) => (id === 1 ? first.passed : delay(1)));
+    start(({ id }) => (id === 1 ? first.passed : takeTime(1)));
     await add('lane', 1);
     await until(() => begun.length === 1, 'the first item');
     await add('lane', 1);
@@ -160,7 +160,7 @@ describe('a lane loop', () => {
       const name = String(id);
       if (seen.has(name)) twice.push(name);
       seen.add(name);
-      await delay(5);
+      await takeTime(5);
     };
     start(handle);
     start(handle);
@@ -176,7 +176,7 @@ describe('a lane loop', () => {
     await add('lane', 1);
     await until(() => begun.length === 1, 'the first attempt');
     // Nobody else has taken it: it is due when the lease ends.
-    await delay(100);
+    await watchFor(100);
     expect(begun).toHaveLength(1);
     await database.query('update catalog.push_lane set leased_until = now(), due_at = now()');
     await wake('lane');

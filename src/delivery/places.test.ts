@@ -1,11 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { watchFor } from '../../tests/support/time.ts';
 import { createPlaces } from './places.ts';
 
 const { signal } = new AbortController();
 
 async function isWaiting(entry: Promise<unknown>): Promise<boolean> {
-  return Promise.race([entry.then(() => false), delay(5, true)]);
+  return Promise.race([entry.then(() => false), watchFor(5).then(() => true)]);
 }
 
 describe('places', () => {

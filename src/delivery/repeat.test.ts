@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { repeat } from './repeat.ts';
 
@@ -11,16 +11,15 @@ it('does its work at once and at intervals, also after it failed, never twice at
     begun += 1;
     atOnce += 1;
     most = Math.max(most, atOnce);
-    await delay(15);
+    await takeTime(15);
     atOnce -= 1;
     if (begun === 2) throw new Error('this once');
   });
   expect(begun).toBe(1);
-  for (const end = Date.now() + 10_000; begun < 4 && Date.now() < end; ) await delay(5);
+  await until(() => begun >= 4, 'four rounds');
   await repeating.close();
   expect([atOnce, most]).toEqual([0, 1]);
   const done = begun;
-  expect(done).toBeGreaterThanOrEqual(4);
-  await delay(50);
+  await watchFor(50);
   expect(begun).toBe(done);
 });

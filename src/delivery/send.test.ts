@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { takeTime } from '../../tests/support/time.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, signRequest } from '../protocol/request-signature.ts';
@@ -87,7 +88,7 @@ describe('an answer whose body cannot be read', () => {
       'breaks off',
       (_, response) => {
         response.writeHead(200, { 'content-length': 100 }).write('{');
-        setTimeout(() => response.destroy(), 50);
+        void takeTime(50).then(() => response.destroy());
       },
     ],
   ])('because it %s says by its status that the message arrived', async (_, receive) => {

@@ -1,5 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../tests/support/gate.ts';
+import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { createSlowReceivers } from './slow-receivers.ts';
 
 const patience = { asideMs: 20, slowMs: 60 };
@@ -13,7 +14,7 @@ describe('a receiver', () => {
       () => expect.fail('it was quick'),
       async () => undefined,
     );
-    await delay(100);
+    await watchFor(100);
     expect(slow.list()).toEqual([]);
   });
 
@@ -23,16 +24,18 @@ describe('a receiver', () => {
       changes += 1;
     };
     const slow = createSlowReceivers({ ...patience, changed });
+    const answered = gate();
     let steppedAside = 0;
     const waiting = slow.watch(
       'silent',
       () => {
         steppedAside += 1;
       },
-      () => delay(150),
+      () => answered.passed,
     );
-    await delay(100);
+    await until(() => slow.has('silent'), 'the receiver to be slow');
     expect([steppedAside, slow.list(), changes]).toEqual([1, ['silent'], 1]);
+    answered.open();
     await waiting;
     expect([slow.has('silent'), changes]).toEqual([true, 1]);
     await slow.watch('silent', nobodyWaits, async () => undefined);
@@ -42,7 +45,7 @@ describe('a receiver', () => {
   it('is judged by its time, also when the attempt fails', async () => {
     const slow = createSlowReceivers(patience);
     const failing = (ms: number) => async () => {
-      await delay(ms);
+      await takeTime(ms);
       throw new Error('no answer');
     };
     await expect(slow.watch('gone', nobodyWaits, failing(0))).rejects.toThrow('no answer');

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { until } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
 import { readLists } from '../storage/discovery-list-reader.ts';
@@ -13,14 +13,13 @@ useDatabase((opened) => {
 });
 
 const list = factList(4711);
-const waitMs = 20;
 
 it('a list that a search finds in pieces is in one piece soon after, and nobody needs to ask again', async () => {
   for (let key = 1; key <= 40; key++)
     await database.transaction((tx) => addToLists(tx, [{ list, keys: [key], marks: [0] }]));
   const merger = startListMerger({ database, logger: silentLogger() });
   const found = await readLists(database, [list], 100);
-  while ((await countRuns()) > 1) await delay(waitMs);
+  await until(async () => (await countRuns()) <= 1, 'one piece');
   await merger.close();
   expect((await readLists(database, [list], 100)).get(list)?.keys).toEqual(found.get(list)?.keys);
 });

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { takeTime } from '../../tests/support/time.ts';
 import { createAdmission, overload } from './admission.ts';
 
 const limits = { waitingConnections: 10, eventLoopDelayMs: 50, backlog: 100 };
@@ -35,7 +35,7 @@ describe('admission', () => {
     for (let round = 0; round < 8; round += 1) {
       const until = performance.now() + 150;
       while (performance.now() < until);
-      await sleep(0);
+      await takeTime(0);
     }
     expect(() => admission.admit()).toThrow('too busy');
     await vi.waitFor(() => admission.admit(), { timeout: 20_000, interval: 200 });

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
 import { listen, type RunningServer } from '../../tests/support/signed-service.ts';
+import { takeTime } from '../../tests/support/time.ts';
 
 const opened: RunningServer[] = [];
 
@@ -18,7 +18,7 @@ describe('a connection', () => {
     const { server, port } = await open((routes) => {
       routes.get('/slow', async () => {
         begun.open();
-        await sleep(300);
+        await takeTime(300);
         return { slow: true };
       });
       routes.get('/quick', async () => ({ quick: true }));
@@ -48,9 +48,9 @@ describe('a connection', () => {
     const socket = connect(port, '127.0.0.1').pause();
     socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
     await begun.passed;
-    await sleep(200);
+    await takeTime(200);
     socket.write('nonsense\r\n\r\n');
-    await sleep(200);
+    await takeTime(200);
     const answer = await readAll(socket);
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(answer).not.toContain('This is not HTTP');

@@ -10,6 +10,7 @@ import {
   open,
   serve,
 } from '../../tests/support/guarded-calls.ts';
+import { takeTime } from '../../tests/support/time.ts';
 import { inflateStream } from './inflate.ts';
 
 closeAfterEach();
@@ -66,7 +67,7 @@ describe('a call', () => {
     expect(await kindOf(open().request(chatter.url, limits))).toBe('unreachable');
     const cut = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('part');
-      setTimeout(() => response.destroy(), 20);
+      void takeTime(20).then(() => response.destroy());
     });
     expect(await kindOf(open().request(cut.url, limits))).toBe('unreachable');
   });
@@ -95,7 +96,7 @@ describe('the time-out', () => {
   it('runs over all redirects together', async () => {
     const { url } = await serve((request, response) => {
       const hop = Number(request.url?.slice(1));
-      setTimeout(() => response.writeHead(302, { location: `/${hop + 1}` }).end(), 80);
+      void takeTime(80).then(() => response.writeHead(302, { location: `/${hop + 1}` }).end());
     });
     const failure = await failureOf(
       open().request(`${url}/0`, { ...limits, timeoutMs: 200, maxRedirects: 50 }),
@@ -106,7 +107,7 @@ describe('the time-out', () => {
   it('is told from a caller who gave up', async () => {
     const { url } = await serve(() => {});
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 50);
+    void takeTime(50).then(() => controller.abort());
     expect(await kindOf(open().request(url, { ...limits, signal: controller.signal }))).toBe('aborted');
     expect(await kindOf(open().request(url, { ...limits, signal: AbortSignal.abort() }))).toBe('aborted');
   });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fastify } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
+import { takeTime, until } from '../../tests/support/time.ts';
 import { cutOffIdleReader } from './idle-reader.ts';
 
 const idleMs = 500;
@@ -27,7 +27,7 @@ describe('the reader of a long answer', () => {
 
     const idle = connect(port, '127.0.0.1').pause();
     idle.on('error', () => undefined).write('GET /100000 HTTP/1.1\r\nhost: x\r\n\r\n');
-    while (sources.length === 0) await delay(5);
+    await until(() => sources.length > 0, 'the request');
     if (!sources[0]?.destroyed) await once(sources[0] as Readable, 'close');
     idle.destroy();
 
@@ -40,6 +40,6 @@ describe('the reader of a long answer', () => {
 async function* slowly(pieces: number): AsyncGenerator<Buffer> {
   for (let piece = 0; piece < pieces; piece += 1) {
     yield Buffer.alloc(pieceBytes);
-    await delay(idleMs / 4);
+    await takeTime(idleMs / 4);
   }
 }

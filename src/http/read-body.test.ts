@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { bodyOf, closeAll, consumer, limitsWith, start } from '../../tests/support/signed-actions.ts';
 import { type Sent, sendSigned } from '../../tests/support/signed-service.ts';
+import { until } from '../../tests/support/time.ts';
 import { actions } from '../protocol/actions.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 
@@ -117,8 +117,4 @@ async function exchange(url: string, authorization: string, body: Buffer, length
 async function readAll(socket: import('node:net').Socket): Promise<string> {
   const chunks: Buffer[] = await socket.toArray();
   return Buffer.concat(chunks).toString();
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries += 1) await sleep(10);
 }

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
 import { bodyOf, closeAll, consumer, start } from '../../tests/support/signed-actions.ts';
 import { listen, type RunningServer, send, sendSigned } from '../../tests/support/signed-service.ts';
+import { takeTime } from '../../tests/support/time.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
@@ -135,7 +135,7 @@ describe('a server', () => {
 
     async function slowly() {
       begun.open();
-      await delay(300);
+      await takeTime(300);
       return { status: 200, body: {} };
     }
   });

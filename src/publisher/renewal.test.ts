@@ -1,6 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
+import { patienceMs } from '../../tests/support/patience.ts';
+import { until } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { type Renewal, startRenewal } from './renewal.ts';
@@ -30,7 +31,7 @@ describe('the renewal', () => {
     });
     await first;
     expect(looks).toBe(1);
-    while (looks < 3) await delay(5);
+    await until(() => looks >= 3, 'the third look');
   });
 
   it('tells until when everything is good', async () => {
@@ -48,8 +49,7 @@ describe('the renewal', () => {
     });
     await first;
     isBroken = true;
-    await delay(120);
-    expect(check).toThrow(/overdue: the disk is full$/);
+    await vi.waitFor(() => expect(check).toThrow(/overdue: the disk is full$/), patienceMs);
     isBroken = false;
     await vi.waitFor(() => expect(check()).toHaveProperty('nextUpdate'), { timeout: 10_000, interval: 10 });
   });
@@ -64,9 +64,8 @@ describe('the renewal', () => {
       return new Date(Date.now() + 50);
     });
     await first;
-    while (looks < 3) await delay(5);
-    await delay(60);
-    expect(check).toThrow(/overdue: the renewal has not ended$/);
+    await until(() => looks >= 3, 'the third look');
+    await vi.waitFor(() => expect(check).toThrow(/overdue: the renewal has not ended$/), patienceMs);
     third.open();
   });
 

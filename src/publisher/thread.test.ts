@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { smallCatalog } from '../../tests/support/publisher.ts';
+import { until } from '../../tests/support/time.ts';
 import { type Config, readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import { acquireFileLock } from '../storage/file-lock.ts';
@@ -72,7 +72,7 @@ describe('the thread of a publisher', () => {
   it('ended in the midst of its work leaves the tree to the next one', async () => {
     await thread.publish(requestOf(1));
     const interrupted = expect(thread.publish(requestOf(100_000))).rejects.toThrow();
-    while (!(await isLocked())) await delay(1);
+    await until(isLocked, 'the publish to begin');
     await thread.close();
     await interrupted;
     thread = startPublisherThread(config, silentLogger());

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { takeTime } from '../../tests/support/time.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
@@ -34,10 +35,10 @@ describe('the registry client', () => {
         body,
         delayMs = 0,
       } = answers.get(path) ?? { status: 404, body: { message: 'not found' } };
-      setTimeout(() => {
+      void takeTime(delayMs).then(() => {
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(typeof body === 'string' ? body : JSON.stringify(body));
-      }, delayMs);
+      });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     http = createGuardedClient({ allowPrivateAddresses: false });

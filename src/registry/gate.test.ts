@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { watchFor } from '../../tests/support/time.ts';
 import { createGate, GateClosed } from './gate.ts';
 
 describe('a gate', () => {
@@ -11,7 +12,7 @@ describe('a gate', () => {
       leaveThird();
     });
     const fourth = enter().then(() => order.push('fourth'));
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await watchFor(10);
     expect(order).toEqual([]);
     leave();
     await Promise.all([third, fourth]);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { takeTime } from '../../tests/support/time.ts';
 import { createLookupCache } from './lookup-cache.ts';
 
 describe('the lookup cache', () => {
@@ -8,7 +9,7 @@ describe('the lookup cache', () => {
     let asked = 0;
     const ask = async () => {
       asked += 1;
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await takeTime(5);
       return 'value';
     };
     const found = await Promise.all(Array.from({ length: 50 }, () => cache.find('key', ask)));

@@ -1,18 +1,21 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../tests/support/gate.ts';
+import { until } from '../../tests/support/time.ts';
 import { createBatch } from './batch.ts';
 
 describe('a batch', () => {
   it('has the calls of one moment, and those that came while the last one was under way', async () => {
     const batches: number[][] = [];
+    const written = gate();
     const double = createBatch({ maxItems: 10, gatherMs: 1 }, async (items: number[]) => {
       batches.push(items);
-      await delay(20);
+      if (batches.length === 1) await written.passed;
       return items.map((item) => item * 2);
     });
     const first = [double(1), double(2)];
-    await delay(5);
+    await until(() => batches.length === 1, 'the first batch');
     const second = [double(3), double(4), double(5)];
+    written.open();
     expect(await Promise.all([...first, ...second])).toEqual([2, 4, 6, 8, 10]);
     expect(batches).toEqual([
       [1, 2],

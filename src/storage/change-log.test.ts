@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { gate } from '../../tests/support/gate.ts';
+import { takeTime, watchFor } from '../../tests/support/time.ts';
 import { appendChange, type NewChange, numberChanges, purgeChanges, readChanges } from './change-log.ts';
 import type { Database } from './database.ts';
 
@@ -69,7 +69,7 @@ describe('the change log', () => {
     await numbered.passed;
     await database.transaction((tx) => appendChange(tx, change(2, 1)));
     const next = numberChanges(database);
-    await delay(50);
+    await watchFor(50);
     expect(await readChanges(database, 0, 10)).toEqual([]);
     commit.open();
     await Promise.all([slow, next]);
@@ -87,7 +87,7 @@ describe('the change log', () => {
         await database.transaction(async (tx) => {
           await appendChange(tx, change(writer, version));
           // The longer the id is held before the commit, the further ids and commits get out of order.
-          await delay(Math.random() * 6);
+          await takeTime(Math.random() * 6);
         });
       }
     };
@@ -100,7 +100,7 @@ describe('the change log', () => {
           seq = next.seq;
           seen.push([next.catalogKey, next.version]);
         }
-        await delay(1);
+        await takeTime(1);
       }
       return seen;
     };

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Job, jobTable, useJobs } from '../../tests/support/jobs.ts';
+import { until, watchFor } from '../../tests/support/time.ts';
 import type { GroupChoice } from './claim-due.ts';
 import { claimDue, LeaseLost } from './due-work.ts';
 import { renew } from './leases.ts';
@@ -41,8 +41,8 @@ describe('a claim', () => {
     await jobs.add('-1 s');
     const [dead] = await claimDue(jobs.database, jobTable, { limit: 1, leaseMs: 1_000 });
     expect(await claimDue(jobs.database, jobTable, { limit: 1 })).toEqual([]);
-    await delay(1_010);
-    const [heir] = await claimDue(jobs.database, jobTable, { limit: 1 });
+    const claim = async () => (await claimDue(jobs.database, jobTable, { limit: 1 }))[0];
+    const heir = await until(claim, 'the lease to end');
     expect(heir).toMatchObject({ id: dead?.id, attempts: 2 });
     await expect(jobs.finish(dead, 'from the dead')).rejects.toThrow(LeaseLost);
     await jobs.finish(heir, 'from the heir');
@@ -53,7 +53,7 @@ describe('a claim', () => {
     await jobs.add('-1 s');
     const claims = await claimDue(jobs.database, jobTable, { limit: 1, leaseMs: 50 });
     expect((await renew(jobs.database, jobTable, claims, 5000)).size).toBe(1);
-    await delay(60);
+    await watchFor(60);
     expect(await claimDue(jobs.database, jobTable, { limit: 1 })).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { takeTime } from '../../tests/support/time.ts';
 import { type IndexRow, type ReadEntry, recordIndex, takeDueIndexes } from './crawl-indexes.ts';
 import type { Database } from './database.ts';
 
@@ -62,7 +63,7 @@ describe('the entry that counts', () => {
     let second: Promise<void> | undefined;
     await record(0, [entry(2)], async () => {
       second = record(1, []);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await takeTime(300);
     });
     await second;
     expect(await target()).toMatchObject({ entry_version: 2, digest: 'digest of 2' });

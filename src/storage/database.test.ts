@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { patienceMs } from '../../tests/support/patience.ts';
+import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { DeadlineExceeded } from '../thread-pool.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -86,7 +86,7 @@ describe('a transaction', () => {
       database.transaction(
         async (tx) => {
           const { rows } = await tx.query<{ value: number }>('select value from counter where id = 10');
-          await delay(20);
+          await takeTime(20);
           await tx.query('update counter set value = $1 where id = 10', [(rows[0]?.value ?? 0) + 1]);
         },
         { isolation: 'serializable' },
@@ -100,7 +100,7 @@ describe('a transaction', () => {
     const add = (first: number, second: number) =>
       database.transaction(async (tx) => {
         await tx.query('update counter set value = value + 1 where id = $1', [first]);
-        await delay(50);
+        await takeTime(50);
         await tx.query('update counter set value = value + 1 where id = $1', [second]);
       });
     await Promise.all([add(20, 21), add(21, 20)]);
@@ -142,7 +142,7 @@ describe('hints', () => {
     await until(() => heard.length > 0);
     await stop();
     await database.transaction(async (tx) => tx.hint('news'));
-    await delay(50);
+    await watchFor(50);
     expect(heard).toEqual(['news']);
     await other.close();
   });
@@ -248,12 +248,4 @@ async function cutConnections(): Promise<void> {
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
   await cutter.close();
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patienceMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`it did not happen within ${patienceMs} ms`);
-    await delay(10);
-  }
 }

@@ -1,8 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { insertLeased, type Job, jobsChannel, jobTable, until, useJobs } from '../../tests/support/jobs.ts';
+import {
+  counting,
+  insertLeased,
+  type Job,
+  jobsChannel,
+  jobTable,
+  until,
+  useJobs,
+} from '../../tests/support/jobs.ts';
+import { takeTime, watchFor } from '../../tests/support/time.ts';
 import { type Claim, claimDue, LeaseLost } from './due-work.ts';
 
 const jobs = useJobs();
@@ -16,7 +24,7 @@ describe('a limit per group', () => {
       const { receiver } = claim.row;
       inWork.set(receiver, (inWork.get(receiver) ?? 0) + 1);
       most = Math.max(most, ...inWork.values());
-      await delay(10);
+      await takeTime(10);
       inWork.set(receiver, (inWork.get(receiver) ?? 0) - 1);
       await jobs.finish(claim, 'done');
     };
@@ -38,18 +46,24 @@ describe('the loop', () => {
       pollMs: 60_000,
       handle: async (_claim, signal, { stepAside }) => {
         begun += 1;
-        setTimeout(stepAside, 5);
+        void takeTime(5).then(stepAside);
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       },
     });
     await until(async () => begun === 5);
-    await delay(50);
+    await watchFor(50);
     expect(begun).toBe(5);
   });
 
+  /** Returns when the loop has looked for work and found none. */
+  async function workAndLook(options: { pollMs: number }): Promise<void> {
+    const { counted, statements } = counting(jobs.database);
+    jobs.work({ ...options, database: counted, handle: (claim) => jobs.finish(claim, 'done') });
+    await until(() => statements.length >= 2, 'the loop to look');
+  }
+
   it('wakes by a hint', async () => {
-    jobs.work({ handle: (claim) => jobs.finish(claim, 'done'), pollMs: 60_000 });
-    await delay(50);
+    await workAndLook({ pollMs: 60_000 });
     await jobs.database.transaction(async (tx) => {
       await tx.query('insert into job (due_at) values (now())');
       tx.hint('jobs');
@@ -64,8 +78,7 @@ describe('the loop', () => {
   });
 
   it('finds by itself what no hint told of', async () => {
-    jobs.work({ handle: (claim) => jobs.finish(claim, 'done'), pollMs: 50 });
-    await delay(80);
+    await workAndLook({ pollMs: 50 });
     await jobs.add('-1 s');
     await until(async () => (await jobs.all())[0]?.result === 'done');
   });
@@ -104,7 +117,7 @@ describe('the loop', () => {
     let handled = 0;
     const handle = async (claim: Claim<Job>) => {
       handled++;
-      await delay(2_200);
+      await takeTime(2_200);
       await jobs.finish(claim, 'done');
     };
     for (let process = 0; process < 2; process++) jobs.work({ handle, leaseMs: 1_000, pollMs: 20 });
@@ -137,7 +150,7 @@ describe('closing the loop', () => {
     const loop = jobs.work({
       handle: async (claim) => {
         started = true;
-        await delay(150);
+        await takeTime(150);
         await jobs.finish(claim, 'done');
       },
     });

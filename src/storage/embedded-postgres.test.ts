@@ -2,10 +2,10 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readCluster, startEmbeddedProcess } from '../../tests/support/embedded-process.ts';
+import { until } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { openDatabase } from './database.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
@@ -111,7 +111,7 @@ describe('the embedded PostgreSQL', () => {
         .ping()
         .then(() => readCluster(shared))
         .then((now) => now.pid !== pid);
-    while (!(await isBack().catch(() => false))) await delay(50);
+    await until(() => isBack().catch(() => false), 'the server to be back');
     expect((await database.query('select * from kept')).rows).toEqual([{ answer: 42 }]);
     const again = await readCluster(shared);
     expect([again.pid === pid, again.port]).toEqual([false, port]);
@@ -146,7 +146,7 @@ describe('a postmaster.pid that was left behind', () => {
     await database.query('create table if not exists kept as select 42 as answer');
     const { pid = 0 } = await readCluster(shared);
     process.kill(pid, 'SIGKILL');
-    while (identifyProcess(pid) !== undefined) await delay(10);
+    await until(() => identifyProcess(pid) === undefined, 'the process to be gone');
     expect((await readCluster(shared)).pid).toBe(pid);
     await expect(database.ping()).rejects.toThrow();
     const second = await start(shared);
@@ -171,13 +171,11 @@ describe('a postmaster.pid that was left behind', () => {
 /** The process that holds the lock, as soon as it makes the files of the cluster. */
 async function untilMaking(dataDir: string): Promise<number> {
   const home = join(dataDir, 'postgres');
-  for (;;) {
+  await until(async () => {
     const names = await readdir(home).catch(() => []);
-    if (names.some((name) => name.startsWith('data.'))) {
-      return Number.parseInt(await readFile(join(home, 'lock', '1'), 'utf8'), 10);
-    }
-    await delay(5);
-  }
+    return names.some((name) => name.startsWith('data.'));
+  }, 'the files of the cluster');
+  return Number.parseInt(await readFile(join(home, 'lock', '1'), 'utf8'), 10);
 }
 
 async function makeFresh(): Promise<string> {

@@ -4,8 +4,8 @@ import files, { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile }
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { takeTime } from '../../tests/support/time.ts';
 import { abandonFileLock, acquireFileLock, LockNotFree, signOfLifeMs, withFileLock } from './file-lock.ts';
 import { identifyProcess } from './process-identity.ts';
 
@@ -25,7 +25,7 @@ describe('a file lock', () => {
     const visit = () =>
       withFileLock(lock, 10_000, async () => {
         most = Math.max(most, ++inside);
-        await delay(3);
+        await takeTime(3);
         inside--;
       });
     await Promise.all(Array.from({ length: 12 }, visit));
@@ -73,7 +73,7 @@ describe('a file lock', () => {
     const visit = () =>
       withFileLock(lock, 10_000, async () => {
         most = Math.max(most, ++inside);
-        await delay(2);
+        await takeTime(2);
         inside--;
         visits++;
       });

@@ -1,8 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
-import { insertLeased, type Job, jobsChannel, jobTable, until, useJobs } from '../../tests/support/jobs.ts';
-import type { Database } from './database.ts';
+import {
+  counting,
+  insertLeased,
+  type Job,
+  jobsChannel,
+  jobTable,
+  until,
+  useJobs,
+} from '../../tests/support/jobs.ts';
+import { takeTime, watchFor } from '../../tests/support/time.ts';
 import { type Claim, claimDue, type StartedLoop, settle } from './due-work.ts';
 
 const jobs = useJobs();
@@ -19,7 +26,7 @@ describe('a row that is handed over', () => {
     await until(() => statements.length === look);
     for (let count = 0; count < 20; count++) await handOver(loop, 'r');
     await until(jobs.areDone);
-    await delay(50);
+    await watchFor(50);
     expect(await jobs.all()).toHaveLength(20);
     expect(statements).toHaveLength(look);
   });
@@ -30,7 +37,7 @@ describe('a row that is handed over', () => {
       ...never,
       handle: async (claim) => {
         most = Math.max(most, ++now);
-        await delay(10);
+        await takeTime(10);
         now--;
         await jobs.finishForGood(claim);
       },
@@ -90,7 +97,7 @@ describe('a row that is handed over', () => {
     });
     expect(await handOver(loop, 'first')).toBe(true);
     expect(await handOver(loop, 'second')).toBe(false);
-    await delay(50);
+    await watchFor(50);
     end();
     await until(jobs.areDone);
   });
@@ -150,21 +157,4 @@ async function handOver(loop: StartedLoop<Job>, receiver: string, stored = () =>
     return rows[0] && { id: rows[0].id, token: lease.token, attempts: 1, row: rows[0] };
   });
   return isLeased;
-}
-
-/** The statements of whoever gets it. */
-function counting(real: Database): { counted: Database; statements: string[] } {
-  const statements: string[] = [];
-  const counted: Database = {
-    ...real,
-    query: (text, ...rest) => {
-      statements.push(text);
-      return real.query(text, ...rest);
-    },
-    transaction: (...args) => {
-      statements.push('begin');
-      return real.transaction(...args);
-    },
-  };
-  return { counted, statements };
 }

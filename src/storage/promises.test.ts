@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
+import { until } from '../../tests/support/time.ts';
 import { AlreadyRemembered } from '../protocol/errors.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import { catchUp, type Trust, TrustLost, trustMemory } from './catch-up.ts';
@@ -150,8 +150,7 @@ describe('a callback that is stored with a lease', () => {
   it('is claimed by nobody while that lasts, and is then found as it was handed over', async () => {
     const handed = await store(promise('message-1'), lease());
     expect(await claimAll()).toEqual([]);
-    await delay(250);
-    const [heir] = await claimAll();
+    const heir = await until(async () => (await claimAll())[0], 'the lease to end');
     expect(heir).toMatchObject({ id: handed?.id, attempts: 2, row: handed?.row });
   });
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest, verifySignature } from '../../src/protocol/request-signature.ts';
 import type { RegistryClient } from '../../src/registry/client.ts';
 import { freePort } from './free-port.ts';
 import { patienceMs } from './patience.ts';
+import { takeTime, until } from './time.ts';
 
 // A participant played by the tests: its own identity and key, its own HTTP server. It signs what it sends, verifies what
 // it receives (the callback chain included), records it, and answers as it is told to.
@@ -122,7 +122,7 @@ export async function startActor(options: {
       at: Date.now(),
     };
     const reply = await behaviour(message);
-    if (reply?.delayMs) await delay(reply.delayMs);
+    if (reply?.delayMs) await takeTime(reply.delayMs);
     if (reply?.hangUp) return void request.socket.destroy();
     // Recorded when it is answered: whoever waits for a message finds the answer on its way.
     received.push(message);
@@ -186,13 +186,8 @@ export async function startActor(options: {
     async waitFor(action, fits = () => true, timeoutMs = patienceMs) {
       const matches =
         typeof fits === 'string' ? (one: Received) => one.body.context.messageId === fits : fits;
-      const end = Date.now() + timeoutMs;
-      for (;;) {
-        const found = received.find((one) => one.action === action && matches(one));
-        if (found) return found;
-        if (Date.now() > end) throw new Error(`${id} waited ${timeoutMs} ms in vain for ${action}`);
-        await delay(10);
-      }
+      const find = () => received.find((one) => one.action === action && matches(one));
+      return until(find, `${action} to ${id}`, timeoutMs);
     },
     listen,
     async stop() {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import { identityOf } from '../../src/protocol/identity.ts';
@@ -7,9 +6,10 @@ import type { Actor, Body } from './actor.ts';
 import { endLeases } from './leases.ts';
 import { startNetwork, type TestNetwork } from './network.ts';
 import { served } from './publish.ts';
-import { allPushed, currentCopies, type Receiver, startReceiver, until } from './receiver.ts';
+import { allPushed, currentCopies, type Receiver, startReceiver } from './receiver.ts';
 import { catalog, plain } from './sample-catalogs.ts';
 import { startCatalogProcess } from './service-process.ts';
+import { takeTime, until, watchFor } from './time.ts';
 
 // Many publishes at once into a service that is killed meanwhile, and what must hold afterwards: every acknowledged publish has been
 // applied once, its publisher has been told, and every Discovery Service has what the service has.
@@ -118,7 +118,7 @@ async function sendUntilAcknowledged(as: Actor, message: object): Promise<string
     const answer = await as.send(actions.publish, message, { context }).catch(() => undefined);
     if (answer?.status === 200) return context.messageId;
     if (answer && answer.status !== 503) throw new Error(`refused: ${JSON.stringify(answer.body)}`);
-    await delay(100);
+    await takeTime(100);
   }
 }
 
@@ -134,7 +134,7 @@ function watchProgress(sending: readonly Promise<unknown>[], publishers: readonl
 async function randomMoment(progress: () => number, withinMs: number): Promise<void> {
   const start = progress();
   const moment = start + Math.random() * (1 - start);
-  for (const end = Date.now() + withinMs; progress() < moment && Date.now() < end; ) await delay(2);
+  await until(() => progress() >= moment, 'the moment', withinMs).catch(() => undefined);
 }
 
 async function expectAppliedOnce(
@@ -225,6 +225,6 @@ async function expectNothingSentAgain(
   const received = () => publishers.map((as) => as.received.length);
   const before = received();
   await restart();
-  await delay(1_000);
+  await watchFor(1_000);
   expect(received()).toEqual(before);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { rouse, settled } from './crawl.ts';
@@ -9,6 +8,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { until } from './receiver.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+import { takeTime } from './time.ts';
 
 // Crawlers in processes of their own, and the providers that they crawl. What every catalog is in each of its versions is known, so that
 // at any moment what the index holds can be held against the cursor.
@@ -105,7 +105,7 @@ export async function crawlThroughKills({
       // Somewhere between the first manifest and the last file.
       const moment = before + Math.random() * nodes * (2 + catalogs);
       await until(() => served() >= moment, 'the crawl to begin', 10_000).catch(() => undefined);
-      await delay(Math.random() * 30);
+      await takeTime(Math.random() * 30);
       await crawler.kill();
       await expectWhole();
       await endLeases(network.database);

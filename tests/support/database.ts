@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
-
-const copyAttempts = 100;
-const copyPauseMs = 50;
+import { until } from './time.ts';
 
 /** An open database of its own for the tests that follow, handed over before the first of them; `emptied` tables are so before each. */
 export function useDatabase(take: (database: Database) => void, options: { emptied?: string } = {}): void {
@@ -53,15 +50,15 @@ async function create(make: (server: string, name: string) => Promise<void>): Pr
 
 /** Two files cannot copy the template at the same moment: the second one tries again. */
 async function copyTemplate(server: string, name: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  await until(async () => {
     try {
-      return await asAdmin(server, `create database ${name} template ${inject('templateDatabase')}`);
+      await asAdmin(server, `create database ${name} template ${inject('templateDatabase')}`);
+      return true;
     } catch (error) {
-      const templateInUse = error instanceof pg.DatabaseError && error.code === '55006';
-      if (!templateInUse || attempt === copyAttempts) throw error;
-      await delay(copyPauseMs);
+      if (error instanceof pg.DatabaseError && error.code === '55006') return false;
+      throw error;
     }
-  }
+  }, 'the template to be free');
 }
 
 async function asAdmin(url: string, statement: string): Promise<void> {

@@ -66,8 +66,8 @@ export async function startDiscovery(
   const start = async (wanted = subscriptions) => {
     running = await startProcess(configure(wanted), { logger: silentLogger() });
   };
-  const settled = (timeoutMs?: number) =>
-    until(
+  const settled = async (timeoutMs?: number): Promise<void> => {
+    await until(
       async () => {
         const { rows } = await database.query<{ open: boolean }>(
           `select exists (select from discovery.feed where not configured or run is not null or pull_at is null or pull_at <= now()
@@ -78,6 +78,7 @@ export async function startDiscovery(
       'all pulls to be done',
       timeoutMs,
     );
+  };
   await start();
   return {
     url: discovery.url,

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -109,10 +108,21 @@ export function useJobs(): Jobs {
   return jobs;
 }
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 8000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('it did not happen within 8 s');
-    await delay(10);
-  }
+/** The statements of whoever gets it. */
+export function counting(real: Database): { counted: Database; statements: string[] } {
+  const statements: string[] = [];
+  const counted: Database = {
+    ...real,
+    query: (text, ...rest) => {
+      statements.push(text);
+      return real.query(text, ...rest);
+    },
+    transaction: (...args) => {
+      statements.push('begin');
+      return real.transaction(...args);
+    },
+  };
+  return { counted, statements };
 }
+
+export { until } from './time.ts';

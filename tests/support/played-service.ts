@@ -4,6 +4,7 @@ import { actions } from '../../src/protocol/actions.ts';
 import { bodyDigest } from '../../src/protocol/digest.ts';
 import type { Actor, Body, Exchange, Received, Reply, SendOptions } from './actor.ts';
 import type { TestNetwork } from './network.ts';
+import { takeTime } from './time.ts';
 
 // A catalog service played by a test: it takes every subscription, has no masters unless it is told to, and answers pulls with what it holds,
 // or as badly as it is told to.
@@ -103,7 +104,9 @@ export async function playService(
     if (received.action === actions.pull.name) {
       played.pulls.push(received);
       // After the acknowledgement, as a rule.
-      setTimeout(() => void (played.onPull ?? answerWell)(received).catch(() => undefined), 20);
+      void takeTime(20)
+        .then(() => (played.onPull ?? answerWell)(received))
+        .catch(() => undefined);
     }
     return undefined;
   });

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Held } from './published-tree.ts';
 import { makeTree, readTree } from './published-tree.ts';
 import { processKey, startPublisherProcess } from './publisher-process.ts';
+import { takeTime } from './time.ts';
 
 /**
  * Kills a publisher at random moments until it has published often enough. What is served verifies at every moment, also for a reader from
@@ -27,7 +27,7 @@ export async function publishThroughKills({
       const publisher = await startPublisherProcess({ directory, baseUrl, name: 'own', first, count: 1000 });
       while (publisher.acknowledged() < first + perLife - 2) await readTree(tree, { held });
       // A moment within the next publish; a busy machine takes longer for one than a quiet one.
-      await delay(Math.random() * patienceMs);
+      await takeTime(Math.random() * patienceMs);
       await publisher.kill();
       patienceMs = publisher.acknowledged() > acknowledged ? Math.max(60, patienceMs / 2) : patienceMs * 1.2;
       acknowledged = Math.max(acknowledged, publisher.acknowledged());

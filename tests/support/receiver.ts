@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import { parseEnvelope } from '../../src/protocol/envelope.ts';
@@ -7,6 +6,7 @@ import type { Actor, Body, Received, Reply } from './actor.ts';
 import type { Gate } from './gate.ts';
 import type { TestNetwork } from './network.ts';
 import { patienceMs } from './patience.ts';
+import { until } from './time.ts';
 
 // A Discovery Service that keeps what is pushed to it, by the letter of the specification and nothing else.
 
@@ -162,12 +162,4 @@ export async function allPushed({ database }: TestNetwork, timeoutMs?: number): 
   );
 }
 
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  what: string,
-  timeoutMs = patienceMs,
-): Promise<void> {
-  for (const end = Date.now() + timeoutMs; !(await holds()); await delay(10)) {
-    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-  }
-}
+export { until };

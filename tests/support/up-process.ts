@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { settings as allSettings } from '../../src/config.ts';
 import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
 import { freePort } from './free-port.ts';
+import { until } from './time.ts';
 
 // The command line as a person starts it, from the built files: `signpost up` and `signpost serve` in a process of their own.
 
@@ -72,9 +72,9 @@ export function startCommand(
   return {
     said: () => text,
     async saying(wanted) {
-      for (const end = Date.now() + 60_000; !text.includes(wanted); await delay(10)) {
-        if (child.exitCode !== null || Date.now() > end) throw new Error(`not "${wanted}", but:\n${text}`);
-      }
+      const isSaid = () => text.includes(wanted);
+      await until(() => isSaid() || child.exitCode !== null, `"${wanted}"`, 60_000).catch(() => undefined);
+      if (!isSaid()) throw new Error(`not "${wanted}", but:\n${text}`);
       return text;
     },
     signal: (signal) => child.kill(signal),

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostedNode, nextUpdate, sampleCatalog } from '../../../tests/support/hosted-node.ts';
+import { takeTime } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { sha256Digest } from '../../protocol/digest.ts';
 import type { JsonObject } from '../../protocol/json.ts';
@@ -120,9 +120,9 @@ describe('a large file', () => {
     const longestWait = async (by: Reader) => {
       const delays = monitorEventLoopDelay({ resolution: 5 });
       delays.enable();
-      await delay(20);
+      await takeTime(20);
       await readBaseline(bytes, by);
-      await delay(20);
+      await takeTime(20);
       delays.disable();
       return delays.max;
     };
