@@ -210,11 +210,6 @@ export const settings = {
     0.5,
     'size of the change files, as a fraction of the baseline, above which a new baseline is written',
   ),
-  CRAWL_HINT_URLS: jsonList(
-    '[]',
-    'base addresses of discovery services that are told to look sooner after a publish: ["https://…"]',
-    readBaseAddress,
-  ),
   TRIGGER_BODY_SIZE_LIMIT: size('256mb', 'largest body of a request to the local trigger'),
 
   CONSUMER_ID: subscriberId(
@@ -263,6 +258,16 @@ export const settings = {
   RATE_LIMIT_PER_SECOND: integer(
     200,
     'requests per second and identity (burst: twice that); 0 lifts the limit',
+  ),
+  MAX_CONNECTIONS: integer(
+    5000,
+    'most open connections per port; those of TRUSTED_PROXIES are counted apart, up to the same number',
+    { min: 1 },
+  ),
+  MAX_CONNECTIONS_PER_SOURCE: integer(
+    500,
+    'most open connections per port and source address (IPv6: /64) that is no trusted proxy',
+    { min: 1 },
   ),
   OVERLOAD_WAITING_CONNECTIONS: integer(
     200,
@@ -343,10 +348,6 @@ function readNetworkId(item: unknown): string {
 function readNodeName(item: unknown): string {
   const kind = /^https?:/.test(textOf(item)) ? url('') : subscriberId('', '');
   return kind.parse(textOf(item));
-}
-
-function readBaseAddress(item: unknown): string {
-  return url('').parse(textOf(item));
 }
 
 function textOf(item: unknown): string {

@@ -6,6 +6,7 @@ import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
 import { createOperationsServer, type OperationsServer } from './http/operations.ts';
+import { connectionLimits } from './http/signed-limits.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
 import { startPublisherRole } from './publisher/role.ts';
@@ -125,6 +126,7 @@ export async function startProcess(
           port: config.REGISTRY_PORT,
           operations,
           trustProxy: config.TRUSTED_PROXIES,
+          connections: connectionLimits(config),
         }),
       catalog: async () =>
         startCatalogRole({
@@ -145,7 +147,6 @@ export async function startProcess(
           registration: openIdentity('publisher').registration,
           registry,
           freshRegistry,
-          client,
           metrics,
           operations,
           logger: logger.child({ role: 'publisher' }),

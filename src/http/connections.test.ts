@@ -1,14 +1,18 @@
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
-import { listen, type RunningServer } from '../../tests/support/signed-service.ts';
+import { patienceMs } from '../../tests/support/patience.ts';
+import { listen, type RunningServer, send } from '../../tests/support/signed-service.ts';
 import { takeTime } from '../../tests/support/time.ts';
+import type { ServerOptions } from './server.ts';
 
 const opened: RunningServer[] = [];
+const sockets: Socket[] = [];
 
 afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
   for (const { server } of opened.splice(0)) await server.close();
 });
 
@@ -57,8 +61,68 @@ describe('a connection', () => {
   });
 });
 
-async function open(addRoutes: (server: FastifyInstance) => void): Promise<RunningServer> {
-  const running = await listen(addRoutes);
+describe('the number of connections', () => {
+  const limits = { all: 6, perSource: 4 };
+  const attackerAddress = '127.0.0.66';
+
+  it('is limited per source: one that holds all of its own finds no further place, and others do', async () => {
+    const { port, url } = await open(addPlain, { connections: limits });
+    const held = await hold(port, 5, attackerAddress);
+    expect(held.map(({ isOpen }) => isOpen)).toEqual([true, true, true, true, false]);
+    expect((await send(`${url}/plain`, { method: 'GET' })).status).toBe(200);
+    await expect(send(`${url}/plain`, { method: 'GET', localAddress: attackerAddress })).rejects.toThrow();
+    held[0]?.socket.destroy();
+    await vi.waitFor(
+      async () =>
+        expect((await send(`${url}/plain`, { method: 'GET', localAddress: attackerAddress })).status).toBe(
+          200,
+        ),
+      patienceMs,
+    );
+  });
+
+  it('is limited in all', async () => {
+    const { port, url } = await open(addPlain, { connections: limits });
+    const [first, second] = [await hold(port, 4, attackerAddress), await hold(port, 3, '127.0.0.67')];
+    expect([...first, ...second].filter(({ isOpen }) => isOpen)).toHaveLength(6);
+    await expect(send(`${url}/plain`, { method: 'GET' })).rejects.toThrow();
+  });
+
+  it('of a trusted proxy is not limited per source, and is counted apart from those of others', async () => {
+    const { port, url } = await open(addPlain, { connections: limits, trustProxy: ['127.0.0.9'] });
+    const others = [...(await hold(port, 4, attackerAddress)), ...(await hold(port, 2, '127.0.0.67'))];
+    expect(others.every(({ isOpen }) => isOpen)).toBe(true);
+    const proxied = await hold(port, 5, '127.0.0.9');
+    expect(proxied.every(({ isOpen }) => isOpen)).toBe(true);
+    expect((await send(`${url}/plain`, { method: 'GET', localAddress: '127.0.0.9' })).status).toBe(200);
+    await expect(send(`${url}/plain`, { method: 'GET' })).rejects.toThrow();
+  });
+
+  function addPlain(server: FastifyInstance): void {
+    server.get('/plain', async () => ({}));
+  }
+});
+
+/** Connections that ask once and stay; one beyond the limits is closed without an answer. */
+async function hold(port: number, count: number, localAddress: string) {
+  const held: { socket: Socket; isOpen: boolean }[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+    sockets.push(socket);
+    socket.write('GET /plain HTTP/1.1\r\nhost: x\r\n\r\n');
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+    });
+    held.push({ socket, isOpen });
+  }
+  return held;
+}
+
+async function open(
+  addRoutes: (server: FastifyInstance) => void,
+  options: Partial<ServerOptions> = {},
+): Promise<RunningServer> {
+  const running = await listen(addRoutes, options);
   opened.push(running);
   return running;
 }

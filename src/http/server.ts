@@ -16,9 +16,11 @@ import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
+import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
 import { buildOpenApi, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperationsServer } from './operations.ts';
+import { createProxyCheck } from './source.ts';
 
 /**
  * The HTTP server of one role: request ids, admission, one answer to every error, one line per request that is worth it,
@@ -35,6 +37,8 @@ export interface ServerOptions {
   operations?: OperationsServer;
   /** Proxies whose X-Forwarded-For is believed; none unless given. */
   trustProxy?: boolean | string | string[];
+  /** Unless given, as many as come. */
+  connections?: ConnectionLimits;
   /** For the whole request, so that nobody holds a connection by sending slowly. */
   requestTimeoutMs?: number;
   /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
@@ -95,6 +99,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: answerUnreadable,
   });
   server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would drop the others without a word
+
+  if (options.connections) {
+    const refused = metrics.counter('signpost_connections_refused_total', 'Connections beyond the limits', [
+      'role',
+    ]);
+    const isProxy = createProxyCheck(options.trustProxy ?? false);
+    limitConnections(server.server, options.connections, isProxy, () => refused.inc({ role }));
+  }
 
   const actions: Action[] = [];
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { ConnectionLimits } from './connections.ts';
 import type { SignedService } from './signed-route.ts';
 
 /** What the settings say of signed requests, the same for every role. */
@@ -10,4 +11,9 @@ export function signedLimits(config: Config): SignedService['limits'] {
     bodyBytes: config.BODY_SIZE_LIMIT,
     bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
   };
+}
+
+/** What the settings say of connections, the same for every port that others reach. */
+export function connectionLimits(config: Config): ConnectionLimits {
+  return { all: config.MAX_CONNECTIONS, perSource: config.MAX_CONNECTIONS_PER_SOURCE };
 }

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isNotModified } from '../http/conditional.ts';
+import type { ConnectionLimits } from '../http/connections.ts';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
@@ -42,15 +43,24 @@ export interface RegistryRoleOptions {
   port: number;
   operations?: OperationsServer;
   trustProxy?: string[];
+  connections?: ConnectionLimits;
   now?: () => Date;
 }
 
 export async function startRegistryRole(
   options: RegistryRoleOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { database, logger, metrics, host, port, operations, trustProxy } = options;
+  const { database, logger, metrics, host, port, operations, trustProxy, connections } = options;
   const ready = () => database.ping();
-  const server = createServer({ role: 'registry', logger, metrics, ready, operations, trustProxy });
+  const server = createServer({
+    role: 'registry',
+    logger,
+    metrics,
+    ready,
+    operations,
+    trustProxy,
+    connections,
+  });
   addRegistryRoutes(server, options);
   const origin = await server.listen({ host, port });
   return { url: `${origin}/dedi`, close: () => server.close() };

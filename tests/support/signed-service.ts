@@ -104,15 +104,17 @@ export interface Outgoing {
   body?: Buffer | string;
   /** Writes the body itself, for chunked and broken ones. */
   write?: (request: ClientRequest) => void;
+  /** The address to send from: attackers have one of their own. */
+  localAddress?: string;
 }
 
 /** Plain HTTP without a client's own ideas about headers, bodies of GET or what to do on an early answer. */
 export async function send(
   url: string,
-  { method = 'POST', headers = {}, body, write }: Outgoing,
+  { method = 'POST', headers = {}, body, write, localAddress }: Outgoing,
 ): Promise<Sent> {
   return await new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method, headers, agent: false }, async (response) => {
+    const request = httpRequest(url, { method, headers, localAddress, agent: false }, async (response) => {
       const chunks = await response.toArray();
       const text = Buffer.concat(chunks).toString('utf8');
       const isJson = text !== '' && (response.headers['content-type'] ?? '').includes('json');
