@@ -84,6 +84,29 @@ describe('POST /catalog/on_pull', () => {
       expect([status, answer.message.error.code]).toEqual([403, 'AUT_UNAUTHORIZED_ACTION']);
     }));
 
+  it('401: is large and chained, and comes from somebody who was not asked', () =>
+    whilePulling(async (pull, body) => {
+      const large = { ...body, padding: 'x'.repeat(100_000) };
+      const { status, body: answer } = await service.answer(pull, large, { as: stranger });
+      expect([status, answer.message.error.code]).toEqual([401, 'AUT_SIGNATURE_INVALID']);
+      expect(answer.message.error.message).toContain('no request to its signer is open');
+    }));
+
+  it('200: is large and chained, and comes from the service that was asked', async () => {
+    const id = newId();
+    let status: number | undefined;
+    answerWith(async (pull) => {
+      const large = {
+        ...completed([catalog(id)], { total: 1, limit: 100, offset: 0 }),
+        padding: 'x'.repeat(100_000),
+      };
+      status = (await service.answer(pull, large)).status;
+    });
+    await discovery.pull();
+    expect(status).toBe(200);
+    expect(await held(network.database, id)).toBeDefined();
+  });
+
   it('400: has both or neither of catalogs and downloadManifest, or a FAILED with results or without error', () =>
     whilePulling(async (pull, body) => {
       const manifest = {

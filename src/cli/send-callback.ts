@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Config } from '../config.ts';
 import { type Callback, createArrival, readCallback } from '../delivery/await-callback.ts';
 import { hasCode } from '../error-code.ts';
+import { createMessageIdScanner, type MessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
 import { type SignedService, signedRoute } from '../http/signed-route.ts';
 import { silentLogger } from '../logger.ts';
@@ -62,7 +63,8 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   server.addHook('onResponse', async (request) => {
     if (request.refusal) options.onRefused(`Refused ${request.method} ${request.url}: ${request.refusal}.`);
   });
-  const service = describeService(options, () => sent);
+  const scanner = createMessageIdScanner(silentLogger());
+  const service = describeService(options, () => sent, scanner);
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
   signedRoute(server, service, { ...action, path }, async (request) => {
     const callback = readCallback(request, sent);
@@ -80,7 +82,10 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
       sent = request;
     },
     wait: arrival.within,
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      await scanner.close();
+    },
   };
 }
 
@@ -89,6 +94,7 @@ const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as con
 function describeService(
   { self, registry, config }: ListenerOptions,
   sent: () => SendableRequest | undefined,
+  { scan }: MessageIdScanner,
 ): SignedService {
   return {
     role: 'send',
@@ -99,6 +105,8 @@ function describeService(
       const request = sent();
       return request?.messageId === messageId ? chainValues(request.authorization) : [];
     },
+    // Only one answer is waited for, and a person looks on: whoever signed it, it is looked into.
+    largeCallbacks: { isAwaited: async () => sent() !== undefined, scan },
     limits: {
       clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
       maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,

@@ -55,9 +55,9 @@ function waitThroughPublisher(url: string, waitingUrl: string, client: GuardedCl
   return {
     action: actions.onPublish.name,
     url,
-    async expect({ messageId = '', authorization, digest }) {
+    async expect({ messageId = '', authorization, digest, url: asked }) {
       place = `${waitingUrl}/${encodeURIComponent(messageId)}`;
-      const body = JSON.stringify({ messageId, authorization, digest });
+      const body = JSON.stringify({ messageId, authorization, digest, url: asked });
       await ask('POST', waitingUrl, { body, timeoutMs: answerMs });
     },
     async wait(seconds) {

@@ -3,9 +3,15 @@ import type { Config } from '../config.ts';
 import { createAdmission } from '../http/admission.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { signedLimits } from '../http/signed-limits.ts';
-import { createRateLimits, type RateLimits, type SignedService } from '../http/signed-route.ts';
+import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
+import {
+  createRateLimits,
+  type LargeCallbacks,
+  type RateLimits,
+  type SignedService,
+} from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -47,6 +53,8 @@ export interface ServiceOptions {
   isExempt?: RateLimits['exempt'];
   /** The signatures of requests that callbacks may answer. */
   findSentRequest?: SignedService['findSentRequest'];
+  /** Whose callbacks are waited for: only theirs are looked into before their signature is verified. */
+  isAwaited?: LargeCallbacks['isAwaited'];
 }
 
 export interface Service {
@@ -82,11 +90,13 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     admission,
     operations: context.operations,
     trustProxy: config.TRUSTED_PROXIES,
+    connections: connectionLimits(config),
   });
+  const scanner = createMessageIdScanner(logger);
   let callbacks: CallbackLoop | undefined;
   return {
     server,
-    signed: signedService(context, options),
+    signed: signedService(context, options, scanner.scan),
     startCallbacks() {
       callbacks = startCallbackLoop({
         role,
@@ -105,13 +115,15 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     async close() {
       await server.close();
       admission.close();
+      await scanner.close();
     },
   };
 }
 
 function signedService(
   { config, self, registry, logger, database, now }: ServiceContext,
-  { role, isExempt, findSentRequest }: ServiceOptions,
+  { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
+  scan: LargeCallbacks['scan'],
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
@@ -120,6 +132,7 @@ function signedService(
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
     findSentRequest,
+    largeCallbacks: isAwaited && { isAwaited, scan },
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
     limits: signedLimits(config),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import type { RateLimits } from '../http/signed-route.ts';
+import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -28,7 +29,7 @@ export function addCrawlHintsRoute(
   const { database, config, now } = context;
   prepareValidator(CrawlHint);
   server.post('/crawl-hints', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
-    const waitSeconds = sources?.take(request.ip, performance.now()) ?? 0;
+    const waitSeconds = sources?.take(sourceOf(request.ip), performance.now()) ?? 0;
     if (waitSeconds > 0) throw tooOften(`Too many requests from ${request.ip}.`, waitSeconds);
     const { nodeId } = validator(CrawlHint)(request.body);
     const node = identityOf(nodeId, config.REGISTRY_NAME);

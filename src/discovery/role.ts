@@ -15,8 +15,8 @@ export async function startDiscoveryRole(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const { config, url } = context;
   const sync = createSync(context);
-  const { isExempt, findSentRequest } = sync;
-  const service = createService(context, { role: 'discovery', isExempt, findSentRequest });
+  const { isExempt, findSentRequest, isAwaited } = sync;
+  const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited });
   const { server, signed, keepPromise } = service;
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { RateLimits, SignedService } from '../http/signed-route.ts';
+import type { LargeCallbacks, RateLimits, SignedService } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
+import { listAwaitedServices } from '../storage/discovery-feeds.ts';
 import { findChainValues } from '../storage/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { addOnPullRoute } from './on-pull.ts';
 import { startPresence } from './presence.ts';
 import { startPullClient } from './pull-client.ts';
 import { addPushRoute } from './receive-push.ts';
-import { watchServices } from './services.ts';
+import { isService, watchServices } from './services.ts';
 import { configureSubscriptions } from './subscribe.ts';
 
 // Staying in step with the catalog services of the settings: subscriptions, pushes, pulls.
@@ -16,6 +17,7 @@ export interface Sync {
   /** Pushes of services that we subscribed to are not counted. */
   isExempt: NonNullable<RateLimits['exempt']>;
   findSentRequest: NonNullable<SignedService['findSentRequest']>;
+  isAwaited: LargeCallbacks['isAwaited'];
   addRoutes(server: FastifyInstance, service: SignedService): void;
   /** Begins to ask; call it when the server listens, so that the answers find somebody. */
   start(): Promise<void>;
@@ -29,6 +31,10 @@ export function createSync(context: DiscoveryContext): Sync {
   return {
     isExempt: (identity, action) => action === actions.push && services.has(identity),
     findSentRequest: (messageId) => findChainValues(database, 'discovery', messageId),
+    async isAwaited(identity, record) {
+      const awaited = await listAwaitedServices(database);
+      return awaited.some((service) => isService(service, identity, record));
+    },
     addRoutes(server, service) {
       addPushRoute(server, service, context);
       addOnPullRoute(server, service, context);

@@ -1,7 +1,9 @@
+import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
+import { scanMessageId } from '../protocol/message-id-scan.ts';
 import type { KeyLookup, ParticipantRecord } from '../protocol/registry-record.ts';
 import {
   checkSignatureWindow,
@@ -11,28 +13,63 @@ import {
   verifySignature,
   verifySignatureInThread,
 } from '../protocol/request-signature.ts';
+import { declaredLength } from './read-body.ts';
 
 /**
  * Who sent this? (catalog spec: Authentication.) In this order, the first failure answers:
- * header present → well-formed → time window → key lookup → signature over the raw bytes.
+ *
+ *   parseClaim     header present → well-formed → form that the action asks for → time window
+ *   findSigner     key lookup
+ *   (the body is read)
+ *   verifySigner   signature over the raw bytes
+ *
+ * What the header claims is judged before the body is read: bodies of nobody are not worth their bytes.
  */
-export async function authenticate(
+export function parseClaim(
   authenticator: Authenticator,
   action: Action,
   request: IncomingMessage,
-  message: SignedMessage,
-): Promise<AuthenticatedCaller> {
+  now: Date,
+): SignatureHeader {
   const header = parseSignatureHeader(authorizationOf(request));
   checkForm(header, action, authenticator);
-  checkBodiless(action, message.body);
-  checkSignatureWindow(header, message.now, authenticator.limits);
-  const { publicKey, record } = usableKey(await authenticator.findKey(header.subscriberId, header.recordId));
-  const { digest } = await verify(authenticator, header, publicKey, message);
-  const identity = identityOf(header.subscriberId, authenticator.registryName);
-  return { header, identity, record, digest };
+  checkBodiless(action, declaredLength(request) ?? 0);
+  checkSignatureWindow(header, now, authenticator.limits);
+  return header;
 }
 
-export type FindKey = (subscriberId: string, recordId: string) => Promise<KeyLookup>;
+/** The key that the header names. `source` is where the request comes from: see KeyQuestion. */
+export async function findSigner(
+  { findKey, registryName }: Authenticator,
+  header: SignatureHeader,
+  source: string,
+): Promise<ClaimedSigner> {
+  const { subscriberId, recordId } = header;
+  const { publicKey, record } = usableKey(await findKey(subscriberId, recordId, { source }));
+  return { header, identity: identityOf(subscriberId, registryName), record, publicKey };
+}
+
+export async function verifySigner(
+  authenticator: Authenticator,
+  action: Action,
+  { publicKey, ...signer }: ClaimedSigner,
+  { body, amongOthers = false }: SignedMessage,
+): Promise<AuthenticatedCaller> {
+  checkBodiless(action, body.length);
+  // The way to another thread and back takes longer than it saves where there is nothing else to do.
+  const check = amongOthers ? verifySignatureInThread : verifySignature;
+  const { header } = signer;
+  const sent = header.chained ? await findAnswered(authenticator, signer, body) : undefined;
+  const { digest } = await check(header, publicKey, body, sent);
+  return { ...signer, digest };
+}
+
+export type FindKey = (subscriberId: string, recordId: string, question?: KeyQuestion) => Promise<KeyLookup>;
+
+/** On whose behalf the registry is asked: keyIds that one source makes up must not hold up the lookups of others. */
+export interface KeyQuestion {
+  source?: string;
+}
 
 export interface Authenticator {
   /** Throws a ProtocolError NET_DOWNSTREAM_UNAVAILABLE when the registry could not be asked. */
@@ -42,23 +79,63 @@ export interface Authenticator {
   limits: SignatureLimits & { requireCallbackChain?: boolean };
   /** By what an answer may name a request with this messageId that was sent from here (`chainValues` of each attempt). */
   findSentRequest?: (messageId: string) => Promise<readonly string[]>;
+  /** Callbacks whose bodies are too large to be looked into before their signature is verified. Without it, they are refused. */
+  largeCallbacks?: LargeCallbacks;
+}
+
+export interface LargeCallbacks {
+  /** Whether a request is open that this signer, as its record shows it, was asked. */
+  isAwaited(identity: string, record: ParticipantRecord): Promise<boolean>;
+  /** `scanMessageId` in another thread. */
+  scan(body: Buffer): Promise<string | undefined>;
 }
 
 export interface SignedMessage {
   body: Buffer;
-  /** Reads the messageId out of the body, however large. */
-  messageId: () => string | undefined;
-  now: Date;
   /** Whether other requests can be worked on while the signature of this one is verified. */
   amongOthers?: boolean;
 }
 
-export interface AuthenticatedCaller {
+/** Who the header says that it is, with the key that must have signed. */
+export interface ClaimedSigner {
   header: SignatureHeader;
   identity: string;
   record: ParticipantRecord;
+  publicKey: KeyObject;
+}
+
+export interface AuthenticatedCaller extends Omit<ClaimedSigner, 'publicKey'> {
   /** Of the body. */
   digest: string;
+}
+
+/** Of a body whose signature is not verified, no more is parsed. */
+export const maxUnverifiedParseBytes = 64 * 1024;
+
+/**
+ * A four-line signature can only be verified with the request that it answers, which the body names. Throws for a body that is too large
+ * to look for that, unless this signer owes us an answer. `bytes` is undefined while the length is not known.
+ */
+export async function checkAnswerIsAwaited(
+  { largeCallbacks }: Authenticator,
+  { header, identity, record }: Omit<ClaimedSigner, 'publicKey'>,
+  bytes: number | undefined,
+): Promise<void> {
+  if (!header.chained || bytes === undefined || bytes <= maxUnverifiedParseBytes) return;
+  if (!(await largeCallbacks?.isAwaited(identity, record)))
+    throw invalid('The signature answers a request, and no request to its signer is open here.');
+}
+
+async function findAnswered(
+  authenticator: Authenticator,
+  signer: Omit<ClaimedSigner, 'publicKey'>,
+  body: Buffer,
+): Promise<readonly string[]> {
+  const { findSentRequest, largeCallbacks } = authenticator;
+  await checkAnswerIsAwaited(authenticator, signer, body.length);
+  const messageId =
+    body.length <= maxUnverifiedParseBytes ? scanMessageId(body) : await largeCallbacks?.scan(body);
+  return messageId === undefined ? [] : ((await findSentRequest?.(messageId)) ?? []);
 }
 
 /** Node keeps only the first of repeated headers; which one a proxy judged nobody can know, so none counts. */
@@ -90,9 +167,8 @@ function checkForm(header: SignatureHeader, action: Action, { limits }: Authenti
  * GET and DELETE sign zero bytes. Nothing else in a signature tells one method from another: with a body allowed, whoever received a
  * signed message could send it on as a DELETE.
  */
-function checkBodiless({ method, body: schema }: Action, body: Buffer): void {
-  if (schema === undefined && body.length > 0)
-    throw invalid(`A ${method} is signed, and sent, without a body.`);
+function checkBodiless({ method, body: schema }: Action, bytes: number): void {
+  if (schema === undefined && bytes > 0) throw invalid(`A ${method} is signed, and sent, without a body.`);
 }
 
 function usableKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
@@ -109,20 +185,6 @@ function usableKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
     case 'unknown-subscriber':
       throw new ProtocolError('AUT_SUBSCRIBER_NOT_FOUND', 'The registry does not know this subscriber.');
   }
-}
-
-async function verify(
-  { findSentRequest }: Authenticator,
-  header: SignatureHeader,
-  publicKey: Parameters<typeof verifySignature>[1],
-  { body, messageId, amongOthers = false }: SignedMessage,
-): Promise<{ digest: string }> {
-  // The way to another thread and back takes longer than it saves where there is nothing else to do.
-  const check = amongOthers ? verifySignatureInThread : verifySignature;
-  if (!header.chained) return await check(header, publicKey, body);
-  const id = messageId();
-  const sent = id === undefined ? [] : ((await findSentRequest?.(id)) ?? []);
-  return await check(header, publicKey, body, sent);
 }
 
 function invalid(message: string): ProtocolError {

@@ -76,7 +76,10 @@ describe('a slow sender', () => {
   it('is cut off when the request does not arrive in time', async () => {
     const { port } = await start(actions.search, {}, undefined, { requestTimeoutMs: 1_000 });
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n');
+    const authorization = signRequest(consumer, Buffer.from('{}'), { now: new Date() });
+    socket.write(
+      `POST /catalog/search HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\ncontent-length: 1000\r\n\r\n`,
+    );
     const trickle = setInterval(() => socket.writable && socket.write(' '), 100);
     const received = await readAll(socket);
     clearInterval(trickle);

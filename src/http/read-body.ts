@@ -1,12 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { ProtocolError } from '../protocol/errors.ts';
+import type { Receipt } from './receive-budget.ts';
 
 // The bytes of a request as they came: no decompression, no decoding, whatever Content-Type says. Signatures cover these bytes.
-
-/** Memory is the process's, so the sum of what is being received is limited for the process. */
-const maxReceivingBytes = 512 * 1024 * 1024;
-let receivingBytes = 0;
 
 /** After an early answer, so much more is read and thrown away, so that a sender that writes first and reads then sees it. */
 const maxDiscardedBytes = 64 * 1024 * 1024;
@@ -19,11 +16,18 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** Exactly `maxBytes` pass. More is refused as soon as it is known. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> | Buffer {
-  if (!hasBody(request)) return nothing;
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
-  return collect(request, maxBytes);
+export interface ReadOptions {
+  maxBytes: number;
+  /** What the bytes count against. */
+  receipt?: Receipt;
+  /** Without it, only the deadline of the whole request counts (server.ts). */
+  progress?: Progress;
+}
+
+/** A body must bring so many bytes in each such time, or end. */
+export interface Progress {
+  bytes: number;
+  everyMs: number;
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -31,33 +35,80 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** Undefined for a body that comes in chunks; its length shows when it is here. */
+export function declaredLength(request: IncomingMessage): number | undefined {
+  if (!hasBody(request)) return 0;
+  return request.headers['transfer-encoding'] === undefined
+    ? Number(request.headers['content-length'])
+    : undefined;
+}
+
+/** Exactly `maxBytes` pass. */
+export function checkDeclaredLength(request: IncomingMessage, maxBytes: number): void {
+  if ((declaredLength(request) ?? 0) > maxBytes) throw tooLarge(maxBytes);
+}
+
+export function readBody(request: IncomingMessage, options: ReadOptions): Promise<Buffer> | Buffer {
+  checkDeclaredLength(request, options.maxBytes);
+  return hasBody(request) ? collect(request, options) : nothing;
+}
+
+function collect(request: IncomingMessage, options: ReadOptions): Promise<Buffer> {
+  const { maxBytes, receipt, progress } = options;
   return new Promise((resolve, reject) => {
+    const gone = () => new ClientGone('the sender went away before the end of its request');
+    if (request.destroyed) return reject(gone());
     const chunks: Buffer[] = [];
     let bytes = 0;
     const onData = (chunk: Buffer) => {
       bytes += chunk.length;
-      receivingBytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes > maxBytes) fail(tooLarge(maxBytes));
-      else if (receivingBytes > maxReceivingBytes) fail(tooMuchAtOnce());
+      if (bytes > maxBytes) return fail(tooLarge(maxBytes));
+      try {
+        receipt?.take(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
+        fail(error);
+      }
     };
     const onEnd = () => {
       stop();
       const [first = nothing] = chunks;
       resolve(chunks.length > 1 ? Buffer.concat(chunks, bytes) : first);
     };
-    const onGone = () => fail(new ClientGone('the sender went away before the end of its request'));
-    const fail = (error: Error) => {
+    const onGone = () => fail(gone());
+    const fail = (error: unknown) => {
       stop();
       reject(error);
     };
+    const stopWatching =
+      progress &&
+      watchProgress(
+        () => bytes,
+        progress,
+        () => fail(tooSlow()),
+      );
     const stop = () => {
-      receivingBytes -= bytes;
+      stopWatching?.();
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
     };
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+}
+
+function watchProgress(read: () => number, { bytes, everyMs }: Progress, onStalled: () => void): () => void {
+  let before = 0;
+  let looking: NodeJS.Immediate | undefined;
+  const timer = setInterval(() => {
+    // After a pause of this process, what has arrived meanwhile is read right after the timers: look once more then.
+    looking = setImmediate(() => {
+      if (read() - before < bytes) onStalled();
+      before = read();
+    });
+  }, everyMs).unref();
+  return () => {
+    clearInterval(timer);
+    clearImmediate(looking);
+  };
 }
 
 /**
@@ -102,8 +153,6 @@ function tooLarge(maxBytes: number): ProtocolError {
   );
 }
 
-function tooMuchAtOnce(): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too much is being received at once. Try again later.', {
-    retryAfterSeconds: 2,
-  });
+function tooSlow(): ProtocolError {
+  return new ProtocolError('NET_TIMEOUT', 'The body did not arrive in time.', { status: 408 });
 }

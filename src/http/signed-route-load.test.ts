@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { bodyOf, closeAll, consumer, provider, service, start } from '../../tests/support/signed-actions.ts';
+import { gate } from '../../tests/support/gate.ts';
+import {
+  bodyOf,
+  closeAll,
+  consumer,
+  findKey,
+  provider,
+  service,
+  start,
+} from '../../tests/support/signed-actions.ts';
 import { send, sendSigned, verifyAnswer } from '../../tests/support/signed-service.ts';
 import { takeTime } from '../../tests/support/time.ts';
 import { type Action, actions } from '../protocol/actions.ts';
@@ -71,6 +80,29 @@ describe('overload', () => {
 });
 
 describe('a sender that goes away', () => {
+  it('while its key is looked up is not waited for', async () => {
+    const [lookedUp, gone, released] = [gate(), gate(), gate()];
+    const { url, server } = await start(actions.search, {
+      findKey: async (...key) => {
+        lookedUp.open();
+        await gone.passed;
+        return findKey(...key);
+      },
+      receiving: { open: () => ({ take: () => {}, close: released.open }), vouch: () => {} },
+    });
+    server.server.once('request', (request) => request.once('close', gone.open));
+    const authorization = signRequest(consumer, Buffer.from('{}'), { now: new Date() });
+    const leaving = send(`${url}/catalog/search`, {
+      headers: { authorization, 'content-length': '1000' },
+      write: (request) => {
+        request.write('{');
+        void lookedUp.passed.then(() => request.destroy());
+      },
+    });
+    await expect(leaving).rejects.toThrow();
+    await released.passed;
+  });
+
   it('in the middle of its body leaves nothing behind', async () => {
     const { url, server } = await start(actions.search);
     const gone = send(`${url}/catalog/search`, {

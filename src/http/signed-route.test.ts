@@ -1,4 +1,5 @@
 import { randomUUID, sign } from 'node:crypto';
+import type { ClientRequest } from 'node:http';
 import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -196,7 +197,7 @@ describe('the named caller', () => {
 });
 
 describe('the order of checks', () => {
-  it('is size, presence, form, window, key, signature, JSON, context, schema, caller', async () => {
+  it('is declared size, presence, form, window, key, body, signature, JSON, context, schema, caller', async () => {
     const { url } = await start(actions.publish, { limits: limitsWith({ bodyBytes: 5_000 }) });
     const target = `${url}/catalog/publish`;
     const code = async (sent: Promise<Sent>) => (await sent).json.message?.error?.code;
@@ -217,6 +218,14 @@ describe('the order of checks', () => {
     expect(await code(sendSigned(target, { from: nobody, body: 'not json' }))).toBe(
       'AUT_SUBSCRIBER_NOT_FOUND',
     );
+    const outgrown = {
+      write: (request: ClientRequest) => {
+        request.write(' '.repeat(5_000));
+        request.end(' ');
+      },
+    };
+    expect(await code(sendSigned(target, { from: nobody, ...outgrown }))).toBe('AUT_SUBSCRIBER_NOT_FOUND');
+    expect((await sendSigned(target, { from: impostor, ...outgrown })).status).toBe(413);
     expect(await code(sendSigned(target, { from: impostor, body: 'not json' }))).toBe(
       'AUT_SIGNATURE_INVALID',
     );

@@ -5,33 +5,46 @@ import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { findMessageId, prepareToRead } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { parseJson } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { findSignatureText, signDigest } from '../protocol/request-signature.ts';
 import { type Arrivals, answerOnce, createArrivals, type Recall } from './answer-once.ts';
 import {
   type AuthenticatedCaller,
   type Authenticator,
-  authenticate,
   authorizationOf,
+  checkAnswerIsAwaited,
+  findSigner,
+  maxUnverifiedParseBytes,
+  parseClaim,
+  verifySigner,
 } from './authenticate.ts';
 import { type Answer, asProtocolError, errorAnswer } from './error-answer.ts';
 import { cutOffIdleReader } from './idle-reader.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { answerEarly, ClientGone, hasBody, readBody } from './read-body.ts';
+import {
+  answerEarly,
+  type Progress as BodyProgress,
+  ClientGone,
+  checkDeclaredLength,
+  declaredLength,
+  hasBody,
+  readBody,
+} from './read-body.ts';
+import { processReceiveBudget, type Receipt, type ReceiveBudget } from './receive-budget.ts';
+import { sourceOf } from './source.ts';
 import { SpooledBody } from './spooled-body.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
 
 export type { Recall, RememberedAnswer, RequestKey } from './answer-once.ts';
-export type { FindKey } from './authenticate.ts';
+export type { FindKey, LargeCallbacks } from './authenticate.ts';
 export type { Answer } from './error-answer.ts';
 export type { VerifiedRequest } from './verified-request.ts';
 
 /**
  * A signed request gets a signed answer. In this order, and the first failure answers:
  *
- *   overload → body size → signature (authenticate.ts) → rate → JSON, context, schema, named caller (verified-request.ts)
- *   → memory (answer-once.ts) → handler
+ *   overload → rate of the source → declared size → what the header claims, key lookup (authenticate.ts) → body → signature
+ *   → rate of the identity → JSON, context, schema, named caller (verified-request.ts) → memory (answer-once.ts) → handler
  *
  * Fastify's own body reading is left out: it decides by Content-Type, knows no body of a GET, and closes the connection on a
  * body that is too large before its sender has read why.
@@ -73,6 +86,10 @@ export interface SignedService extends Authenticator {
   /** Without them, nobody is limited. */
   rateLimits?: RateLimits;
   recall?: Recall;
+  /** What bodies take of the memory; unless given, that of the process. */
+  receiving?: ReceiveBudget;
+  /** How quickly a body must arrive. */
+  bodyProgress?: BodyProgress;
   now?: () => Date;
 }
 
@@ -108,11 +125,16 @@ interface Route<A extends Action> {
 
 /** What is known of a request so far, for the answer to a refusal. */
 interface Progress extends ReceivedRequest {
+  source: string;
   caller?: AuthenticatedCaller;
+  /** Of the body, until the request is answered. */
+  receipt?: Receipt;
 }
 
-/** Before the signature is verified, larger bodies are not read for the messageId of a NACK. */
-const maxUnverifiedParseBytes = 64 * 1024;
+/** How long a small body is waited for, when all that is wanted of it is the messageId for a refusal. */
+const maxRefusedReadMs = 1_000;
+/** Slow lines are a hundred times faster than this. */
+const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
 
 const nothing = Buffer.alloc(0);
 
@@ -125,15 +147,17 @@ async function serve<A extends Action>(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { service } = route;
-  const progress: Progress = { raw, receivedAt: service.now?.() ?? new Date(), body: nothing };
+  const receivedAt = service.now?.() ?? new Date();
+  const progress: Progress = { raw, receivedAt, body: nothing, source: sourceOf(raw.ip) };
   let answer: Answer;
   requestsInHand += 1;
   try {
-    answer = await handle(route, progress);
+    answer = await handle(route, progress).catch((error) => refuse(service, progress, error));
   } catch (error) {
     if (error instanceof ClientGone) return reply.hijack();
-    answer = refuse(service, progress, error);
+    throw error;
   } finally {
+    progress.receipt?.close();
     requestsInHand -= 1;
   }
   const { payload, bytes, digest } = rendered(answer.body);
@@ -154,25 +178,33 @@ async function serve<A extends Action>(
 
 async function handle<A extends Action>(route: Route<A>, progress: Progress): Promise<Answer> {
   const { service, action, handler, maxBytes, arrivals } = route;
-  const { raw, receivedAt } = progress;
-  const { rateLimits, recall } = service;
+  const { raw, source, receivedAt } = progress;
+  const { rateLimits, recall, receiving = processReceiveBudget } = service;
   raw.server.admission?.admit();
+  if (rateLimits) charge(rateLimits.sources, source);
+  checkDeclaredLength(raw.raw, maxBytes);
 
-  // A source that has spent its share is turned away before its body is read.
-  if (rateLimits && !rateLimits.sources.allows(raw.ip, performance.now())) charge(rateLimits.sources, raw.ip);
-  progress.body = await readBody(raw.raw, maxBytes);
-  if (rateLimits) charge(rateLimits.sources, raw.ip);
+  const header = parseClaim(service, action, raw.raw, receivedAt);
+  const signer = await findSigner(service, header, source);
+  await checkAnswerIsAwaited(service, signer, declaredLength(raw.raw));
 
-  const messageId = () => findAnsweredMessageId(progress);
-  const signed = { body: progress.body, messageId, now: receivedAt, amongOthers: requestsInHand > 1 };
-  const caller = await authenticate(service, action, raw.raw, signed);
-  progress.caller = caller;
-  raw.identity = caller.identity;
-  rateLimits?.sources.giveBack(raw.ip);
-  if (rateLimits && !rateLimits.exempt?.(caller.identity, action))
-    charge(rateLimits.identities, caller.identity);
+  const { identity } = signer;
+  progress.receipt = receiving.open({ source, identity }, maxBytes);
+  const reading = {
+    maxBytes,
+    receipt: progress.receipt,
+    progress: service.bodyProgress ?? defaultBodyProgress,
+  };
+  progress.body = await readBody(raw.raw, reading);
+  const signed = { body: progress.body, amongOthers: requestsInHand > 1 };
+  progress.caller = await verifySigner(service, action, signer, signed);
 
-  const request = readRequest(service, action, progress, caller);
+  raw.identity = identity;
+  receiving.vouch({ source, identity });
+  rateLimits?.sources.giveBack(source);
+  if (rateLimits && !rateLimits.exempt?.(identity, action)) charge(rateLimits.identities, identity);
+
+  const request = readRequest(service, action, progress, progress.caller);
   return await answerOnce(recall, request, () => handler(request), arrivals);
 }
 
@@ -184,14 +216,41 @@ function charge(limit: RateLimit, key: string): void {
   });
 }
 
-function refuse(service: SignedService, progress: Progress, thrown: unknown): Answer {
+async function refuse(service: SignedService, progress: Progress, thrown: unknown): Promise<Answer> {
+  if (thrown instanceof ClientGone) throw thrown;
   const { raw } = progress;
   const error = asProtocolError(thrown);
   raw.refusal = error.code;
   if (error.code === 'NET_INTERNAL_ERROR') {
     service.logger.error({ requestId: raw.id, url: raw.url, err: thrown }, 'a request failed');
   }
+  if (!turnedAway.has(error.code)) await readForRefusal(service, progress);
   return errorAnswer(error, { messageId: readableMessageId(progress), realm: service.self.subscriberId });
+}
+
+/** Who is turned away for want of room or time is not read for a messageId. */
+const turnedAway: ReadonlySet<string> = new Set(['NET_OVERLOADED', 'AUT_RATE_LIMITED', 'NET_TIMEOUT']);
+
+/** A refusal repeats the messageId, but not at any price: bodies that are announced as small, and are here within a second. */
+async function readForRefusal(
+  { receiving = processReceiveBudget }: SignedService,
+  progress: Progress,
+): Promise<void> {
+  const { raw, source } = progress;
+  const length = declaredLength(raw.raw);
+  if (progress.receipt !== undefined || length === undefined || length > maxUnverifiedParseBytes) return;
+  progress.receipt = receiving.open({ source }, maxUnverifiedParseBytes);
+  const reading = {
+    maxBytes: maxUnverifiedParseBytes,
+    receipt: progress.receipt,
+    // Nothing but its end counts.
+    progress: { bytes: Number.POSITIVE_INFINITY, everyMs: maxRefusedReadMs },
+  };
+  try {
+    progress.body = await readBody(raw.raw, reading);
+  } catch (error) {
+    if (error instanceof ClientGone) throw error;
+  }
 }
 
 function readableMessageId({ body, caller, json }: Progress): string | undefined {
@@ -203,16 +262,6 @@ function readableMessageId({ body, caller, json }: Progress): string | undefined
   } catch {
     return undefined;
   }
-}
-
-/** A callback that names the request it answers can only be verified with that request, which its body identifies. */
-function findAnsweredMessageId(progress: Progress): string | undefined {
-  try {
-    progress.json ??= parseJson(progress.body);
-  } catch {
-    return undefined; // what is wrong with the body is said after the signature
-  }
-  return findMessageId(progress.json);
 }
 
 /** For the answer to a request that did not get as far as being authenticated. */

@@ -107,13 +107,15 @@ export type DiscoverRequest = Static<typeof DiscoverRequest>;
 export const OnDiscoverMessage = Type.Object(
   {
     catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }),
-    pagination: Type.Optional(Pagination),
+    pagination: Type.Optional(
+      Type.Unsafe<Pagination>({
+        ...Pagination,
+        description:
+          'Only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
+      }),
+    ),
   },
-  {
-    title: 'OnDiscoverMessage',
-    description:
-      'It has `pagination` only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
-  },
+  { title: 'OnDiscoverMessage' },
 );
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
 

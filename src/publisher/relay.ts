@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type Arrival, createArrival, readCallback } from '../delivery/await-callback.ts';
-import { type SignedService, signedRoute } from '../http/signed-route.ts';
+import { type LargeCallbacks, type SignedService, signedRoute } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -19,6 +19,7 @@ const maxWaitSeconds = 600;
 export interface CallbackRelay {
   /** For the chain of signatures: the request that a callback says to answer. */
   findSentRequest(messageId: string): Promise<string[]>;
+  isAwaited: LargeCallbacks['isAwaited'];
   /** The callbacks of everybody come to `files`, its operator asks at `trigger`. */
   addRoutes(files: FastifyInstance, trigger: FastifyInstance, service: SignedService): void;
 }
@@ -29,6 +30,10 @@ export function createCallbackRelay(): CallbackRelay {
     async findSentRequest(messageId) {
       const known = awaited.get(messageId);
       return known ? chainValues(known.request.authorization) : [];
+    },
+    /** Only the address of a request is known, not who answers there: the registry record of the signer must have its origin. */
+    async isAwaited(_identity, { url }) {
+      return [...awaited.values()].some(({ request }) => haveSameOrigin(request.url, url));
     },
     addRoutes(files, trigger, service) {
       addCallbackRoute(files, service, awaited);
@@ -73,12 +78,22 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
   );
 }
 
+function haveSameOrigin(one = '', other = ''): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
+}
+
 interface MessageParams {
   messageId: string;
 }
 
 const AwaitedRequest = Type.Object(
-  { messageId: Type.String({ minLength: 1 }), authorization: Type.String(), digest: Type.String() },
+  {
+    messageId: Type.String({ minLength: 1 }),
+    authorization: Type.String(),
+    digest: Type.String(),
+    /** Where it is sent. */
+    url: Type.Optional(Type.String()),
+  },
   { title: 'AwaitedRequest' },
 );
 type AwaitedRequest = Static<typeof AwaitedRequest>;

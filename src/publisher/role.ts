@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import type { GuardedClient } from '../http/guarded-client.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { signedLimits } from '../http/signed-limits.ts';
-import { createRateLimits, type SignedService } from '../http/signed-route.ts';
+import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
+import { createRateLimits, type LargeCallbacks, type SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -14,7 +14,6 @@ import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { Registration } from '../registry/registration.ts';
 import { startOrClose } from '../start-or-close.ts';
-import { withCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
@@ -31,7 +30,6 @@ export interface PublisherContext {
   registration(): Registration;
   /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
   freshRegistry(): RegistryClient;
-  client: GuardedClient;
   metrics: Metrics;
   operations?: OperationsServer;
   logger: Logger;
@@ -57,6 +55,7 @@ export async function startPublisherRole(
     ready: async () => ({ ...renewal.check(), registry: registry.state(), key: context.registration() }),
     operations,
     trustProxy: config.TRUSTED_PROXIES,
+    connections: connectionLimits(config),
   });
   const trigger = createServer({
     role: 'trigger',
@@ -73,19 +72,18 @@ export async function startPublisherRole(
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
       const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };
-      const hinted = await withCrawlHints(answer, {
-        ...{ urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client: context.client },
-      });
-      return withListingProblems(hinted, published, context.freshRegistry());
+      return withListingProblems(answer, published, context.freshRegistry());
     },
   });
   const relay = createCallbackRelay();
-  relay.addRoutes(files, trigger, signedService(context, relay));
+  const scanner = createMessageIdScanner(logger);
+  relay.addRoutes(files, trigger, signedService(context, relay, scanner.scan));
 
   const close = async () => {
     const renewed = renewal.close();
     await Promise.all([trigger.close(), files.close()]);
     await thread.close();
+    await scanner.close();
     await renewed;
   };
   return startOrClose(async () => {
@@ -108,7 +106,8 @@ function currentKey({ DATA_DIR, identities }: Config): SigningKey {
 /** What receives callbacks at the publisher's address, and signs the answers to them. */
 function signedService(
   { config, registry, logger, now }: PublisherContext,
-  { findSentRequest }: CallbackRelay,
+  { findSentRequest, isAwaited }: CallbackRelay,
+  scan: LargeCallbacks['scan'],
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
@@ -119,6 +118,7 @@ function signedService(
     registryName: config.REGISTRY_NAME,
     findKey: registry.findKey,
     findSentRequest,
+    largeCallbacks: { isAwaited, scan },
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
     limits: signedLimits(config),
     logger,

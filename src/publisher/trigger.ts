@@ -35,7 +35,7 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
         refuseForOthers(request.query, options);
         const indexName = parseIndexName(request.query);
         try {
-          const body = await readBody(request.raw, options.maxBodyBytes);
+          const body = await readBody(request.raw, { maxBytes: options.maxBodyBytes });
           return await options.publish(body, indexName);
         } catch (error) {
           if (error instanceof ClientGone) return reply.hijack();

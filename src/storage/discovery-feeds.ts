@@ -146,6 +146,16 @@ export async function requestPull(
   return rowCount;
 }
 
+/** The services that feeds wait for an answer of. */
+export async function listAwaitedServices(
+  queryable: Queryable,
+): Promise<{ catalog_url: string; service: string | null }[]> {
+  const { rows } = await queryable.query<{ catalog_url: string; service: string | null }>(
+    'select distinct catalog_url, service from discovery.feed where message_id is not null and configured',
+  );
+  return rows;
+}
+
 /** The feed that waits for this answer. */
 export async function findWaitingFeed(
   queryable: Queryable,

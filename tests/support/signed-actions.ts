@@ -25,7 +25,7 @@ import {
 export const service = createParticipant('catalog.example.org');
 export const provider = createParticipant('bpp.example.org');
 export const consumer = createParticipant('ds.example.org/subscribers.beckn.one');
-const findKey = findKeyAmong([provider, consumer]);
+export const findKey = findKeyAmong([provider, consumer]);
 
 const servers: RunningServer[] = [];
 

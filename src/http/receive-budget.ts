@@ -1,0 +1,95 @@
+import { ProtocolError } from '../protocol/errors.ts';
+import { Recent } from '../recent.ts';
+import { type Account, createShares } from './shares.ts';
+
+/**
+ * Memory for bodies of signed requests, from their first byte until they are answered. Bytes count when they have arrived: a declared length
+ * costs its sender nothing, so it reserves nothing.
+ *
+ * Who a body counts against, before its signature is verified:
+ *
+ * - the claimed identity, where a signature of that identity was verified from that source lately;
+ * - otherwise the source. Somebody who only knows a keyId spends the share of his own address, never that of the identity. All such
+ *   strangers together get half of the whole, so that many addresses do not shut out those who are known.
+ */
+export interface ReceiveBudget {
+  /** For one body of a route that takes up to `maxBytes`. */
+  open(sender: Sender, maxBytes: number): Receipt;
+  /** A signature of this identity was verified from this source. */
+  vouch(sender: Required<Sender>): void;
+}
+
+export interface Sender {
+  /** As `sourceOf` gives it. */
+  source: string;
+  /** Claimed by the Authorization header. */
+  identity?: string;
+}
+
+export interface Receipt {
+  /** Throws NET_OVERLOADED when the sender's share, or the whole, is in use. */
+  take(bytes: number): void;
+  close(): void;
+}
+
+export interface ReceiveBudgetOptions {
+  wholeBytes?: number;
+}
+
+const defaultWholeBytes = 512 * 1024 * 1024;
+const strangersPart = 1 / 2;
+/** Room for a few of the largest bodies at once: a catalog service pushes four catalogs at a time. */
+const senderPart = 1 / 8;
+const maxKnownIdentities = 10_000;
+/** Of one identity; the one that was seen longest ago is forgotten. */
+const maxKnownSources = 8;
+const retryAfterSeconds = 2;
+
+export function createReceiveBudget({
+  wholeBytes = defaultWholeBytes,
+}: ReceiveBudgetOptions = {}): ReceiveBudget {
+  const shares = createShares();
+  const whole: Account = { name: 'whole', limit: wholeBytes };
+  const strangers: Account = { name: 'strangers', limit: wholeBytes * strangersPart };
+  const knownSources = new Recent<string, readonly string[]>(maxKnownIdentities);
+
+  function accountsOf({ source, identity }: Sender, maxBytes: number): Account[] {
+    // One body of the largest size always fits, whatever the settings allow.
+    const limit = Math.max(wholeBytes * senderPart, maxBytes);
+    const isKnown = identity !== undefined && knownSources.find(identity)?.includes(source);
+    if (isKnown) return [{ name: `identity ${identity}`, limit }, whole];
+    return [{ name: `source ${source}`, limit }, strangers, whole];
+  }
+
+  return {
+    open(sender, maxBytes) {
+      const accounts = accountsOf(sender, maxBytes);
+      let taken = 0;
+      return {
+        take(bytes) {
+          if (shares.take(accounts, bytes)) throw tooMuchAtOnce();
+          taken += bytes;
+        },
+        close() {
+          shares.giveBack(accounts, taken);
+          taken = 0;
+        },
+      };
+    },
+    vouch({ source, identity }) {
+      const sources = knownSources.find(identity) ?? [];
+      if (sources.at(-1) === source) return;
+      const others = sources.filter((known) => known !== source);
+      knownSources.keep(identity, [...others, source].slice(-maxKnownSources));
+    },
+  };
+}
+
+/** Memory is the process's: its signed services share one budget. */
+export const processReceiveBudget = createReceiveBudget();
+
+function tooMuchAtOnce(): ProtocolError {
+  return new ProtocolError('NET_OVERLOADED', 'Too much is being received at once. Try again later.', {
+    retryAfterSeconds,
+  });
+}
