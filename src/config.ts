@@ -210,6 +210,11 @@ export const settings = {
     0.5,
     'size of the change files, as a fraction of the baseline, above which a new baseline is written',
   ),
+  CRAWL_HINT_URLS: jsonList(
+    '[]',
+    'base addresses of discovery services that are told to look sooner after a publish: ["https://…"]',
+    readBaseAddress,
+  ),
   TRIGGER_BODY_SIZE_LIMIT: size('256mb', 'largest body of a request to the local trigger'),
 
   CONSUMER_ID: subscriberId(
@@ -348,6 +353,10 @@ function readNetworkId(item: unknown): string {
 function readNodeName(item: unknown): string {
   const kind = /^https?:/.test(textOf(item)) ? url('') : subscriberId('', '');
   return kind.parse(textOf(item));
+}
+
+function readBaseAddress(item: unknown): string {
+  return url('').parse(textOf(item));
 }
 
 function textOf(item: unknown): string {

@@ -147,6 +147,7 @@ export async function startProcess(
           registration: openIdentity('publisher').registration,
           registry,
           freshRegistry,
+          client,
           metrics,
           operations,
           logger: logger.child({ role: 'publisher' }),

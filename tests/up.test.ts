@@ -6,6 +6,7 @@ import { roles } from '../src/config.ts';
 import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
 import { publish, useDirectory } from './support/publish-command.ts';
+import { smallCatalog } from './support/publisher.ts';
 import { until } from './support/receiver.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
@@ -143,6 +144,18 @@ describe('signpost up', { timeout: 120_000 }, () => {
       ...{ DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings },
     });
     expect(out).toBe('The crawl log has no such line.\n');
+  });
+
+  it('has its discovery service told of what is published, which verifies at the public address at once', async () => {
+    await running();
+    const env = { DATA_DIR: home.dataDir, ...settings };
+    const offer = (...names: string[]) => publish([write('coffee.json', smallCatalog('coffee', names))], env);
+    const publicUrl = `http://127.0.0.1:${settings.PUBLISHER_PORT}`;
+    expect((await offer('espresso')).notes).toContain(`Verified at ${publicUrl}: 1 catalog as published.`);
+    // Only a service that was told just before refuses to be told again.
+    expect((await offer('espresso', 'lungo')).notes).toContain(
+      `http://127.0.0.1:${settings.DISCOVERY_PORT} was not told to look sooner: A hint for publisher.signpost.test came just before.`,
+    );
   });
 
   it('says which port is taken when it cannot start, and leaves alone what runs', async () => {

@@ -3,6 +3,7 @@ import { createGuardedClient } from '../http/guarded-client.ts';
 import { createLogger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import { withCrawlHints } from '../publisher/hint-crawlers.ts';
 import { withListingProblems } from '../publisher/listing.ts';
 import { openPublisher, type Publisher, publish } from '../publisher/publisher.ts';
 import { findTreeProblem } from '../publisher/tree-problem.ts';
@@ -41,7 +42,10 @@ async function publishDirectly(
   return withPublisher(config, async (publisher) => {
     try {
       const answer = await publish(publisher, parseTriggerRequest(request), indexName);
-      return await withRegistry(config, (registry) => withListingProblems(answer, publisher.tree, registry));
+      return await withRegistry(config, async (registry, client) => {
+        const hint = { urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client };
+        return withListingProblems(await withCrawlHints(answer, hint), publisher.tree, registry);
+      });
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       const path = error.path === undefined ? '' : ` (${error.path})`;

@@ -15,6 +15,7 @@ import {
 } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';
 import { withProgress } from './progress.ts';
+import { checkPublic, type PublicCheck } from './publish-check.ts';
 import { countCatalogs, type DirectiveOptions, readPublishFile, splitRequest } from './publish-input.ts';
 import { renderResults } from './publish-report.ts';
 import { publishHere } from './publish-self.ts';
@@ -58,6 +59,8 @@ export function registerPublishCommand(program: Command, context: CommandContext
 }
 
 const examples = `
+Published as files, they are read back and verified through PUBLISHER_URL, as a crawler would; where they are not to be seen there,
+because they have to be copied to a host first, it says so. The discovery services of CRAWL_HINT_URLS are told to look sooner.
 Exit code: 0 when every catalog was accepted as it is, 1 otherwise.
 
 Examples:
@@ -89,7 +92,17 @@ async function publish(
     if (outcome.results.length > 0) report(outcome, options, context);
     throw error;
   }
+  if (to === undefined) outcome.public = await checkAccepted(outcome, context);
   report(outcome, options, context);
+}
+
+/** Files are published where readers find them. */
+async function checkAccepted(
+  { results }: Outcome,
+  context: CommandContext,
+): Promise<PublicCheck | undefined> {
+  const accepted = results.filter(({ status }) => status === 'ACCEPTED') as TriggerResult[];
+  return accepted.length === 0 ? undefined : checkPublic(context.config(), accepted, context);
 }
 
 /** An option that would do nothing is a misunderstanding. */
@@ -116,13 +129,14 @@ const optionsOfServices: readonly Flag[] = [
 ];
 
 function report(
-  { results, warnings, isAnswered }: Outcome,
+  { results, warnings, isAnswered, public: shown }: Outcome,
   { json }: PublishOptions,
   context: CommandContext,
 ): void {
-  if (json) context.print(JSON.stringify({ results, warnings: [...warnings] }, null, 2));
+  if (json) context.print(JSON.stringify({ results, warnings: [...warnings], public: shown }, null, 2));
   else if (results.length > 0) context.print(renderResults(results));
   if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (!json && shown) context.note(shown.message);
   if (!isAnswered || results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }
 
@@ -131,6 +145,8 @@ interface Outcome {
   warnings: Set<string>;
   /** Whether there is a result for every catalog. */
   isAnswered: boolean;
+  /** What readers find of what was published as files. */
+  public?: PublicCheck;
 }
 
 function describe(request: JsonObject): string {

@@ -48,13 +48,14 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
  * whoever publishes for itself.
  */
 function demoConfig(context: CommandContext): Config {
-  const { identities, DEFAULT_NETWORK_ID } = context.config();
+  const { identities, roles, DEFAULT_NETWORK_ID } = context.config();
   const { id: catalogId, url: catalogUrl } = identities.catalog;
   const subscriptions = [{ catalogUrl, catalogId, networkIds: [DEFAULT_NETWORK_ID] }];
   const demo = {
     ALLOW_PRIVATE_ADDRESSES: 'true',
     DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
     DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
+    CRAWL_HINT_URLS: JSON.stringify(roles.includes('discovery') ? [identities.discovery.url] : []),
     // What somebody publishes is to be found before they look for it.
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',

@@ -25,15 +25,25 @@ export interface TreeSource {
   isIndexOnly?: boolean;
 }
 
-/** The address of a node, or of one index. The person wrote it: it may be a private one, what it leads to elsewhere may not. */
-export function httpSource(address: string, config: Config, client: GuardedClient): TreeSource {
+/**
+ * The address of a node, or of one index. The person wrote it: it may be a private one, what it leads to elsewhere may not.
+ *
+ * @param others addresses that the person wrote as well
+ */
+export function httpSource(
+  address: string,
+  config: Config,
+  client: GuardedClient,
+  others: readonly string[] = [],
+): TreeSource {
   const { origin, host, pathname } = new URL(address);
+  const origins = [address, ...others].map((one) => new URL(one).origin);
   const inner = createChainFetcher(config, client);
   const fetcher: Fetcher = {
     fetch: (url, options) =>
       inner.fetch(url, {
         ...options,
-        operatorConfigured: URL.canParse(url) && new URL(url).origin === origin,
+        operatorConfigured: URL.canParse(url) && origins.includes(new URL(url).origin),
       }),
   };
   const isIndex = /\.json(\.gz)?$/.test(pathname) && !manifestPaths.some((path) => pathname.endsWith(path));

@@ -107,15 +107,13 @@ export type DiscoverRequest = Static<typeof DiscoverRequest>;
 export const OnDiscoverMessage = Type.Object(
   {
     catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }),
-    pagination: Type.Optional(
-      Type.Unsafe<Pagination>({
-        ...Pagination,
-        description:
-          'Only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
-      }),
-    ),
+    pagination: Type.Optional(Pagination),
   },
-  { title: 'OnDiscoverMessage' },
+  {
+    title: 'OnDiscoverMessage',
+    description:
+      'It has `pagination` only where the request had limit or offset. `total` is exact up to 1,000, otherwise there are at least so many.',
+  },
 );
 export type OnDiscoverMessage = Static<typeof OnDiscoverMessage>;
 

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import type { GuardedClient } from '../http/guarded-client.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createMessageIdScanner } from '../http/scan-aside.ts';
@@ -14,6 +15,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { Registration } from '../registry/registration.ts';
 import { startOrClose } from '../start-or-close.ts';
+import { withCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
@@ -30,6 +32,7 @@ export interface PublisherContext {
   registration(): Registration;
   /** One that has nothing in memory: whoever was told what the registry lacks may have put it in order just now. */
   freshRegistry(): RegistryClient;
+  client: GuardedClient;
   metrics: Metrics;
   operations?: OperationsServer;
   logger: Logger;
@@ -72,7 +75,10 @@ export async function startPublisherRole(
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
       const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };
-      return withListingProblems(answer, published, context.freshRegistry());
+      const hinted = await withCrawlHints(answer, {
+        ...{ urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client: context.client },
+      });
+      return withListingProblems(hinted, published, context.freshRegistry());
     },
   });
   const relay = createCallbackRelay();
