@@ -182,7 +182,8 @@ async function act(world: World, one: Step): Promise<void> {
         retired.add(one.id);
       } else {
         known.isActive = one.do === 'resume';
-        if (known.isActive && known.catalog.isActive === false) known.catalog.isActive = true;
+        // Its own word gives way to its operator's: a resumed catalog says that it is active, a paused one leaves that to its entry.
+        if (known.catalog.isActive === false) known.catalog.isActive = known.isActive ? true : undefined;
       }
     }
   }
