@@ -65,7 +65,7 @@ async function nameSigner(
     if (registered && signer.publicKey === rawKey(registered.signingPublicKey)) continue;
     const places = signers.map(({ place }) => place).join('; ');
     const has = registered
-      ? `has ${rawKey(registered.signingPublicKey) ?? 'no Ed25519 key'} under ${name}`
+      ? `has ${rawKey(registered.signingPublicKey) ?? 'no usable Ed25519 key'} under ${name}`
       : `has no key of that name, but ${records.map(nameRecord).join(', ')}`;
     const message = `The ${kind} is signed as ${name} with ${signer.publicKey} (${places}); the registry ${has}.`;
     const { document: about, catalogId, url } = finding;
@@ -177,7 +177,7 @@ async function* examineLocalKeys(
 }
 
 function nameRecord({ recordId, signingPublicKey }: ParticipantRecord): string {
-  return `${recordId} (${rawKey(signingPublicKey) ?? 'no Ed25519 key'})`;
+  return `${recordId} (${rawKey(signingPublicKey) ?? 'no usable Ed25519 key'})`;
 }
 
 function holdsFor(document: JsonObject, key: KeyObject): boolean {

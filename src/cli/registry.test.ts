@@ -141,6 +141,8 @@ describe('signpost registry', () => {
   it.each([
     [['register', 'bpp.example.com'], '--public-key'],
     [['register', 'bpp.example.com', '--public-key', 'short'], 'Ed25519'],
+    [['register', 'bpp.example.com', '--public-key', `${'A'.repeat(43)}=`], 'point of small order'],
+    [['key', 'add', 'bpp.example.com', '--public-key', `AQ${'A'.repeat(41)}=`], 'point of small order'],
     [['register', 'no/such/name', '--public-key', publicKey], 'namespace/registry'],
     [[...registerBpp, '--url', 'bpp.example.com'], 'http'],
     [[...registerBpp, '--network', 'retail'], 'namespace/registry'],

@@ -1,4 +1,5 @@
-import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../tests/support/vectors.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
@@ -89,5 +90,96 @@ describe('parsePublicKey', () => {
     ['a private key in DER', own.export({ format: 'der', type: 'pkcs8' }).toString('base64')],
   ])('takes %s for no key at all', (_, text) => {
     expect(() => parsePublicKey(text)).toThrow(expect.objectContaining({ code: 'AUT_KEY_NOT_FOUND' }));
+  });
+});
+
+describe('a public key of small order', () => {
+  // The eight points (RFC 8032's curve, as libsodium lists them), then the other spellings of the same points.
+  const canonical = [
+    `01${'00'.repeat(31)}`,
+    `ec${'ff'.repeat(30)}7f`,
+    '00'.repeat(32),
+    `${'00'.repeat(31)}80`,
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  ];
+  const otherSpellings = [
+    `01${'00'.repeat(30)}80`,
+    `ec${'ff'.repeat(31)}`,
+    `ed${'ff'.repeat(30)}7f`,
+    `ed${'ff'.repeat(31)}`,
+    `ee${'ff'.repeat(30)}7f`,
+    `ee${'ff'.repeat(31)}`,
+  ];
+  const raw = (hex: string) => Buffer.from(hex, 'hex');
+  const unchecked = (hex: string) =>
+    createPublicKey({
+      key: { kty: 'OKP', crv: 'Ed25519', x: raw(hex).toString('base64url') },
+      format: 'jwk',
+    });
+
+  it.each([...canonical, ...otherSpellings])('is refused, however it is spelled: %s', (hex) => {
+    const der = unchecked(hex).export({ format: 'der', type: 'spki' });
+    const pem = unchecked(hex).export({ format: 'pem', type: 'spki' }).toString();
+    for (const text of [
+      raw(hex).toString('base64'),
+      raw(hex).toString('base64url'),
+      der.toString('base64'),
+      pem,
+    ]) {
+      expect(() => parsePublicKey(text)).toThrow(
+        expect.objectContaining({
+          code: 'AUT_KEY_NOT_FOUND',
+          message: expect.stringContaining('point of small order'),
+        }),
+      );
+    }
+  });
+
+  it.each(canonical)('would let node:crypto take a signature without any private key: %s', (hex) => {
+    fc.assert(
+      fc.property(fc.string(), (words) => {
+        const key = unchecked(hex);
+        // Of eight messages one has a fitting digest; whoever forges one varies the time or a blank.
+        const attempts = Array.from({ length: 400 }, (_, blanks) =>
+          Buffer.from(`${words}${' '.repeat(blanks)}`),
+        );
+        expect(attempts.some((message) => forgeSignature(message, key))).toBe(true);
+        expect(() => parsePublicKey(raw(hex).toString('base64'))).toThrow('point of small order');
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  /** S is zero, R a point of small order: neither needs a private key. */
+  function forgeSignature(message: Buffer, key: KeyObject): Buffer | undefined {
+    return canonical
+      .map((point) => Buffer.concat([raw(point), Buffer.alloc(32)]))
+      .find((signature) => verify(null, message, key, signature));
+  }
+
+  it('is not the only key refused: so is every y coordinate that is not below the prime', () => {
+    for (let lowest = 0xed; lowest <= 0xff; lowest++) {
+      for (const highest of [0x7f, 0xff]) {
+        const key = Buffer.alloc(32, 0xff);
+        key[0] = lowest;
+        key[31] = highest;
+        expect(() => parsePublicKey(key.toString('base64'))).toThrow(
+          expect.objectContaining({ code: 'AUT_KEY_NOT_FOUND' }),
+        );
+      }
+    }
+  });
+
+  it('is never one that was made from a seed', () => {
+    const seed = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    fc.assert(
+      fc.property(seed, (bytes) => {
+        const publicKey = publicKeyOf(privateKeyFromSeed(Buffer.from(bytes).toString('base64')));
+        expect(() => parsePublicKey(publicKey)).not.toThrow();
+      }),
+    );
   });
 });

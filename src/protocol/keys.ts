@@ -34,7 +34,8 @@ export function publicKeyOf(privateKey: KeyObject): string {
 
 /**
  * Reads the `signing_public_key` of a registry record in every shape that registries are known to hold: 32 raw bytes in
- * Base64 or base64url, SPKI DER in Base64, PEM. Anything else resolves to no key: AUT_KEY_NOT_FOUND.
+ * Base64 or base64url, SPKI DER in Base64, PEM. Anything else, and a key that anybody can sign for, resolves to no key:
+ * AUT_KEY_NOT_FOUND.
  */
 export function parsePublicKey(text: string): KeyObject {
   const pem = /^-----BEGIN PUBLIC KEY-----([\s\S]+)-----END PUBLIC KEY-----$/.exec(text.trim());
@@ -43,6 +44,7 @@ export function parsePublicKey(text: string): KeyObject {
   if (raw === undefined) {
     throw new ProtocolError('AUT_KEY_NOT_FOUND', 'the registered key is not an Ed25519 public key');
   }
+  refuseWeakPoint(raw);
   return createPublicKey({ key: Buffer.concat([spkiPrefix, raw]), format: 'der', type: 'spki' });
 }
 
@@ -51,3 +53,38 @@ function rawKeyInSpki(der: Buffer): Buffer | undefined {
     der.length === spkiPrefix.length + keyBytes && der.subarray(0, spkiPrefix.length).equals(spkiPrefix);
   return fits ? der.subarray(spkiPrefix.length) : undefined;
 }
+
+/**
+ * With a key of small order, a signature that nobody's private key made verifies: node:crypto takes it, and RFC 8032 allows that. A y
+ * coordinate past the field's prime is another spelling of a smaller one, which RFC 8032 (5.1.3) refuses, and node:crypto does not.
+ */
+function refuseWeakPoint(raw: Buffer): void {
+  const y = Buffer.from(raw);
+  y.writeUInt8(y.readUInt8(keyBytes - 1) & 0x7f, keyBytes - 1); // the highest bit is the sign of x
+  if (smallOrderPoints.some((point) => point.equals(y))) {
+    throw new ProtocolError(
+      'AUT_KEY_NOT_FOUND',
+      'the registered key is a point of small order: anybody could sign for it',
+    );
+  }
+  if (y.reverse().compare(fieldPrime) >= 0) {
+    throw new ProtocolError(
+      'AUT_KEY_NOT_FOUND',
+      'the registered key is not encoded as Ed25519 asks: its y coordinate is not below 2^255 - 19',
+    );
+  }
+}
+
+/** 2^255 - 19, the highest byte first. */
+const fieldPrime = Buffer.from(`7f${'ff'.repeat(30)}ed`, 'hex');
+
+/** The y coordinates of the points whose order divides 8, as encoded, those past the prime included (libsodium refuses the same ones). */
+const smallOrderPoints = [
+  '00'.repeat(32),
+  `01${'00'.repeat(31)}`,
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  `ec${'ff'.repeat(30)}7f`,
+  `ed${'ff'.repeat(30)}7f`,
+  `ee${'ff'.repeat(30)}7f`,
+].map((hex) => Buffer.from(hex, 'hex'));

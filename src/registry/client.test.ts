@@ -138,7 +138,18 @@ describe('the registry client', () => {
     holds({}, { signing_public_key: 'not a key' });
     expect(await findKey()).toEqual({
       kind: 'unknown-key',
-      reason: 'what the registry holds for it is no Ed25519 key',
+      reason:
+        'the registry holds no usable Ed25519 key for it: the registered key is not an Ed25519 public key',
+    });
+  });
+
+  it('does not use a key of small order, for which anybody can sign, and says so', async () => {
+    holds({}, { signing_public_key: Buffer.from([1, ...Buffer.alloc(31)]).toString('base64') });
+    expect(await findKey()).toEqual({
+      kind: 'unknown-key',
+      reason: expect.stringContaining(
+        'no usable Ed25519 key for it: the registered key is a point of small order',
+      ),
     });
   });
 

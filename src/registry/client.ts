@@ -135,8 +135,11 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       const reason = unusableReason(found.record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };
       // Neither expired nor revoked: there is none.
-      if (!found.publicKey)
-        return { kind: 'unknown-key', reason: 'what the registry holds for it is no Ed25519 key' };
+      if ('keyFault' in found)
+        return {
+          kind: 'unknown-key',
+          reason: `the registry holds no usable Ed25519 key for it: ${found.keyFault}`,
+        };
       return { kind: 'key', publicKey: found.publicKey, record: found.record };
     },
 
@@ -162,11 +165,12 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 }
 
 /** A record with its key read once, because it is used for every signature of its owner. */
-interface FoundKey {
+type FoundKey = ReadKey & {
   record: ParticipantRecord;
-  publicKey?: KeyObject;
   ttlMs: number;
-}
+};
+
+type ReadKey = { publicKey: KeyObject } | { keyFault: string };
 
 type MissingKey = 'unknown-key' | 'unknown-subscriber';
 
@@ -180,14 +184,15 @@ function foundKey(found: ParticipantRecord, recordId: string): FoundKey {
   const recordName = [found.recordId, found.recordName].find((name) => name !== recordId);
   const record = { ...found, recordId, ...(recordName !== undefined && { recordName }) };
   const ttlMs = record.ttlSeconds === undefined ? maxKeepMs : record.ttlSeconds * 1_000;
-  return { record, publicKey: readKey(record.signingPublicKey), ttlMs };
+  return { record, ...readKey(record.signingPublicKey), ttlMs };
 }
 
-function readKey(text: string | undefined): KeyObject | undefined {
+function readKey(text: string | undefined): ReadKey {
+  if (text === undefined) return { keyFault: 'its record has none' };
   try {
-    return text === undefined ? undefined : parsePublicKey(text);
-  } catch {
-    return undefined;
+    return { publicKey: parsePublicKey(text) };
+  } catch (error) {
+    return { keyFault: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -25,6 +25,13 @@ describe('the names that a manifest gives to keys', () => {
     expect(keyNamesOf({ keys: [unknown.as('2026-b'), one.as('key-2')] }, records)).toEqual(new Map());
   });
 
+  it('stand for nothing where the key is of small order, although the registry has it too', () => {
+    const weak = Buffer.alloc(32).toString('base64url');
+    const weakRecord = { recordId: 'key-4', signingPublicKey: weak } as ParticipantRecord;
+    const keys = [{ kid: '2026-c', kty: 'OKP', crv: 'Ed25519', x: weak }];
+    expect(keyNamesOf({ keys }, [weakRecord])).toEqual(new Map());
+  });
+
   it.each([undefined, null, 'keys', [null], [{}], [{ kid: 1, x: 2 }], [{ kid: 'k', x: 'no key' }]])(
     'are none in %j',
     (keys) => {
