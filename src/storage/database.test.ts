@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { patienceMs } from '../../tests/support/patience.ts';
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { DeadlineExceeded } from '../thread-pool.ts';

@@ -5,7 +5,6 @@ import { readCatalog } from '../../src/storage/catalog-reader.ts';
 import type { Actor, Body, Received, Reply } from './actor.ts';
 import type { Gate } from './gate.ts';
 import type { TestNetwork } from './network.ts';
-import { patienceMs } from './patience.ts';
 import { until } from './time.ts';
 
 // A Discovery Service that keeps what is pushed to it, by the letter of the specification and nothing else.
