@@ -262,7 +262,7 @@ export const settings = {
   }),
   RATE_LIMIT_PER_SECOND: integer(
     200,
-    'requests per second and identity (burst: twice that); 0 lifts the limit',
+    'requests per second and identity (burst: twice that), a publish counting once per catalog; 0 lifts the limit',
   ),
   MAX_CONNECTIONS: integer(
     5000,
@@ -284,9 +284,20 @@ export const settings = {
     min: 10,
     max: 600_000,
   }),
-  OVERLOAD_BACKLOG: integer(10_000, 'unprocessed submissions above which new ones get NET_OVERLOADED', {
-    min: 1,
-  }),
+  OVERLOAD_BACKLOG: integer(
+    10_000,
+    'unprocessed publishes of all publishers above which those with most waiting get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  PUBLISHER_BACKLOG: integer(
+    1000,
+    'unprocessed publishes of one publisher above which its next ones get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  PUBLISHER_BACKLOG_BYTES: size(
+    '64mb',
+    'size of the unprocessed publishes of one publisher above which its next ones get NET_OVERLOADED',
+  ),
   ALLOW_PRIVATE_ADDRESSES: flag(
     false,
     'allow private addresses and plain HTTP in messages, records and files (development)',

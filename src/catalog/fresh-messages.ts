@@ -5,30 +5,36 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
  * once more. A shortcut and nothing else: what is not here is there.
  */
 export interface FreshMessages {
-  keep(submissionId: number, message: PublishMessage, bytes: number): void;
+  keep(submissionId: number, fresh: FreshMessage): void;
   /** The message, which is forgotten thereby. */
-  take(submissionId: number): PublishMessage | undefined;
+  take(submissionId: number): FreshMessage | undefined;
+}
+
+export interface FreshMessage {
+  message: PublishMessage;
+  /** Of its body. */
+  bytes: number;
 }
 
 /** Of their bodies. What another process worked on, or a backlog, pushes out the oldest. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
 export function createFreshMessages(): FreshMessages {
-  const kept = new Map<number, { message: PublishMessage; bytes: number }>();
+  const kept = new Map<number, FreshMessage>();
   let keptBytes = 0;
 
-  function take(submissionId: number): PublishMessage | undefined {
+  function take(submissionId: number): FreshMessage | undefined {
     const entry = kept.get(submissionId);
     if (entry === undefined) return undefined;
     kept.delete(submissionId);
     keptBytes -= entry.bytes;
-    return entry.message;
+    return entry;
   }
 
   return {
-    keep(submissionId, message, bytes) {
-      kept.set(submissionId, { message, bytes });
-      keptBytes += bytes;
+    keep(submissionId, fresh) {
+      kept.set(submissionId, fresh);
+      keptBytes += fresh.bytes;
       for (const oldest of kept.keys()) {
         if (keptBytes <= maxKeptBytes) return;
         take(oldest);

@@ -21,7 +21,7 @@ import {
 } from '../storage/submissions.ts';
 import type { CatalogContext } from './context.ts';
 import { findWarnings } from './find-warnings.ts';
-import type { FreshMessages } from './fresh-messages.ts';
+import type { FreshMessage, FreshMessages } from './fresh-messages.ts';
 import { loadKnown } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';
 
@@ -31,7 +31,7 @@ import { writeCatalog } from './write-catalog.ts';
 
 /** Publishers whose submissions are worked on at the same time, per process. */
 const lanesAtOnce = 4;
-/** A publisher that submits without end lets the others have their turn after this. */
+/** A publisher that submits without end, or many catalogs at once, lets the others have their turn after this. */
 const turnMs = 1_000;
 /** After so many a catalog that fails for a reason of its own is rejected. */
 const maxAttempts = 5;
@@ -61,9 +61,10 @@ async function drainLane(
     const submission = await findOpenSubmission(database, claim.row.publisher);
     if (submission === undefined) isEmpty = true;
     else {
-      const message = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
-      if (message)
-        await processSubmission(context, submission, message, { signal, attempts: claim.attempts });
+      const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
+      const turn = { signal, attempts: claim.attempts, endsAt: turnEnds };
+      if (accepted && !(await processSubmission(context, submission, accepted.message, turn)))
+        fresh.keep(submission.id, accepted);
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
@@ -72,17 +73,26 @@ async function drainLane(
 }
 
 /** Undefined when another process, which had lost its lease, has finished it meanwhile. */
-async function readMessage(database: Database, submissionId: number): Promise<PublishMessage | undefined> {
+async function readMessage(database: Database, submissionId: number): Promise<FreshMessage | undefined> {
   const body = await readSubmissionBody(database, submissionId);
-  return body && JSON.parse(body.toString('utf8')).message;
+  return body && { message: JSON.parse(body.toString('utf8')).message, bytes: body.length };
 }
 
+interface Turn {
+  signal: AbortSignal;
+  /** How often the lane was claimed without getting anywhere. */
+  attempts: number;
+  /** On the clock of performance.now(). */
+  endsAt: number;
+}
+
+/** Tells whether it is done; otherwise the turn has ended, and what is left of it is the first thing in the next one. */
 async function processSubmission(
   context: CatalogContext,
   submission: OpenSubmission,
   message: PublishMessage,
-  { signal, attempts }: { signal: AbortSignal; attempts: number },
-): Promise<void> {
+  { signal, attempts, endsAt }: Turn,
+): Promise<boolean> {
   const { database, config } = context;
   const requestContext: ProviderContext = JSON.parse(submission.context);
   const publisher: Publisher = {
@@ -96,6 +106,8 @@ async function processSubmission(
   const open = parts.filter(({ position }) => !submission.done.includes(position));
   for (const part of open) {
     signal.throwIfAborted();
+    // At least one catalog a turn, or a short turn would never get anywhere.
+    if (part !== open[0] && performance.now() >= endsAt) return false;
     const isLast = part === open.at(-1);
     const apply = (work: (tx: Transaction) => Promise<void>) =>
       database
@@ -115,6 +127,7 @@ async function processSubmission(
       return apply((tx) => giveUp(tx, submission.id, part));
     });
   }
+  return true;
 }
 
 /** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */

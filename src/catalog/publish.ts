@@ -8,6 +8,7 @@ import { faultAt } from '../protocol/fault.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/submissions.ts';
+import type { Backlog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import type { FreshMessages } from './fresh-messages.ts';
 
@@ -20,12 +21,24 @@ export function addPublishRoute(
   server: FastifyInstance,
   service: SignedService,
   context: CatalogContext,
-  fresh: FreshMessages,
+  { fresh, backlog }: Acceptance,
 ): void {
-  signedRoute(server, service, actions.publish, async (request) => {
+  const publish = async (request: PublishRequest) => {
+    // The request itself is charged already.
+    service.rateLimits?.identities.spend(
+      request.identity,
+      request.message.catalogs.length - 1,
+      performance.now(),
+    );
     checkPolicy(context, request);
-    return accept(context, request, fresh);
-  });
+    return accept(context, request, { fresh, backlog });
+  };
+  signedRoute(server, service, actions.publish, publish, { admit: backlog.admit });
+}
+
+export interface Acceptance {
+  fresh: FreshMessages;
+  backlog: Backlog;
 }
 
 /** Who may publish what where: the two questions that are answered at once. */
@@ -67,7 +80,7 @@ function place({ directiveAt, at }: Submission, member: string): readonly (strin
 async function accept(
   { config, database, now }: CatalogContext,
   request: PublishRequest,
-  fresh: FreshMessages,
+  { fresh, backlog }: Acceptance,
 ): Promise<Answer> {
   const { identity: publisher, record, context, message, rawBody: body } = request;
   const callbackUrl = callbackAddress(request, actions.onPublish, config);
@@ -76,7 +89,7 @@ async function accept(
     // Remembered first: the same request once more waits here, and not with the lane in its hands.
     const requestId = await rememberAnswer(tx, request, answer, { open: true });
     await lockLane(tx, publisher);
-    const submissionId = await insertSubmission(tx, {
+    const submission = {
       publisher,
       recordSubscriberId: record.subscriberId,
       networkMemberships: record.networkMemberships,
@@ -88,8 +101,10 @@ async function accept(
       requestSignature: request.signature,
       requestId,
       callbackUrl,
-    });
-    fresh.keep(submissionId, message, body.length);
+    };
+    const submissionId = await insertSubmission(tx, submission, backlog.share());
+    if (submissionId === undefined) throw backlog.refuse(publisher);
+    fresh.keep(submissionId, { message, bytes: body.length });
   });
   return answer;
 }

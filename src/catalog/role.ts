@@ -19,11 +19,11 @@ export async function startCatalogRole(
 ): Promise<{ url: string; close(): Promise<void> }> {
   const { config, url } = context;
   const backlog = watchBacklog(context);
-  const service = createService(context, { role: 'catalog', backlog: backlog.size });
+  const service = createService(context, { role: 'catalog' });
   const { server, signed } = service;
   const fresh = createFreshMessages();
   addSubscriptionRoutes(server, signed, context);
-  addPublishRoute(server, signed, context, fresh);
+  addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
   addSearchRoute(server, signed, context);

@@ -47,8 +47,6 @@ export interface ServiceContext {
 
 export interface ServiceOptions {
   role: string;
-  /** Accepted work that is not done yet. */
-  backlog?: () => number;
   /** Whose requests the rate limit does not count. */
   isExempt?: RateLimits['exempt'];
   /** The signatures of requests that callbacks may answer. */
@@ -68,16 +66,14 @@ export interface Service {
 
 export function createService(context: ServiceContext, options: ServiceOptions): Service {
   const { config, database, self, client, registry, metrics, logger, now } = context;
-  const { role, backlog } = options;
+  const { role } = options;
   const storePromise = createPromiseStore(database);
   const admission = createAdmission({
     limits: {
       waitingConnections: config.OVERLOAD_WAITING_CONNECTIONS,
       eventLoopDelayMs: config.OVERLOAD_EVENT_LOOP_MS,
-      backlog: config.OVERLOAD_BACKLOG,
     },
     waitingConnections: () => database.waiting() + storePromise.waiting(),
-    backlog,
   });
   const server = createServer({
     role,

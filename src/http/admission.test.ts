@@ -2,17 +2,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { takeTime } from '../../tests/support/time.ts';
 import { createAdmission, overload } from './admission.ts';
 
-const limits = { waitingConnections: 10, eventLoopDelayMs: 50, backlog: 100 };
+const limits = { waitingConnections: 10, eventLoopDelayMs: 50 };
 
 describe('overload', () => {
   it('is none while every measure is within its limit', () => {
-    expect(overload({ waitingConnections: 10, eventLoopDelayMs: 50, backlog: 100 }, limits)).toBeUndefined();
+    expect(overload({ waitingConnections: 10, eventLoopDelayMs: 50 }, limits)).toBeUndefined();
   });
 
   it.each([
-    [{ waitingConnections: 11, eventLoopDelayMs: 0, backlog: 0 }, 'too many requests wait for the database'],
-    [{ waitingConnections: 0, eventLoopDelayMs: 51, backlog: 0 }, 'it is too busy to answer in time'],
-    [{ waitingConnections: 0, eventLoopDelayMs: 0, backlog: 101 }, 'too much accepted work is waiting'],
+    [{ waitingConnections: 11, eventLoopDelayMs: 0 }, 'too many requests wait for the database'],
+    [{ waitingConnections: 0, eventLoopDelayMs: 51 }, 'it is too busy to answer in time'],
   ])('names the limit that is passed: %o', (load, reason) => {
     expect(overload(load, limits)).toBe(reason);
   });

@@ -15,27 +15,23 @@ export interface AdmissionOptions {
   limits: AdmissionLimits;
   /** Requests that wait for a database connection. */
   waitingConnections?: () => number;
-  /** Accepted work that is not done yet, as far as known. */
-  backlog?: () => number;
 }
 
 export interface AdmissionLimits {
   waitingConnections: number;
   eventLoopDelayMs: number;
-  backlog: number;
 }
 
 export interface Load {
   waitingConnections: number;
   eventLoopDelayMs: number;
-  backlog: number;
 }
 
 const retryAfterSeconds = 2;
 const resolutionMs = 20;
 const sampleEveryMs = 500;
 
-export function createAdmission({ limits, waitingConnections, backlog }: AdmissionOptions): Admission {
+export function createAdmission({ limits, waitingConnections }: AdmissionOptions): Admission {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   let eventLoopDelayMs = 0;
@@ -46,10 +42,7 @@ export function createAdmission({ limits, waitingConnections, backlog }: Admissi
   }, sampleEveryMs).unref();
   return {
     admit() {
-      const reason = overload(
-        { waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs, backlog: backlog?.() ?? 0 },
-        limits,
-      );
+      const reason = overload({ waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs }, limits);
       if (reason === undefined) return;
       throw new ProtocolError('NET_OVERLOADED', `The service is overloaded: ${reason}. Try again later.`, {
         retryAfterSeconds,
@@ -66,6 +59,5 @@ export function createAdmission({ limits, waitingConnections, backlog }: Admissi
 export function overload(load: Load, limits: AdmissionLimits): string | undefined {
   if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
   if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';
-  if (load.backlog > limits.backlog) return 'too much accepted work is waiting';
   return undefined;
 }

@@ -40,6 +40,15 @@ describe('a rate limit', () => {
     expect(limit.take('a', 0)).toBeGreaterThan(0);
   });
 
+  it('lets what was spent beyond a full bucket be waited for', () => {
+    const limit = createRateLimit({ perSecond: 10, burst: 20 });
+    expect(limit.take('a', 0)).toBe(0);
+    limit.spend('a', 39, 0);
+    expect(limit.take('a', 0)).toBeCloseTo(2.1);
+    expect(limit.take('b', 0)).toBe(0);
+    expect(limit.take('a', 2_100)).toBe(0);
+  });
+
   it('is lifted by 0', () => {
     const limit = createRateLimit({ perSecond: 0, burst: 0 });
     expect(limit.take('a', 0)).toBe(0);

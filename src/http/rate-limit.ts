@@ -7,6 +7,8 @@ export interface RateLimit {
   take(key: string, nowMs: number): number;
   /** Whether `take` would succeed now, without taking. */
   allows(key: string, nowMs: number): boolean;
+  /** Takes tokens that are owed for what was found out later, also such as are not there yet: the next `take` waits for them. */
+  spend(key: string, tokens: number, nowMs: number): void;
   /** Returns a token that turned out not to be owed. */
   giveBack(key: string): void;
 }
@@ -56,6 +58,9 @@ export function createRateLimit({ perSecond, burst, maxKeys = defaultMaxKeys }: 
       const bucket = buckets.get(key);
       return bucket === undefined || refill(bucket, nowMs).tokens >= 1;
     },
+    spend(key, tokens, nowMs) {
+      bucketOf(key, nowMs).tokens -= tokens;
+    },
     giveBack(key) {
       const bucket = buckets.get(key);
       if (bucket) bucket.tokens = Math.min(burst, bucket.tokens + 1);
@@ -68,4 +73,4 @@ interface Bucket {
   atMs: number;
 }
 
-const unlimited: RateLimit = { take: () => 0, allows: () => true, giveBack: () => {} };
+const unlimited: RateLimit = { take: () => 0, allows: () => true, spend: () => {}, giveBack: () => {} };

@@ -54,12 +54,12 @@ export function signedRoute<A extends Action>(
   service: SignedService,
   action: A,
   handler: (request: VerifiedRequest<A>) => Promise<Answer>,
-  { writesLast = false }: RouteOptions = {},
+  { writesLast = false, admit }: RouteOptions = {},
 ): void {
   const { limits } = service;
   const maxBytes = action.bodyLimit === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes;
   const arrivals = writesLast ? createArrivals() : undefined;
-  const route: Route<A> = { service, action, handler, maxBytes, arrivals };
+  const route: Route<A> = { service, action, handler, maxBytes, arrivals, admit };
   prepareToRead(action);
   server.route({
     method: action.method,
@@ -74,6 +74,8 @@ export function signedRoute<A extends Action>(
 export interface RouteOptions {
   /** The handler changes nothing before it remembers its answer: it may be called for a repeat, as long as it learns of that in the end. */
   writesLast?: boolean;
+  /** Throws for a caller that has too much waiting already. Asked when the signature has verified, before the body is parsed. */
+  admit?: (identity: string) => void;
 }
 
 /** What the signed routes of one role have in common. */
@@ -121,6 +123,7 @@ interface Route<A extends Action> {
   handler: (request: VerifiedRequest<A>) => Promise<Answer>;
   maxBytes: number;
   arrivals?: Arrivals;
+  admit?: RouteOptions['admit'];
 }
 
 /** What is known of a request so far, for the answer to a refusal. */
@@ -177,7 +180,7 @@ async function serve<A extends Action>(
 }
 
 async function handle<A extends Action>(route: Route<A>, progress: Progress): Promise<Answer> {
-  const { service, action, handler, maxBytes, arrivals } = route;
+  const { service, action, handler, maxBytes, arrivals, admit } = route;
   const { raw, source, receivedAt } = progress;
   const { rateLimits, recall, receiving = processReceiveBudget } = service;
   raw.server.admission?.admit();
@@ -203,6 +206,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   receiving.vouch({ source, identity });
   rateLimits?.sources.giveBack(source);
   if (rateLimits && !rateLimits.exempt?.(identity, action)) charge(rateLimits.identities, identity);
+  admit?.(identity);
 
   const request = readRequest(service, action, progress, progress.caller);
   return await answerOnce(recall, request, () => handler(request), arrivals);

@@ -48,16 +48,37 @@ export async function lockLane(tx: Transaction, publisher: string): Promise<void
   tx.hint(lanesChannel);
 }
 
-/** Returns its id. */
-export async function insertSubmission(tx: Transaction, submission: NewSubmission): Promise<number> {
+/** What a publisher may have waiting, that which is being worked on included. */
+export interface BacklogShare {
+  /** Submissions. */
+  rows: number;
+  /** Of their bodies together; a single one may be larger. */
+  bytes: number;
+}
+
+/**
+ * Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked: so nobody else adds to what is counted
+ * here, and all that was committed before is seen.
+ */
+export async function insertSubmission(
+  tx: Transaction,
+  submission: NewSubmission,
+  share: BacklogShare,
+): Promise<number | undefined> {
   const { publisher, recordSubscriberId, networkMemberships, messageId, acceptedAt, context, body } =
     submission;
   const { digest, requestSignature, requestId, callbackUrl } = submission;
   const { rows } = await tx.query<{ id: number }>(
-    `insert into catalog.submission
+    `with waiting as (
+       select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
+       where publisher = $1 and done_at is null
+     )
+     insert into catalog.submission
        (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
         network_memberships)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
+     select $1, $2, $3, $4::timestamptz, $5::json, $6::bytea, $7, $8, $9::bigint, $10, $11::text[] from waiting
+     where waiting.rows < $12::bigint and (waiting.rows = 0 or waiting.bytes + octet_length($6::bytea) <= $13::bigint)
+     returning id`,
     [
       publisher,
       recordSubscriberId,
@@ -70,9 +91,11 @@ export async function insertSubmission(tx: Transaction, submission: NewSubmissio
       requestId,
       callbackUrl,
       networkMemberships,
+      share.rows,
+      share.bytes,
     ],
   );
-  return rows[0]?.id ?? 0;
+  return rows[0]?.id;
 }
 
 /** The publisher's first submission that is not done. */
@@ -180,11 +203,12 @@ export async function finishSubmission(tx: Transaction, submissionId: number, no
   ]);
 }
 
-export async function countOpenSubmissions(queryable: Queryable): Promise<number> {
+/** Of each publisher that has any. */
+export async function countOpenSubmissions(queryable: Queryable): Promise<number[]> {
   const { rows } = await queryable.query<{ open: number }>(
-    'select count(*) as open from catalog.submission where done_at is null',
+    'select count(*) as open from catalog.submission where done_at is null group by publisher',
   );
-  return rows[0]?.open ?? 0;
+  return rows.map(({ open }) => open);
 }
 
 const purgeBatch = 1_000;
