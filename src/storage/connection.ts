@@ -32,10 +32,13 @@ export function describeServer(url: string): string {
   return `PostgreSQL at ${host || searchParams.get('host') || 'the local socket'}${pathname}`;
 }
 
-/** There was no connection, or it broke. Nobody knows then whether a commit went through: the same request once more finds out. */
+/**
+ * There was no connection, it broke, or the server does not do its work at present. Where a connection broke, nobody knows whether a commit
+ * went through: the same request once more finds out.
+ */
 export class DatabaseUnavailable extends ProtocolError {
-  constructor(cause: unknown) {
-    super('NET_DOWNSTREAM_UNAVAILABLE', 'The database cannot be reached at present; try again later.', {
+  constructor(cause: unknown, problem = 'cannot be reached') {
+    super('NET_DOWNSTREAM_UNAVAILABLE', `The database ${problem} at present; try again later.`, {
       cause,
       retryAfterSeconds,
     });
@@ -43,6 +46,23 @@ export class DatabaseUnavailable extends ProtocolError {
 }
 
 const retryAfterSeconds = 5;
+
+/** The error as it concerns a caller: DatabaseUnavailable where the server refuses whatever is asked of it, and not this one statement. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError)) return error;
+  const { code = '' } = error;
+  const [, problem] = refusals.find(([prefix]) => code.startsWith(prefix)) ?? [];
+  return problem === undefined ? error : new DatabaseUnavailable(error, problem);
+}
+
+/** By the beginnings of their SQLSTATEs. */
+const refusals = [
+  ['25006', 'is read-only'],
+  ['53100', 'has no space left on its disk'],
+  ['53', 'has no resources left'],
+  ['57P', 'is shutting down or starting'],
+  ['58030', 'cannot read or write its files'],
+] as const;
 
 /** True when the database undid a transaction for the sake of another one: it may well succeed now. */
 export function isTransient(error: unknown): boolean {

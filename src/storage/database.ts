@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ProtocolError } from '../protocol/errors.ts';
 import { DeadlineExceeded } from '../thread-pool.ts';
-import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
+import {
+  asUnavailable,
+  connectionSettings,
+  DatabaseUnavailable,
+  describeServer,
+  isTransient,
+} from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
@@ -73,6 +79,7 @@ export interface Database extends Queryable {
     values: readonly unknown[],
     options: { batch: number },
   ): AsyncIterable<R[]>;
+  /** Rejects, in plain words, while the database cannot be reached or takes no writes. */
   ping(): Promise<void>;
   /** How many callers wait for a connection: the measure of overload. */
   waiting(): number;
@@ -107,10 +114,20 @@ export async function openDatabase(
     query: (text, values) => withConnection(poolApart, (client) => run(client, text, values)),
   };
   const hints = createHints(url, logger);
+  /** Something was refused since the last time that a write was seen to succeed. */
+  let doubtful = false;
+  const watched = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+    try {
+      return await withConnection(pool, work);
+    } catch (error) {
+      doubtful ||= error instanceof DatabaseUnavailable;
+      throw error;
+    }
+  };
 
   return {
     query: (text, values, options) =>
-      withConnection(pool, (client) =>
+      watched((client) =>
         options?.timeoutMs === undefined
           ? run(client, text, values, options)
           : inTime(client, apart, options.timeoutMs, () => run(client, text, values, options)),
@@ -120,7 +137,7 @@ export async function openDatabase(
       for (let attempt = 1; ; attempt++) {
         const channels = new Set<string>();
         try {
-          const result = await withConnection(pool, (client) =>
+          const result = await watched((client) =>
             runTransaction(client, isolation, { channels, apart }, work),
           );
           hints.send(channels);
@@ -141,7 +158,10 @@ export async function openDatabase(
     ping: () =>
       within(
         pingTimeoutMs,
-        withConnection(pool, (client) => run(client, 'select 1')),
+        watched(async (client) => {
+          await checkWrites(client, { thoroughly: doubtful });
+          doubtful = false;
+        }),
       ),
     waiting: () => pool.waitingCount,
 
@@ -163,7 +183,7 @@ async function withConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) =>
     await client.query('rollback').catch((fault: Error) => {
       broken = fault;
     });
-    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : error;
+    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : asUnavailable(error);
   } finally {
     client.release(broken);
   }
@@ -232,6 +252,8 @@ async function* readCursor<R extends object>(
       if (rows.length > 0) yield rows;
       if (rows.length < batch) return;
     }
+  } catch (error) {
+    throw asUnavailable(error);
   } finally {
     // Also reached when the reader stops early.
     await client.query('rollback').catch((error: Error) => {
@@ -239,6 +261,23 @@ async function* readCursor<R extends object>(
     });
     client.release(broken);
   }
+}
+
+/**
+ * That the server is not read-only shows in a setting. That its disk has space shows only when it is used: by a table that nobody else sees
+ * and that is not kept. Made for every ping, such tables would be a burden to the server's own.
+ */
+async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: boolean }): Promise<void> {
+  const { rows } = await client.query<{ read_only: string }>(
+    "select current_setting('transaction_read_only') as read_only",
+  );
+  if (rows[0]?.read_only === 'on') throw new DatabaseUnavailable(undefined, 'is read-only');
+  if (!thoroughly) return;
+  await client.query('begin');
+  await client.query(
+    'create temporary table space_left on commit drop as select repeat(md5(i::text), 60) from generate_series(1, 256) as i',
+  );
+  await client.query('rollback');
 }
 
 async function run<R extends object>(

@@ -13,7 +13,7 @@ import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { registerParticipant } from '../../src/storage/participants.ts';
 import { type Actor, startActor } from './actor.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 
 // A whole network in this process: a fresh database, the roles exactly as `signpost serve` starts them, on free ports, and
@@ -36,10 +36,10 @@ export interface TestNetwork {
 }
 
 export async function startNetwork(
-  options: { settings?: Record<string, string>; logger?: Logger } = {},
+  options: { settings?: Record<string, string>; logger?: Logger; database?: TestDatabase } = {},
 ): Promise<TestNetwork> {
   const { logger = silentLogger() } = options;
-  const testDatabase = await createTestDatabase();
+  const testDatabase = options.database ?? (await createTestDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
   const ports = await Promise.all(Array.from({ length: 6 }, freePort));
   const [registryPort, catalogPort, discoveryPort, publisherPort, triggerPort, consolePort] = ports;
