@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
-import { createGate, GateClosed } from './gate.ts';
+import { type Asker, createGate, GateClosed } from './gate.ts';
 
 // One question to the registry: a bounded GET whose outcome is an answer, "not there", or RegistryUnavailable.
 
@@ -38,11 +38,18 @@ export interface AskOptions {
 const retryAfterSeconds = 5;
 const askTimeoutMs = 5_000;
 const maxRedirects = 3;
-/** While the registry is slow, keys that somebody makes up must neither flood it nor hold up the answers of others for long. */
-const gateLimits = { concurrent: 16, waiting: 1_000, waitMs: askTimeoutMs };
+/** While the registry is slow, keys that somebody makes up must neither flood it nor hold up the answers of others. */
+const gateLimits = {
+  concurrent: 16,
+  perLane: 12,
+  waiting: 1_000,
+  perSource: { concurrent: 6, waiting: 250 },
+  waitMs: askTimeoutMs,
+};
 
 export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
-  ask: Ask;
+  /** Asks on behalf of somebody; unless said, of this process itself. */
+  askFor(asker?: Asker): Ask;
   state(): RegistryState;
 } {
   const base = url.replace(/\/+$/, '');
@@ -83,8 +90,8 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
 
   return {
     state: () => ({ ...state }),
-    async ask(path, maxBytes, read) {
-      const leave = await enter().catch(refuse);
+    askFor: (asker) => async (path, maxBytes, read) => {
+      const leave = await enter(asker).catch(refuse);
       try {
         const answered = await askOnce(path, maxBytes);
         // What cannot be read was not said: it counts as a failure like no answer at all.

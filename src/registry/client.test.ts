@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { patienceMs } from '../../tests/support/patience.ts';
 import { takeTime } from '../../tests/support/time.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
@@ -22,14 +23,19 @@ describe('the registry client', () => {
   let clock: Date;
   let answers: Map<string, Answer>;
   let asked: string[];
+  /** Keeps the answer back, where it says so. */
+  let hold: (path: string, answer: () => void) => boolean;
 
   beforeEach(async () => {
     clock = new Date('2026-01-01T00:00:00Z');
     answers = new Map();
     asked = [];
+    hold = () => false;
     server = createServer((request, response) => {
       const path = request.url ?? '';
       asked.push(path);
+      const answerNow = () => void response.writeHead(404).end();
+      if (hold(path, answerNow)) return;
       const {
         status,
         body,
@@ -218,6 +224,71 @@ describe('the registry client', () => {
     expect(asked.length).toBeLessThanOrEqual(2 * atOnce);
     await Promise.all(lookups);
     expect(asked).toHaveLength(all);
+  });
+
+  describe('while the registry is slow and somebody makes up keyIds', () => {
+    const attacker = { source: '192.0.2.66' };
+    const honest = { source: '192.0.2.1' };
+    const madeUp = 300;
+    let unanswered: (() => void)[];
+
+    beforeEach(() => {
+      unanswered = [];
+    });
+    afterEach(() => {
+      for (const answer of unanswered.splice(0)) answer();
+    });
+    /** Nothing that is made up is answered before the test ends. */
+    const stallMadeUp = () => {
+      hold = (path, answer) => {
+        if (!path.includes('made-up')) return false;
+        unanswered.push(answer);
+        return true;
+      };
+    };
+    const flood = (name: (index: number) => [string, string]) =>
+      Array.from({ length: madeUp }, (_, index) =>
+        registry.findKey(...name(index), attacker).catch(() => undefined),
+      );
+
+    it.each<[string, (index: number) => [string, string]]>([
+      ['of nobody', (index: number) => [`made-up-${index}.example`, 'key-1']],
+      ['of a known participant', (index: number) => ['bpp.example.com', `made-up-${index}`]],
+    ])('%s, others find theirs, known before or not', async (_whose, name) => {
+      holds({ ttl: 60 });
+      answers.set(lookupPath.replace('key-1', 'key-2'), { status: 200, body: { data: record() } });
+      expect(await registry.findKey('bpp.example.com', 'key-1', honest)).toMatchObject({ kind: 'key' });
+      wait(60);
+      stallMadeUp();
+      void flood(name);
+      await vi.waitFor(() => expect(unanswered.length).toBeGreaterThan(0), patienceMs);
+      expect(await registry.findKey('bpp.example.com', 'key-1', honest)).toMatchObject({ kind: 'key' });
+      expect(await registry.findKey('bpp.example.com', 'key-2', honest)).toMatchObject({ kind: 'key' });
+      // This process asks for itself, too, as the crawler does.
+      expect(await registry.queryNetwork('example.org/nobody')).toEqual([]);
+    });
+
+    it('the source that makes them up is turned away, and asks a few at a time', async () => {
+      stallMadeUp();
+      const flooding = Array.from({ length: madeUp }, (_, index) =>
+        registry.findKey(`made-up-${index}.example`, 'key-1', attacker),
+      );
+      const refused = await Promise.any(
+        flooding.map((lookup) => lookup.then(Promise.reject, (error) => error)),
+      );
+      expect(refused).toBeInstanceOf(RegistryUnavailable);
+      await vi.waitFor(() => expect(unanswered).toHaveLength(6), patienceMs);
+      await Promise.allSettled(flooding);
+    });
+
+    it('a lookup does not wait for the same one of a source that has to wait', async () => {
+      answers.set(lookupPath.replace('key-1', 'key-2'), { status: 200, body: { data: record() } });
+      stallMadeUp();
+      void flood((index) => [`made-up-${index}.example`, 'key-1']);
+      await vi.waitFor(() => expect(unanswered.length).toBeGreaterThan(0), patienceMs);
+      void registry.findKey('bpp.example.com', 'key-2', attacker).catch(() => undefined);
+      expect(await registry.findKey('bpp.example.com', 'key-2', honest)).toMatchObject({ kind: 'key' });
+    });
   });
 
   it.each([

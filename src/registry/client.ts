@@ -3,18 +3,18 @@
  *
  * A key is found by one lookup, kept for a while and judged anew at each use: its state and validity against the
  * clock of that moment. "Not there" is a value; "could not ask" is a RegistryUnavailable.
+ *
+ * Keys that were found lately are asked for before others, and what requests from one source ask for keeps to the share of that source
+ * (gate.ts): made-up keyIds, of nobody or of a known participant, hold up only those who make them up.
  */
 import type { KeyObject } from 'node:crypto';
+import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
 import { identityOf, isIdPart, splitIdentity } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import {
-  type KeyLookup,
-  type ParticipantRecord,
-  parseLookupAnswer,
-  unusableReason,
-} from '../protocol/registry-record.ts';
+import { type ParticipantRecord, parseLookupAnswer, unusableReason } from '../protocol/registry-record.ts';
 import { Recent } from '../recent.ts';
 import { type Ask, type AskOptions, createAsk, type RegistryState } from './ask.ts';
+import type { Asker } from './gate.ts';
 import { createLookupCache } from './lookup-cache.ts';
 import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 
@@ -28,7 +28,7 @@ export interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
 
 export interface RegistryClient {
   /** The key that a signature names, or why there is none to use. */
-  findKey(subscriberId: string, recordId: string): Promise<KeyLookup>;
+  findKey: FindKey;
   /** The record of one key as the registry has it, usable or not. */
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
   /** All records of one participant, usable or not. */
@@ -48,10 +48,12 @@ const maxCachedSubscribers = 5_000;
 const participantLimits: ListLimits = { maxPages: 20, maxLookups: 50 };
 const networkLimits: ListLimits = { maxPages: 1_000, maxLookups: 2_000 };
 const maxRemembered = 1_000;
+/** A key that was found so lately goes before others when it is asked for again. */
+const knownMs = 24 * 3_600_000;
 
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { registryName, now = () => new Date() } = options;
-  const { ask, state } = createAsk({ ...options, now });
+  const { askFor, state } = createAsk({ ...options, now });
   const keys = createLookupCache<FoundKey>({
     maxEntries: maxCachedKeys,
     keepMs: (found) => (found ? Math.min(found.ttlMs, maxKeepMs) : notFoundKeepMs),
@@ -64,19 +66,33 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     now,
   });
   const told = new Recent<string, string>(maxRemembered);
+  /** When the key of a keyId was found last. */
+  const foundAtMs = new Recent<string, number>(maxCachedKeys);
 
-  async function lookUp(subscriberId: string, recordId: string): Promise<FoundKey | undefined> {
+  async function lookUp(subscriberId: string, recordId: string, asker: Asker): Promise<FoundKey | undefined> {
     const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);
-    return path && keys.find(path, () => askForKey(ask, path, recordId));
+    return path && keys.find(path, () => askForKey(askFor(asker), path, recordId), asker.source);
   }
 
-  async function findByName(subscriberId: string, name: string): Promise<FoundKey | MissingKey> {
+  async function findByName(
+    subscriberId: string,
+    name: string,
+    { source }: KeyQuestion = {},
+  ): Promise<FoundKey | MissingKey> {
     if (!isIdPart(name)) return 'unknown-key';
-    const found = await lookUp(subscriberId, name);
+    const keyId = `${identityOf(subscriberId, registryName)}|${name}`;
+    const ageMs = now().getTime() - (foundAtMs.find(keyId) ?? Number.NEGATIVE_INFINITY);
+    const found = await askByName(subscriberId, name, { source, isKnown: ageMs < knownMs });
+    if (typeof found !== 'string') foundAtMs.keep(keyId, now().getTime());
+    return found;
+  }
+
+  async function askByName(subscriberId: string, name: string, asker: Asker): Promise<FoundKey | MissingKey> {
+    const found = await lookUp(subscriberId, name, asker);
     if (found) return found;
     // A registry that allows no queries leaves it at the milder claim.
-    const records = await findRecords(subscriberId).catch(() => []);
-    return records ? lookUpByOtherName(subscriberId, name, records) : 'unknown-subscriber';
+    const records = await findRecords(subscriberId, asker).catch(() => []);
+    return records ? lookUpByOtherName(subscriberId, name, records, asker) : 'unknown-subscriber';
   }
 
   /**
@@ -87,19 +103,25 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     subscriberId: string,
     name: string,
     records: readonly ParticipantRecord[],
+    asker: Asker,
   ): Promise<FoundKey | MissingKey> {
     for (const { recordId, recordName } of records) {
       if (recordName === undefined || (recordId !== name && recordName !== name)) continue;
-      const found = await lookUp(subscriberId, recordId === name ? recordName : recordId);
+      const found = await lookUp(subscriberId, recordId === name ? recordName : recordId, asker);
       if (found?.record.recordName === name) return { ...found, record: { ...found.record, recordId: name } };
     }
     return 'unknown-key';
   }
 
-  async function findRecords(subscriberId: string): Promise<ParticipantRecord[] | undefined> {
+  async function findRecords(
+    subscriberId: string,
+    asker: Asker = {},
+  ): Promise<ParticipantRecord[] | undefined> {
     const identity = identityOf(subscriberId, registryName);
     const path = findPath('query', identity);
-    return path && subscribers.find(path, () => listAll(identity, path, participantLimits));
+    return (
+      path && subscribers.find(path, () => listAll(identity, path, participantLimits, asker), asker.source)
+    );
   }
 
   /** Undefined when it lists nobody. */
@@ -107,9 +129,10 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     identity: string,
     query: Path,
     limits: ListLimits,
+    asker?: Asker,
   ): Promise<ParticipantRecord[] | undefined> {
     const lookup = (name: string) => findPath('lookup', identity, name) ?? query;
-    const { records, leftOut } = await askForRecords(ask, { query, lookup }, limits);
+    const { records, leftOut } = await askForRecords(askFor(asker), { query, lookup }, limits);
     tellLeftOut(query, leftOut);
     return records.length > 0 ? records : undefined;
   }
@@ -129,8 +152,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   return {
     state,
 
-    async findKey(subscriberId, recordId) {
-      const found = await findByName(subscriberId, recordId);
+    async findKey(subscriberId, recordId, question) {
+      const found = await findByName(subscriberId, recordId, question);
       if (typeof found === 'string') return { kind: found };
       const reason = unusableReason(found.record, now());
       if (reason !== undefined) return { kind: 'unusable', reason };

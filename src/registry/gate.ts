@@ -1,8 +1,23 @@
-/** Lets so many in at once; so many others wait, each for so long. */
+/**
+ * Lets so many in at once; others wait, each for so long. Two lanes, each with some places that the other never takes: askers of what is
+ * known go first, strangers after them. In a lane the sources take turns, and each has a share of the places and of the queue, so that a
+ * flood from one source holds up nobody else.
+ */
 export interface GateLimits {
   concurrent: number;
+  /** Places that one lane may take. */
+  perLane: number;
+  /** Of one lane. */
   waiting: number;
+  /** Of one source in one lane. */
+  perSource: { concurrent: number; waiting: number };
   waitMs: number;
+}
+
+export interface Asker {
+  /** Undefined for this process itself, which has no share of its own to keep to. */
+  source?: string;
+  isKnown?: boolean;
 }
 
 /** Thrown to who would have to wait for too long, or among too many. */
@@ -11,37 +26,105 @@ export class GateClosed extends Error {
 }
 
 /** Resolves when there is a place, with how to leave it again. */
-export type Enter = () => Promise<() => void>;
+export type Enter = (asker?: Asker) => Promise<() => void>;
 
-export function createGate({ concurrent, waiting: waitingLimit, waitMs }: GateLimits): Enter {
-  /** Who came first goes first. */
-  const waiting = new Set<() => void>();
+export function createGate(limits: GateLimits): Enter {
+  const known = createLane(limits);
+  const strangers = createLane(limits);
   let inside = 0;
-  const leave = () => {
-    const [next] = waiting;
-    if (next) next();
-    else inside -= 1;
-  };
 
-  function wait(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.delete(goIn);
-        reject(new GateClosed(`no place got free within ${waitMs} ms`));
-      }, waitMs);
-      const goIn = () => {
-        waiting.delete(goIn);
-        clearTimeout(timer);
-        resolve();
-      };
-      waiting.add(goIn);
-    });
+  function letIn(): void {
+    for (const lane of [known, strangers]) {
+      while (inside < limits.concurrent) {
+        const next = lane.takeNext();
+        if (next === undefined) break;
+        inside += 1;
+        next();
+      }
+    }
   }
 
-  return async () => {
-    if (inside < concurrent) inside += 1;
-    else if (waiting.size < waitingLimit) await wait();
-    else throw new GateClosed(`${waiting.size} are waiting already`);
-    return leave;
+  return async ({ source, isKnown = false } = {}) => {
+    const lane = source === undefined || isKnown ? known : strangers;
+    const entered = lane.wait(source);
+    letIn();
+    await entered;
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      inside -= 1;
+      lane.leave(source);
+      letIn();
+    };
+  };
+}
+
+interface Lane {
+  /** Resolves when `takeNext` has given this asker a place. */
+  wait(source: string | undefined): Promise<void>;
+  /** Takes the place of whose turn it is, and returns how to tell them. */
+  takeNext(): (() => void) | undefined;
+  leave(source: string | undefined): void;
+}
+
+function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateLimits): Lane {
+  /** The first one is next. A source that had its turn goes to the end. */
+  const queues = new Map<string | undefined, Set<() => void>>();
+  const insideOf = new Map<string | undefined, number>();
+  let inside = 0;
+  let waiting = 0;
+
+  const hasRoom = (source: string | undefined) =>
+    source === undefined || (insideOf.get(source) ?? 0) < perSource.concurrent;
+
+  function remove(source: string | undefined, goIn: () => void): void {
+    const queue = queues.get(source);
+    if (!queue?.delete(goIn)) return;
+    waiting -= 1;
+    if (queue.size === 0) queues.delete(source);
+  }
+
+  return {
+    wait(source) {
+      const queue = queues.get(source) ?? new Set();
+      const limit = source === undefined ? waitingLimit : perSource.waiting;
+      if (queue.size >= limit || waiting >= waitingLimit)
+        return Promise.reject(new GateClosed(`${queue.size} are waiting already`));
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          remove(source, goIn);
+          reject(new GateClosed(`no place got free within ${waitMs} ms`));
+        }, waitMs);
+        const goIn = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        queue.add(goIn);
+        queues.set(source, queue);
+        waiting += 1;
+      });
+    },
+    takeNext() {
+      if (inside >= perLane) return undefined;
+      for (const [source, queue] of queues) {
+        if (!hasRoom(source)) continue;
+        const [next] = queue;
+        if (next === undefined) continue;
+        queues.delete(source);
+        queues.set(source, queue);
+        remove(source, next);
+        inside += 1;
+        insideOf.set(source, (insideOf.get(source) ?? 0) + 1);
+        return next;
+      }
+      return undefined;
+    },
+    leave(source) {
+      inside -= 1;
+      const left = (insideOf.get(source) ?? 1) - 1;
+      if (left > 0) insideOf.set(source, left);
+      else insideOf.delete(source);
+    },
   };
 }

@@ -5,8 +5,11 @@
  * however slow the answer was. A failure is never kept.
  */
 export interface LookupCache<T> {
-  /** The remembered value, or what `ask` finds; undefined means that there is none. */
-  find(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined>;
+  /**
+   * The remembered value, or what `ask` finds; undefined means that there is none. Only those wait for one question who ask for the same
+   * source: a question that has to wait, for all that its source asks, must not hold up another source.
+   */
+  find(key: string, ask: () => Promise<T | undefined>, source?: string): Promise<T | undefined>;
 }
 
 export interface LookupCacheOptions<T> {
@@ -31,14 +34,15 @@ export function createLookupCache<T>({ maxEntries, keepMs, now }: LookupCacheOpt
   }
 
   return {
-    async find(key, ask) {
+    async find(key, ask, source = '') {
       const nowMs = now().getTime();
       const kept = found.get(key, nowMs) ?? missing.get(key, nowMs);
       if (kept) return kept.value;
-      const pending = inFlight.get(key);
+      const question = `${source} ${key}`;
+      const pending = inFlight.get(question);
       if (pending) return pending;
-      const asking = askAndKeep(key, ask).finally(() => inFlight.delete(key));
-      inFlight.set(key, asking);
+      const asking = askAndKeep(key, ask).finally(() => inFlight.delete(question));
+      inFlight.set(question, asking);
       return asking;
     },
   };
