@@ -16,6 +16,7 @@ import {
   size,
   subscriberId,
   text,
+  token,
   url,
   type Values,
 } from './settings.ts';
@@ -39,6 +40,9 @@ export const settings = {
     'address of the local trigger, which takes unsigned requests: nobody else may reach it',
   ),
   PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
+  PUBLISHER_TRIGGER_TOKEN: token(
+    'token that the local trigger asks for; off asks for none; empty means one that is made at first start, in PUBLISHER_DIR/trigger-token',
+  ),
   CONSOLE_HOST: text(
     '127.0.0.1',
     "address of the operator's API, which takes unsigned requests: nobody else may reach it",

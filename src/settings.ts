@@ -222,6 +222,11 @@ export function seed(about: string): Kind<string | undefined> {
   return { ...optional(matching(canonical, form, '', about)), secret: true };
 }
 
+export function token(about: string): Kind<string | undefined> {
+  const form = 'off, or a token of 16 or more letters, digits and . _ ~ + / -';
+  return { ...optional(matching(/^(?:off|[A-Za-z0-9._~+/-]{16,}=*)$/, form, '', about)), secret: true };
+}
+
 /** A text of one form, which `form` says in words. */
 function matching(pattern: RegExp, form: string, fallback: string, about: string): Kind<string> {
   return {

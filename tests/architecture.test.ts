@@ -23,6 +23,7 @@ const leaves = [
   'group.ts',
   'own-text.ts',
   'recent.ts',
+  'secret-file.ts',
   'start-or-close.ts',
   'logger.ts',
   'metrics.ts',

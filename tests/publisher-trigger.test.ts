@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenHeader } from '../src/cli/trigger-client.ts';
 import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import {
@@ -31,7 +32,7 @@ async function entryOf(catalogId: string, index = defaultIndex) {
 
 /** The status that a request with this Host header gets. */
 async function triggerAs(host: string, request: object): Promise<number | undefined> {
-  const headers = { host, 'content-type': 'application/json' };
+  const headers = { host, 'content-type': 'application/json', ...tokenHeader(publisher.config) };
   const sent = httpRequest(`${publisher.config.triggerUrl}/catalog/publish`, { method: 'POST', headers });
   sent.end(JSON.stringify(request));
   const [response] = await once(sent, 'response');

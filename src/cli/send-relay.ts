@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { Callback } from '../delivery/await-callback.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { actions } from '../protocol/actions.ts';
@@ -10,7 +11,7 @@ import {
   type ListenerOptions,
   listenForCallback,
 } from './send-callback.ts';
-import { triggerAnswers } from './trigger-client.ts';
+import { tokenAdvice, tokenHeader, triggerAnswers } from './trigger-client.ts';
 
 // Where a command waits for its callback: at an address of its own, or, when it speaks for the publisher of this machine and that one runs,
 // through it, because callbacks to the publisher come to where it listens.
@@ -32,29 +33,28 @@ export async function openListener({
   const isPublisher =
     identityOf(self.subscriberId, REGISTRY_NAME) === identityOf(identities.publisher.id, REGISTRY_NAME);
   const isRelayed = isPublisher && !given.listen && draft.action?.callback === actions.onPublish.name;
-  if (isRelayed && (await triggerAnswers(config, client)))
-    return waitThroughPublisher(identities.publisher.url, `${config.triggerUrl}/callbacks`, client);
+  if (isRelayed && (await triggerAnswers(config, client))) return waitThroughPublisher(config, client);
   return listenForCallback({ ...options, address: address.listen() });
 }
 
-function waitThroughPublisher(url: string, waitingUrl: string, client: GuardedClient): CallbackListener {
+function waitThroughPublisher(config: Config, client: GuardedClient): CallbackListener {
+  const waitingUrl = `${config.triggerUrl}/callbacks`;
+  const headers = { 'content-type': 'application/json', ...tokenHeader(config) };
   let place = '';
   const ask = async (
     method: 'GET' | 'POST',
     address: string,
     options: { body?: string; timeoutMs: number },
   ) => {
-    const headers = { 'content-type': 'application/json' };
     const limits = { maxBytes: maxCallbackBytes, operatorConfigured: true };
     const answer = await client.request(address, { method, headers, ...limits, ...options });
     if (answer.status < 300) return answer;
-    throw new CommandError(
-      `The publisher of this machine cannot wait for the callback: it answered ${answer.status}.`,
-    );
+    const refusal = `The publisher of this machine cannot wait for the callback: it answered ${answer.status}.`;
+    throw new CommandError(answer.status === 401 ? `${refusal} ${tokenAdvice(config)}` : refusal);
   };
   return {
     action: actions.onPublish.name,
-    url,
+    url: config.identities.publisher.url,
     async expect({ messageId = '', authorization, digest, url: asked }) {
       place = `${waitingUrl}/${encodeURIComponent(messageId)}`;
       const body = JSON.stringify({ messageId, authorization, digest, url: asked });

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
 import { CommandError } from './command.ts';
 import { readRefusal } from './send-report.ts';
 
@@ -39,7 +40,7 @@ export async function askTrigger(
     const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
     const { status, body } = await client.request(`${config.triggerUrl}/catalog/publish?${query}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...tokenHeader(config) },
       body: JSON.stringify(request),
       timeoutMs: publishMs,
       maxBytes: maxAnswerBytes,
@@ -48,7 +49,8 @@ export async function askTrigger(
     const answer = parseJson(body);
     if (status !== 200) {
       const { code, reason } = readRefusal(answer);
-      throw new CommandError(`The publisher refused this, ${status} ${code}: ${reason}`);
+      const advice = status === 401 ? ` ${tokenAdvice(config)}` : '';
+      throw new CommandError(`The publisher refused this, ${status} ${code}: ${reason}${advice}`);
     }
     return answer as unknown as TriggerAnswer;
   } catch (error) {
@@ -58,4 +60,28 @@ export async function askTrigger(
   } finally {
     await client.close();
   }
+}
+
+/** Nothing where there is no token: the publisher that runs may ask for none. */
+export function tokenHeader(config: Config): Record<string, string> {
+  try {
+    const token = findTriggerToken(config);
+    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new CommandError(
+      `A publisher runs on this machine, and the token of its trigger cannot be read: ${reason}. ` +
+        'Run this as the user that runs the publisher, or set PUBLISHER_TRIGGER_TOKEN.',
+      error,
+    );
+  }
+}
+
+/** For a publisher that did not take the token of this command, or got none. */
+export function tokenAdvice(config: Config): string {
+  const { PUBLISHER_TRIGGER_TOKEN: given } = config;
+  if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';
+  if (given !== undefined) return 'This command sent what PUBLISHER_TRIGGER_TOKEN says here.';
+  const done = findTriggerToken(config) === undefined ? 'found none in' : 'sent the one in';
+  return `This command ${done} ${tokenFile(config)}: set PUBLISHER_DIR as the publisher has it, or PUBLISHER_TRIGGER_TOKEN; a new file counts once the publisher was restarted.`;
 }

@@ -26,7 +26,10 @@ export function warnIfReachable({ host, what }: LocalServer, logger: Logger): vo
   );
 }
 
-function refuseStrangers({ headers, hostname }: FastifyRequest, { host, what }: LocalServer): void {
+function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, what }: LocalServer): void {
+  // Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2).
+  if (raw.rawHeaders.filter((name, place) => place % 2 === 0 && /^host$/i.test(name)).length > 1)
+    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
   const telling = Object.keys(headers).find((name) =>
     /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
   );

@@ -23,6 +23,7 @@ import { addFileRoutes } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
 import { placesIn } from './tree.ts';
 import { addTriggerRoute, triggerName } from './trigger.ts';
+import { loadOrCreateTriggerToken } from './trigger-token.ts';
 
 /** What the publisher works with. It has no database: the published directory is its whole state. */
 export interface PublisherContext {
@@ -46,6 +47,7 @@ export async function startPublisherRole(
   const { config, metrics, operations, registry, logger, now } = context;
   const { root } = placesIn(config.publisherDir);
   await mkdir(root, { recursive: true });
+  const token = loadOrCreateTriggerToken(config);
   warnIfReachable({ host: config.PUBLISHER_TRIGGER_HOST, what: triggerName }, logger);
 
   const thread = startPublisherThread(config, logger);
@@ -69,9 +71,8 @@ export async function startPublisherRole(
   });
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {
-    host: config.PUBLISHER_TRIGGER_HOST,
-    nodeId: config.identities.publisher.id,
-    maxBodyBytes: config.TRIGGER_BODY_SIZE_LIMIT,
+    config,
+    token,
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
       const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };

@@ -1,29 +1,31 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { Config } from '../config.ts';
 import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { ClientGone, readBody } from '../http/read-body.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
+import { requireToken } from './trigger-token.ts';
 
-// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned, answered when the work is done.
+// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned but with a token, answered when the work is done.
 
 /** What its operator is told it is. */
 export const triggerName = 'trigger';
 
 export interface TriggerOptions {
-  /** The address that it listens on. */
-  host: string;
-  /** Whose files it publishes. */
-  nodeId: string;
-  maxBodyBytes: number;
+  config: Config;
+  /** Undefined where none is asked for. */
+  token: string | undefined;
   /** @param indexName the index for new catalogs, where the request names one */
   publish(body: Uint8Array, indexName: string | undefined): Promise<TriggerAnswer>;
 }
 
 export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions): void {
-  keepStrangersOut(server, { host: options.host, what: triggerName });
+  const { config, token } = options;
+  keepStrangersOut(server, { host: config.PUBLISHER_TRIGGER_HOST, what: triggerName });
+  if (token !== undefined) requireToken(server, token, config);
   server.register(async (scope) => {
     // The body is for the thread that does the work: here it is neither read nor parsed.
     scope.removeAllContentTypeParsers();
@@ -32,10 +34,10 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
       '/catalog/publish',
       { config: { operation: triggerOperation } },
       async (request, reply) => {
-        refuseForOthers(request.query, options);
+        refuseForOthers(request.query, config.identities.publisher.id);
         const indexName = parseIndexName(request.query);
         try {
-          const body = await readBody(request.raw, { maxBytes: options.maxBodyBytes });
+          const body = await readBody(request.raw, { maxBytes: config.TRIGGER_BODY_SIZE_LIMIT });
           return await options.publish(body, indexName);
         } catch (error) {
           if (error instanceof ClientGone) return reply.hijack();
@@ -60,12 +62,14 @@ type TriggerQuery = Static<typeof TriggerQuery>;
 
 const triggerOperation: PlainOperation = {
   summary: 'Publish catalogs as signed files; retire, pause and resume published ones.',
-  description: 'Local and unsigned. Answers when the files are written.',
+  description:
+    'Local and unsigned, with the bearer token of the trigger. Answers when the files are written.',
   query: TriggerQuery,
   body: TriggerRequest,
   answer: TriggerAnswer,
   answers: {
     400: 'The request is wrong: SCH_… or CTX_…, with details.path. Nothing was published.',
+    401: 'The token is missing or wrong: the message names its file.',
     403: 'It carries an Origin, Forwarded, Via or X-Forwarded header, or a Host that is not this machine.',
     413: 'The body is too large.',
     415: 'The body is not application/json.',
@@ -74,7 +78,7 @@ const triggerOperation: PlainOperation = {
 };
 
 /** Several publishers may run on a machine, and only one of them has a port. */
-function refuseForOthers({ node }: TriggerQuery, { nodeId }: TriggerOptions): void {
+function refuseForOthers({ node }: TriggerQuery, nodeId: string): void {
   if (node === undefined || node === nodeId) return;
   throw new ProtocolError(
     'CTX_INVALID_FIELD',

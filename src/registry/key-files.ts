@@ -1,15 +1,8 @@
-import {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../error-code.ts';
 import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
+import { createSecret, readIfThere } from '../secret-file.ts';
 
 // The signing keys of this machine: seeds in DATA_DIR/keys, readable by their owner alone. Of a subscriber with several keys, the one that
 // signs is named in a file beside them.
@@ -117,27 +110,7 @@ function readSeed(dataDir: string, key: NamedKey): string | undefined {
   return readIfThere(seedFile(dataDir, key));
 }
 
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-}
-
-/** Written whole under another name and then linked: two processes that start at the same moment agree on one key. */
 function createSeed(dataDir: string, key: NamedKey): string {
-  const file = seedFile(dataDir, key);
-  const draft = `${file}.${process.pid}`;
   mkdirSync(join(dataDir, 'keys'), { recursive: true, mode: 0o700 });
-  writeFileSync(draft, `${generateSeed()}\n`, { mode: 0o600 });
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  } finally {
-    unlinkSync(draft);
-  }
-  return readFileSync(file, 'utf8').trim();
+  return createSecret(seedFile(dataDir, key), generateSeed());
 }

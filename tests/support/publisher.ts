@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { tokenHeader } from '../../src/cli/trigger-client.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { startProcess } from '../../src/main.ts';
@@ -55,13 +56,13 @@ export interface HttpAnswer {
 
 /** A request to the trigger; a text goes out as it is. */
 export async function trigger(
-  { triggerUrl }: Config,
+  config: Config,
   body: object | string,
   { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
 ): Promise<HttpAnswer> {
-  const response = await fetch(`${triggerUrl}/catalog/publish${query}`, {
+  const response = await fetch(`${config.triggerUrl}/catalog/publish${query}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...tokenHeader(config), ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   return { status: response.status, body: await response.json() };
