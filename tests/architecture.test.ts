@@ -18,6 +18,7 @@ const layers: readonly (readonly string[])[] = [
 /** Root modules without a layer: anyone may use them, they use nothing of ours but each other. */
 const leaves = [
   'config.ts',
+  'setting-items.ts',
   'settings.ts',
   'error-code.ts',
   'group.ts',

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import type { SubscriptionSetting } from '../config.ts';
 import { actions } from '../protocol/actions.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { SubscriptionId } from '../protocol/shapes.ts';
 import { withoutTrailingSlashes } from '../rules/base-address.ts';
+import type { SubscriptionSetting } from '../setting-items.ts';
 import { type ConfiguredFeed, configureFeeds, type Feed } from '../storage/discovery-feeds.ts';
 import { settleAllPrecedence } from '../storage/discovery-sync.ts';
 import { askService, readAnswer, StepFailed } from './ask-service.ts';

@@ -1,0 +1,48 @@
+import { networkId, subscriberId, url } from './settings.ts';
+
+// The entries of settings that are JSON arrays, checked one by one (config.ts has the settings themselves).
+
+/** An entry of DISCOVERY_SUBSCRIPTIONS. */
+export interface SubscriptionSetting {
+  catalogUrl: string;
+  /** Without it, the service is the signer whose registry record has an address of the same origin. */
+  catalogId?: string;
+  networkIds?: string[];
+  schemaTypes?: string[];
+}
+
+export function readSubscription(item: unknown): SubscriptionSetting {
+  const { catalogUrl, catalogId, networkIds, schemaTypes, ...others } = Object(item) as Record<
+    string,
+    unknown
+  >;
+  const isList = (value: unknown) => value === undefined || (Array.isArray(value) && value.every(isText));
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw new Error(`has an entry with the unknown member "${unknown}"`);
+  if (!isText(catalogUrl) || !/^https?:/.test(String(catalogUrl)) || !URL.canParse(String(catalogUrl)))
+    throw new Error('has an entry whose catalogUrl is no http or https URL');
+  if (catalogId !== undefined && !isText(catalogId))
+    throw new Error('has an entry whose catalogId is no text');
+  if (!isList(networkIds)) throw new Error('has an entry whose networkIds is no array of texts');
+  if (!isList(schemaTypes)) throw new Error('has an entry whose schemaTypes is no array of texts');
+  return item as SubscriptionSetting;
+}
+
+export function readNetworkId(item: unknown): string {
+  return networkId('', '').parse(textOf(item));
+}
+
+export function readNodeName(item: unknown): string {
+  const kind = /^https?:/.test(textOf(item)) ? url('') : subscriberId('', '');
+  return kind.parse(textOf(item));
+}
+
+export function readBaseAddress(item: unknown): string {
+  return url('').parse(textOf(item));
+}
+
+function textOf(item: unknown): string {
+  if (typeof item !== 'string') throw new Error('must be a JSON array of texts');
+  return item;
+}
