@@ -1,9 +1,10 @@
-import { type Config, readConfig, type SubscriptionSetting } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { type Process, startProcess } from '../../src/main.ts';
 import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
 import { publicKeyOf } from '../../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
+import type { SubscriptionSetting } from '../../src/setting-items.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { feedsChannel } from '../../src/storage/discovery-feeds.ts';
 import { registerParticipant } from '../../src/storage/participants.ts';
