@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+
+// The short form of `npm run test:attack`: a few attacks, a few seconds each, and no bounds on time. See tests/attack/run.mjs.
+
+const attacks = ['costly-filters', 'made-up-record-ids', 'stalled-bodies-forged'];
+
+describe('while one attacker does its worst', { timeout: 300_000 }, () => {
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'signpost-attack-rows-'));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('an honest client is refused nothing, by costly filters, by made-up keys of its own name, and by bodies that never end', async () => {
+    const file = join(directory, 'rows.json');
+    const run = promisify(execFile)(
+      process.execPath,
+      ['tests/attack/run.mjs', '--smoke', '--json', file, ...attacks],
+      { env: { PATH: process.env.PATH, ATTACK_DATABASE_URL: inject('databaseUrl') } },
+    );
+    // A broken bound ends it with 1; which one it was stands in the rows.
+    await run.catch(() => undefined);
+    const { rows } = JSON.parse(await readFile(file, 'utf8'));
+    expect(rows.map(({ attack, broken }: Row) => ({ attack, broken }))).toEqual(
+      attacks.map((attack) => ({ attack, broken: [] })),
+    );
+    for (const { during } of rows as Row[]) expect(during.requests).toBeGreaterThan(15);
+  });
+});
+
+interface Row {
+  attack: string;
+  broken: string[];
+  during: { requests: number };
+}

@@ -1,0 +1,8 @@
+// Requests under the name of the honest client, each with another recordId that there is none of.
+import { randomUUID } from 'node:crypto';
+import { guessKeys } from '../guessed-keys.mjs';
+
+export const behindProxy = true;
+
+export const attack = (tools) =>
+  guessKeys(tools, () => ({ subscriberId: tools.people.shopper.id, recordId: `key-${randomUUID()}` }));

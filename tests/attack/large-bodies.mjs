@@ -1,0 +1,15 @@
+// Bodies as large as they may be, and full of members: reading them costs the most.
+
+/** An envelope with so many small members in its context that it has about so many bytes. */
+export function largeJson(bytes, { context, message }) {
+  const member = (index) => `"m${index}":{"a":[1]}`;
+  const parts = [];
+  let size = 0;
+  for (let index = 0; size < bytes - 4_096; index += 1) {
+    const part = member(index);
+    parts.push(part);
+    size += part.length + 1;
+  }
+  const head = JSON.stringify(context).slice(0, -1);
+  return Buffer.from(`{"context":${head},"more":{${parts.join(',')}}},"message":${JSON.stringify(message)}}`);
+}
