@@ -1,6 +1,6 @@
-// What is honestly sold, and what is asked for: 20 shops with 100 kinds of coffee each, all of one provider node.
+// What is honestly sold, and what is asked for: 10 shops with 100 kinds of coffee each, all of one provider node.
 
-const shops = 20;
+const shops = 10;
 const kindsPerShop = 100;
 const roasts = ['light', 'medium', 'dark'];
 const cities = ['Bengaluru', 'Mysuru', 'Hubballi', 'Mangaluru'];

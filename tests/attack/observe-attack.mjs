@@ -15,10 +15,10 @@ const goodInARow = 15;
 const fixedSearches = 200;
 const fixedRounds = 3;
 
-export async function observeAttack(scenes, { name, attack, behindProxy, settings, bounds }) {
+export async function observeAttack(scenes, { name, attack, behindProxy, bounds }) {
   const title = behindProxy ? `${name}, behind a proxy` : name;
   const row = { attack: title, broken: [] };
-  const scene = await scenes.open({ settings: { ...settings, ...attack.settings }, behindProxy });
+  const scene = await scenes.open({ settings: attack.settings, behindProxy });
   try {
     await observe(scene, { name, row, bounds });
     row.memoryMb = Object.fromEntries(
@@ -58,7 +58,7 @@ async function observe(scene, { name, row, bounds }) {
   });
   if (since === Number.POSITIVE_INFINITY) row.broken.push('the attack did not get under way');
   row.told = await attacker.stop();
-  row.recoveryMs = await measureRecovery(scene, perSecond, row.before);
+  row.recoveryMs = await measureRecovery(scene, bounds, row.before);
   row.during = await sumUp(honest, during, bounds);
 
   if (row.during.p99 > bounds.p99Ms) row.broken.push(`discover p99 of ${row.during.p99} ms`);
@@ -102,9 +102,9 @@ function summary(refused) {
 }
 
 /** From the end of the attack until the first of many answers in a row that come as before it; undefined when there are none. */
-async function measureRecovery(scene, perSecond, { p99 }) {
+async function measureRecovery(scene, { perSecond, p99Ms }, { p99 }) {
   const end = performance.now();
-  const usualMs = Math.max(100, p99 * 2);
+  const usualMs = Number.isFinite(p99Ms) ? Math.max(100, p99 * 2) : p99Ms;
   let goodSince;
   let good = 0;
   let seen = 0;

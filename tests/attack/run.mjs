@@ -49,17 +49,15 @@ for (const [option, bound] of Object.entries({
 })) {
   if (values[option] !== undefined) bounds[bound] = Number(values[option]);
 }
-/** Nor does a busy machine turn anybody away. */
-const settings = values.smoke ? { OVERLOAD_EVENT_LOOP_MS: '60000', DISCOVER_TIMEOUT_MS: '30000' } : {};
 
 const rows = [];
-const scenes = await prepareScenes();
+const scenes = await prepareScenes({ inOne: values.smoke });
 try {
   for (const name of positionals.length > 0 ? positionals : known) {
     const attack = await import(`./attacks/${name}.mjs`);
     const variants = attack.behindProxy && !values.smoke ? [false, true] : [false];
     for (const behindProxy of variants) {
-      const row = await observeAttack(scenes, { name, attack, behindProxy, settings, bounds });
+      const row = await observeAttack(scenes, { name, attack, behindProxy, bounds });
       rows.push(row);
       console.error(`test:attack: ${row.attack}: ${row.broken.join('; ') || 'within its bounds'}`);
     }

@@ -22,9 +22,13 @@ export const registryName = 'subscribers.beckn.one';
 const network = 'nfh.global/beckn-nodes';
 const attackerHost = '127.0.0.66';
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-const readyMs = 60_000;
+const readyMs = 120_000;
 
-export async function prepareScenes() {
+/** A busy machine is no reason to turn anybody away, where nothing is measured. */
+export const patientSettings = { OVERLOAD_EVENT_LOOP_MS: '60000', DISCOVER_TIMEOUT_MS: '60000' };
+
+/** `inOne`: all attacks get the same scene, one after the other; for a short run. */
+export async function prepareScenes({ inOne = false } = {}) {
   const closers = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -46,12 +50,11 @@ export async function prepareScenes() {
     const honest = await startHonestClient(people);
     closers.push(() => honest.close());
     const home = { dataDir, people, honest };
-    const first = await openScene(home, template, {});
-    try {
-      await honest.publishMarket(first);
-    } finally {
-      await first.close();
-    }
+    const first = await openScene(home, template, { settings: patientSettings });
+    closers.push(first.close);
+    await honest.publishMarket(first);
+    if (inOne) return { open: async () => ({ ...first, close: async () => {} }), close };
+    await first.close();
     const copy = () =>
       createDatabase(postgres.url, `${template.name}_${Date.now()}`, `template ${template.name}`);
     const twinPort = ports.at(-1);
