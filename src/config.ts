@@ -166,10 +166,22 @@ export const settings = {
   CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
   CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
   CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', { unit: 'days', min: 1 }),
-  DISCOVER_TIMEOUT_MS: integer(5000, 'how long the evaluation of one discover may take', {
-    unit: 'milliseconds',
-    min: 10,
-    max: 600_000,
+  DISCOVER_TIMEOUT_MS: integer(
+    5000,
+    'how long a discover may take from its arrival, its wait for a turn included',
+    {
+      unit: 'milliseconds',
+      min: 10,
+      max: 600_000,
+    },
+  ),
+  DISCOVER_CONCURRENCY: integer(
+    10,
+    'searches at a time, per process; while others ask, one identity has at most half of them',
+    { min: 2, max: 500 },
+  ),
+  DISCOVER_WAITING: integer(100, 'searches of one identity that may wait; more get NET_OVERLOADED', {
+    min: 1,
   }),
   ACCEPT_POSTFIX_FILTERS: flag(
     true,

@@ -8,6 +8,8 @@ export interface ThreadTask {
   input: unknown;
 }
 
+/** A task has begun; then what came of it. */
+export type ThreadMessage = 'started' | ThreadResult;
 export type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
 
 parentPort?.on('message', async (task: ThreadTask) => {
@@ -18,6 +20,7 @@ async function perform({ module, name, input }: ThreadTask): Promise<ThreadResul
   try {
     const work = (await import(module))[name];
     if (typeof work !== 'function') throw new Error(`${module} exports no function "${name}"`);
+    parentPort?.postMessage('started' satisfies ThreadMessage);
     return { value: await work(input) };
   } catch (error) {
     return { error: describe(error) };

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { patienceMs } from '../tests/support/patience.ts';
+import { DeadlineExceeded, NoTurn } from './fair-turns.ts';
 import { silentLogger } from './logger.ts';
-import { createThreadPool, DeadlineExceeded, type ThreadPool } from './thread-pool.ts';
+import { createThreadPool, type ThreadPool } from './thread-pool.ts';
 
 // Tasks whose only job is to succeed, fail, hang or die.
 const tasks = `
@@ -72,6 +74,23 @@ describe('a thread pool', () => {
     expect(await Promise.all([run('double', 1), run('double', 2), run('double', 3)])).toEqual([2, 4, 6]);
   });
 
+  it('gives an identity a thread while the tasks of another one hold all, and many more of those wait', async () => {
+    pool = createThreadPool({ size: 2, logger: silentLogger() });
+    const flood = Array.from({ length: 20 }, () => run('spin', undefined, 2 * patienceMs, 'flood'));
+    const outcomes = Promise.allSettled(flood);
+    expect(await run('double', 4, patienceMs, 'modest')).toBe(8);
+    await pool.close();
+    await outcomes;
+  });
+
+  it('tells a task that got no thread from one that took too long', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const [running, waiting] = [run('spin', undefined, 300), run('double', 1, 100)];
+    await expect(waiting).rejects.toThrow(NoTurn);
+    await expect(running).rejects.not.toThrow(NoTurn);
+    await expect(running).rejects.toThrow(DeadlineExceeded);
+  });
+
   it('counts the wait for a free thread, without ending the thread of another task', async () => {
     pool = createThreadPool({ size: 1, logger: silentLogger() });
     const thread = await run('whoAmI');
@@ -102,6 +121,6 @@ describe('a thread pool', () => {
   });
 });
 
-function run(name: string, input?: unknown, deadlineMs = 5000): Promise<unknown> {
-  return pool.run({ module, name, input, deadlineMs });
+function run(name: string, input?: unknown, deadlineMs = 5000, owner?: string): Promise<unknown> {
+  return pool.run({ module, name, input, deadlineMs, owner });
 }

@@ -1,12 +1,16 @@
 import { Worker } from 'node:worker_threads';
+import { createTurns, DeadlineExceeded } from './fair-turns.ts';
 import type { Logger } from './logger.ts';
-import type { ThreadResult } from './thread-entry.ts';
+import type { ThreadMessage } from './thread-entry.ts';
 
-// Threads for work that would stop everything else: filters, geometry, canonical forms and checks of large documents. A task that does
-// not end in time is ended together with its thread; the others go on, and the next task gets a new thread.
+// Threads for work that would stop everything else: filters, geometry, canonical forms and checks of large documents. They are given out
+// fairly among those for whom they work (fair-turns.ts). A task that does not end in time is ended together with its thread; the others go
+// on, and the next task gets a new thread.
+
+export { DeadlineExceeded } from './fair-turns.ts';
 
 export interface ThreadPool {
-  /** Rejects with DeadlineExceeded when there is no result in time, counted from this call. */
+  /** Rejects with DeadlineExceeded when there is no result in time, counted from this call: with NoTurn when no thread was free. */
   run<T>(task: Task): Promise<T>;
   /** Ends all threads; what is still under way or waiting is rejected. */
   close(): Promise<void>;
@@ -21,24 +25,19 @@ export interface Task {
   /** Parts of the input that are handed over instead of copied. */
   transfer?: readonly ArrayBuffer[];
   deadlineMs: number;
-}
-
-export class DeadlineExceeded extends Error {
-  override readonly name = 'DeadlineExceeded';
+  /** A thread is waited for no longer than this. */
+  waitMs?: number;
+  /** The identity that the work is done for; none: the process itself. */
+  owner?: string;
+  /** Told at the end how long it waited for its turn, and how long it ran. */
+  onEnd?(times: { waitedMs: number; ranMs: number }): void;
 }
 
 export function createThreadPool({ size, logger }: { size: number; logger: Logger }): ThreadPool {
-  const waiting: Job[] = [];
+  const turns = createTurns({ size });
   const idle: Worker[] = [];
   const busy = new Map<Worker, Job>();
-  let closed = false;
-
-  function assign(): void {
-    while (waiting.length > 0 && busy.size < size) {
-      const job = waiting.shift();
-      if (job) start(job, idle.pop() ?? hire());
-    }
-  }
+  let closed: Error | undefined;
 
   function start(job: Job, thread: Worker): void {
     busy.set(thread, job);
@@ -55,8 +54,12 @@ export function createThreadPool({ size, logger }: { size: number; logger: Logge
 
   function hire(): Worker {
     const thread = new Worker(new URL(builtUrl(new URL(`./thread-entry${ownSuffix}`, import.meta.url).href)));
-    thread.on('message', (result: ThreadResult) => {
+    thread.on('message', (result: ThreadMessage) => {
       const job = busy.get(thread);
+      if (result === 'started') {
+        if (job) job.startedAt = performance.now();
+        return;
+      }
       finish(thread, () =>
         'value' in result ? job?.resolve(result.value) : job?.reject(rebuild(result.error)),
       );
@@ -70,9 +73,9 @@ export function createThreadPool({ size, logger }: { size: number; logger: Logge
   function finish(thread: Worker, answer: () => void): void {
     if (!busy.delete(thread)) return;
     thread.unref();
-    idle.push(thread);
+    if (idle.length < size) idle.push(thread);
+    else void thread.terminate(); // it was one beyond the size
     answer();
-    assign();
   }
 
   function dismiss(thread: Worker, reason: Error): void {
@@ -82,48 +85,57 @@ export function createThreadPool({ size, logger }: { size: number; logger: Logge
     if (place >= 0) idle.splice(place, 1);
     void thread.terminate();
     job?.reject(reason);
-    assign();
   }
 
   function expire(job: Job): void {
-    const error = new DeadlineExceeded(`${job.task.name} took longer than ${job.task.deadlineMs} ms`);
-    const place = waiting.indexOf(job);
-    if (place >= 0) {
-      waiting.splice(place, 1);
-      job.reject(error);
-      return;
-    }
+    const { name, deadlineMs } = job.task;
     const [thread] = [...busy].find(([, current]) => current === job) ?? [];
-    logger.warn(
-      { task: job.task.name, deadlineMs: job.task.deadlineMs },
-      'ended a thread that took too long',
-    );
-    if (thread) dismiss(thread, error);
+    logger.warn({ task: name, deadlineMs }, 'ended a thread that took too long');
+    if (!thread) return;
+    dismiss(thread, new DeadlineExceeded(`${name} took longer than ${deadlineMs} ms`));
+    // The next task does not wait until a thread has started.
+    if (!closed && idle.length + busy.size < size) {
+      const next = hire();
+      next.unref();
+      idle.push(next);
+    }
+  }
+
+  async function perform(task: Task, endsAt: number, waitedMs: number): Promise<unknown> {
+    if (closed) throw closed;
+    let timer: NodeJS.Timeout | undefined;
+    let job: Job | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        job = { task, resolve, reject };
+        timer = setTimeout(expire, endsAt - performance.now(), job);
+        start(job, idle.pop() ?? hire());
+      });
+    } finally {
+      clearTimeout(timer);
+      // What comes before a new thread has loaded its module is neither.
+      const ranMs = job?.startedAt === undefined ? 0 : performance.now() - job.startedAt;
+      task.onEnd?.({ waitedMs, ranMs });
+    }
   }
 
   return {
-    run<T>(task: Task): Promise<T> {
-      if (closed) return Promise.reject(new Error('the thread pool is closed'));
-      return new Promise<T>((resolve, reject) => {
-        const timer = setTimeout(() => expire(job), task.deadlineMs);
-        const settled =
-          <V>(settle: (value: V) => void) =>
-          (value: V) => {
-            clearTimeout(timer);
-            settle(value);
-          };
-        const job: Job = { task, resolve: settled((value) => resolve(value as T)), reject: settled(reject) };
-        waiting.push(job);
-        assign();
-      });
+    async run<T>(task: Task): Promise<T> {
+      const askedAt = performance.now();
+      const turn = await turns.take(task.owner, task.waitMs ?? task.deadlineMs);
+      const waitedMs = performance.now() - askedAt;
+      try {
+        return (await perform(task, askedAt + task.deadlineMs, waitedMs)) as T;
+      } finally {
+        turn.end();
+      }
     },
 
     async close() {
-      closed = true;
-      const reason = new Error('the thread pool is closed');
-      for (const job of waiting.splice(0)) job.reject(reason);
+      closed = new Error('the thread pool is closed');
+      turns.close(closed);
       const threads = [...idle, ...busy.keys()];
-      for (const thread of threads) dismiss(thread, reason);
+      for (const thread of threads) dismiss(thread, closed);
       await Promise.all(threads.map((thread) => thread.terminate()));
     },
   };
@@ -133,6 +145,7 @@ interface Job {
   task: Task;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
+  startedAt?: number;
 }
 
 function rebuild({ message, ...members }: Record<string, unknown>): Error {

@@ -21,6 +21,7 @@ const leaves = [
   'setting-items.ts',
   'settings.ts',
   'error-code.ts',
+  'fair-turns.ts',
   'group.ts',
   'own-text.ts',
   'recent.ts',

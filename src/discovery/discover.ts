@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type KeepPromise, rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
+import { createTurns, type Turns } from '../fair-turns.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
@@ -22,21 +23,23 @@ import { findNearMisses, type NearMiss } from './query/near-misses.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
-type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise };
+type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise; turns: Turns };
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: DiscoverContext,
+  context: Omit<DiscoverContext, 'turns'>,
 ): void {
-  const handler = (request: Discover) => discover(context, request);
+  const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
+  const turns = createTurns({ size, maxWaiting });
+  const handler = (request: Discover) => discover({ ...context, turns }, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true });
 }
 
 /** As a rule nothing has changed since the search before: only when an answer is stored, the database is asked whether that is so. */
 async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
-  const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS);
+  const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS, request.arrivedAt);
   try {
     return await search(context, request, { trusting: true, deadline });
   } catch (error) {
@@ -52,7 +55,7 @@ async function search(
 ): Promise<Answer> {
   const { config, metrics } = context;
   const destination = callbackAddress(request, actions.onDiscover, config);
-  const found = await evaluateIntent(context, request.message, request.context, options);
+  const found = await inTurn(context, request, options);
   const isFound = found.answer.resourceCount > 0;
   const answer = await (isFound
     ? promise(context, request, found, destination)
@@ -61,6 +64,23 @@ async function search(
     .counter('signpost_discovers_total', 'Evaluated intents, by whether something was found', ['found'])
     .inc({ found: String(isFound) });
   return answer;
+}
+
+/** Searches share the database and this process's one thread: they are given out fairly among those who ask. */
+async function inTurn(
+  context: DiscoverContext,
+  { identity: owner, message, context: scope }: Discover,
+  options: { trusting: boolean; deadline: Deadline },
+): Promise<Evaluation> {
+  const { deadline } = options;
+  const askedAt = performance.now();
+  const turn = await withinDeadline(deadline, () => context.turns.take(owner, deadline.turnMs()));
+  deadline.spent.waitingMs += performance.now() - askedAt;
+  try {
+    return await evaluateIntent(context, message, scope, { ...options, owner });
+  } finally {
+    turn.end();
+  }
 }
 
 async function promise(
@@ -100,20 +120,19 @@ async function tellNothing(
   const { database, logger } = context;
   if (trust) {
     const inTime = withinTime(database, deadline.remainingMs);
-    if (!(await withinDeadline(neitherPart, () => isTrustHeld(inTime, trust)))) throw new TrustLost();
+    if (!(await withinDeadline(deadline, () => isTrustHeld(inTime, trust)))) throw new TrustLost();
   }
-  const { message, context: scope } = request;
+  const { message, context: scope, identity: owner } = request;
   const misses =
-    total > 0 ? [beyondTheLast(total)] : await findNearMisses(context, { message, scope, deadline, trace });
+    total > 0
+      ? [beyondTheLast(total)]
+      : await findNearMisses(context, { message, scope, deadline, trace, owner });
   if (misses.length > 0)
     logger.info({ messageId: scope.messageId, misses }, 'nothing was found; this came close');
   const answer = { status: 202, body: JSON.stringify(nothingFound(scope.messageId, misses)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;
 }
-
-/** The database takes long, not what the intent asks. */
-const neitherPart = { filters: false, spatial: false };
 
 function beyondTheLast(total: number): NearMiss {
   return { says: `The offset is beyond the last of ${total} that match.`, path: '$.message.offset' };

@@ -151,7 +151,10 @@ async function serve<A extends Action>(
 ): Promise<FastifyReply> {
   const { service } = route;
   const receivedAt = service.now?.() ?? new Date();
-  const progress: Progress = { raw, receivedAt, body: nothing, source: sourceOf(raw.ip) };
+  const progress: Progress = {
+    ...{ raw, receivedAt, body: nothing, source: sourceOf(raw.ip) },
+    arrivedAt: performance.now(),
+  };
   let answer: Answer;
   requestsInHand += 1;
   try {
@@ -199,6 +202,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
     progress: service.bodyProgress ?? defaultBodyProgress,
   };
   progress.body = await readBody(raw.raw, reading);
+  progress.arrivedAt = performance.now();
   const signed = { body: progress.body, amongOthers: requestsInHand > 1 };
   progress.caller = await verifySigner(service, action, signer, signed);
 

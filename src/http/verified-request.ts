@@ -33,6 +33,8 @@ export interface VerifiedRequest<A extends Action = Action> {
   query: A['query'] extends TSchema ? Static<A['query']> : undefined;
   rawBody: Buffer;
   receivedAt: Date;
+  /** When its last byte came, as performance.now() gives it. */
+  arrivedAt: number;
   /** Path and query as they came. */
   url: string;
   /** Under which an accepted request is remembered; undefined for actions that are not. */
@@ -47,6 +49,7 @@ export interface ReceivedRequest {
   raw: FastifyRequest;
   receivedAt: Date;
   body: Buffer;
+  arrivedAt: number;
   /** The body, where it was read before. */
   json?: Json;
 }
@@ -63,7 +66,7 @@ export function readRequest<A extends Action>(
   received: ReceivedRequest,
   { header, identity, record, digest }: AuthenticatedCaller,
 ): VerifiedRequest<A> {
-  const { raw, body, receivedAt } = received;
+  const { raw, body, receivedAt, arrivedAt } = received;
   const url = raw.url;
   const envelope = action.body && readEnvelope(action, received);
   const query = action.query && parseQuery(action.query, raw.query as Record<string, unknown>);
@@ -88,6 +91,7 @@ export function readRequest<A extends Action>(
     query: query as VerifiedRequest<A>['query'],
     rawBody: body,
     receivedAt,
+    arrivedAt,
     url,
     key:
       envelope && remembered

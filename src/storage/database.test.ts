@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
+import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
 import { silentLogger } from '../logger.ts';
-import { DeadlineExceeded } from '../thread-pool.ts';
 import { type Database, openDatabase } from './database.ts';
 
 let home: TestDatabase;
@@ -118,6 +118,15 @@ describe('a statement that takes longer than it may', () => {
       const { rows: answer } = await narrow.query('select $1::int as n', [n], { timeoutMs: 5_000 });
       expect(answer).toEqual([{ n }]);
     }
+    await narrow.close();
+  });
+
+  it('is not waited for when no connection becomes free for it, and the connection serves the next one', async () => {
+    const narrow = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
+    await narrow.transaction(() =>
+      expect(narrow.query('select 1', [], { timeoutMs: 50 })).rejects.toThrow(NoTurn),
+    );
+    expect((await narrow.query('select 2 as n', [], { timeoutMs: 5_000 })).rows).toEqual([{ n: 2 }]);
     await narrow.close();
   });
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { DeadlineExceeded } from '../thread-pool.ts';
 import {
   asUnavailable,
   connectionSettings,
@@ -45,7 +45,7 @@ export interface Queryable {
 export interface QueryOptions {
   /** Each connection keeps the statement's plan: for texts of which there are few, and which are asked often. */
   prepared?: boolean;
-  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded. */
+  /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded; with NoTurn where no connection became free. */
   timeoutMs?: number;
 }
 
@@ -116,9 +116,9 @@ export async function openDatabase(
   const hints = createHints(url, logger);
   /** Something was refused since the last time that a write was seen to succeed. */
   let doubtful = false;
-  const watched = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const watched = async <T>(work: (client: pg.PoolClient) => Promise<T>, waitMs?: number): Promise<T> => {
     try {
-      return await withConnection(pool, work);
+      return await withConnection(pool, work, waitMs);
     } catch (error) {
       doubtful ||= error instanceof DatabaseUnavailable;
       throw error;
@@ -126,12 +126,16 @@ export async function openDatabase(
   };
 
   return {
-    query: (text, values, options) =>
-      watched((client) =>
-        options?.timeoutMs === undefined
-          ? run(client, text, values, options)
-          : inTime(client, apart, options.timeoutMs, () => run(client, text, values, options)),
-      ),
+    query(text, values, options) {
+      const end = performance.now() + (options?.timeoutMs ?? 0);
+      return watched(
+        (client) =>
+          options?.timeoutMs === undefined
+            ? run(client, text, values, options)
+            : inTime(client, apart, end - performance.now(), () => run(client, text, values, options)),
+        options?.timeoutMs,
+      );
+    },
 
     async transaction(work, { isolation = 'read committed' } = {}) {
       for (let attempt = 1; ; attempt++) {
@@ -174,8 +178,12 @@ export async function openDatabase(
 }
 
 /** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
-async function withConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await lend(pool);
+async function withConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  waitMs?: number,
+): Promise<T> {
+  const client = await (waitMs === undefined ? lend(pool) : lendWithin(pool, waitMs));
   let broken: Error | undefined;
   try {
     return await work(client);
@@ -194,6 +202,23 @@ async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
     return await pool.connect();
   } catch (error) {
     throw new DatabaseUnavailable(error);
+  }
+}
+
+/** A connection that comes too late goes back at once. */
+async function lendWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
+  const lent = lend(pool);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      lent.then((client) => client.release()).catch(() => undefined);
+      reject(new NoTurn(`no connection became free within ${waitMs} ms`));
+    }, waitMs);
+  });
+  try {
+    return await Promise.race([lent, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -11,6 +11,8 @@ export interface Search {
   /** Its statements end with the deadline. */
   database: Queryable;
   threads: ThreadPool;
+  /** The identity that asks; none: the operator. */
+  owner?: string;
   deadline: Deadline;
   trace: Trace;
   /** Counts candidates that the filter looked at, and how many of them passed. */

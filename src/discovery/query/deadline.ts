@@ -1,58 +1,88 @@
+import { DeadlineExceeded, NoTurn } from '../../fair-turns.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
-import { DeadlineExceeded } from '../../thread-pool.ts';
+import type { Task } from '../../thread-pool.ts';
+import type { Search } from './candidates.ts';
 
-/** The time that one evaluation has (DISCOVER_TIMEOUT_MS). */
+/** The time that one evaluation has (DISCOVER_TIMEOUT_MS), and what it went to. */
 export interface Deadline {
+  timeoutMs: number;
   remainingMs(): number;
+  /** How long a turn is waited for: who gets none is told so within the deadline. */
+  turnMs(): number;
   /** Throws when there is no time left. */
   check(): void;
+  spent: Spent;
 }
 
-export function createDeadline(timeoutMs: number): Deadline {
-  const end = performance.now() + timeoutMs;
+interface Spent {
+  /** For a turn: at the search itself, or at a thread. */
+  waitingMs: number;
+  /** In threads. */
+  filterMs: number;
+  spatialMs: number;
+}
+
+/** `startedAt` as performance.now() gives it. */
+export function createDeadline(timeoutMs: number, startedAt = performance.now()): Deadline {
+  const end = startedAt + timeoutMs;
   const remainingMs = () => Math.max(0, Math.ceil(end - performance.now()));
   return {
+    timeoutMs,
     remainingMs,
+    turnMs: () => Math.max(0, remainingMs() - timeoutMs * hardlyShare),
     check() {
       if (remainingMs() === 0) throw new DeadlineExceeded('the evaluation took too long');
     },
+    spent: { waitingMs: 0, filterMs: 0, spatialMs: 0 },
   };
 }
 
-/** An intent that cannot be evaluated in time is answered with the part that it is too costly for. */
-export async function withinDeadline<T>(
-  part: { filters: boolean; spatial: boolean },
-  work: () => Promise<T>,
+/** Evaluates a part of an intent in a thread. */
+export function runInThread<T>(
+  { threads, deadline, owner }: Search,
+  part: 'filterMs' | 'spatialMs',
+  task: Pick<Task, 'module' | 'name' | 'input'>,
 ): Promise<T> {
+  const [waitMs, deadlineMs] = [deadline.turnMs(), deadline.remainingMs()];
+  const onEnd = ({ waitedMs, ranMs }: { waitedMs: number; ranMs: number }) => {
+    deadline.spent.waitingMs += waitedMs;
+    deadline.spent[part] += ranMs;
+  };
+  return threads.run<T>({ ...task, owner, waitMs, deadlineMs, onEnd });
+}
+
+/** Answers an intent that cannot be evaluated in time with what the time went to. */
+export async function withinDeadline<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error;
-    throw tooCostly(part, error);
+    throw tooLate(deadline, error);
   }
 }
 
-/** A too costly filter expression is as bad as an invalid one; there is no code for a geometry that is. */
-function tooCostly(
-  { filters, spatial }: { filters: boolean; spatial: boolean },
-  cause: Error,
-): ProtocolError {
-  if (filters) {
-    return new ProtocolError(
-      'SCH_INVALID_JSONPATH',
-      'The filter is too costly: it was not evaluated in time.',
-      {
-        path: '$.message.intent.filters.expression',
-        cause,
-      },
-    );
+/** A filter is to blame when a good part of the time went to its evaluation, and hardly any to waiting for others. */
+const goodShare = 1 / 4;
+const hardlyShare = 1 / 10;
+const retryAfterSeconds = 2;
+
+function tooLate({ timeoutMs, spent }: Deadline, cause: DeadlineExceeded): ProtocolError {
+  const hasWaited = cause instanceof NoTurn || spent.waitingMs > timeoutMs * hardlyShare;
+  if (hasWaited) {
+    return new ProtocolError('NET_OVERLOADED', 'The search did not get its turn in time. Try again later.', {
+      retryAfterSeconds,
+      cause,
+    });
   }
-  if (spatial) {
-    return new ProtocolError(
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      'The geometry is too costly: it was not evaluated in time.',
-      { path: '$.message.intent.spatial', cause },
-    );
+  if (spent.filterMs > timeoutMs * goodShare) {
+    const path = '$.message.intent.filters.expression';
+    const says = 'The filter is too costly: it was not evaluated in time.';
+    return new ProtocolError('SCH_INVALID_JSONPATH', says, { path, cause });
+  }
+  if (spent.spatialMs > timeoutMs * goodShare) {
+    const path = '$.message.intent.spatial';
+    const says = 'The geometry is too costly: it was not evaluated in time.';
+    return new ProtocolError('NET_TIMEOUT', says, { path, cause });
   }
   return new ProtocolError('NET_TIMEOUT', 'The search was not finished in time.', { cause });
 }

@@ -27,6 +27,8 @@ const maxAttempts = 3;
 export interface EvaluationOptions {
   trusting?: boolean;
   deadline?: Deadline;
+  /** The identity that asks: threads are given out fairly among those. */
+  owner?: string;
 }
 
 export interface Evaluation {
@@ -44,7 +46,7 @@ export async function evaluateIntent(
   { config, database, threads, now }: Evaluator,
   message: DiscoverMessage,
   scope: Pick<Context, 'networkId' | 'schemaContext'>,
-  { trusting = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS) }: EvaluationOptions = {},
+  { trusting = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS), owner }: EvaluationOptions = {},
 ): Promise<Evaluation> {
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
@@ -53,6 +55,7 @@ export async function evaluateIntent(
     plan,
     database: withinTime(database, deadline.remainingMs),
     threads,
+    owner,
     deadline,
     trace,
     count(candidates, passed) {
@@ -60,10 +63,9 @@ export async function evaluateIntent(
       counts.passed += passed;
     },
   };
-  const parts = { filters: plan.filter !== undefined, spatial: plan.spatial.length > 0 };
   // What takes long would often have to be done again.
   const isQuick = plan.filter?.exact !== false;
-  return withinDeadline(parts, async () => {
+  return withinDeadline(deadline, async () => {
     for (let attempt = 1; ; attempt++) {
       const trust = trusting && isQuick && attempt === 1 ? trustMemory(search.database) : undefined;
       if (trust === undefined) await catchUp(search.database);

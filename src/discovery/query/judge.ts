@@ -4,6 +4,7 @@ import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
 import type { Search } from './candidates.ts';
+import { runInThread } from './deadline.ts';
 
 /** What a constraint says of a stored geometry. */
 export interface Judgement {
@@ -18,20 +19,19 @@ const maxInlineShapes = 200_000;
 
 /** Judges stored geometries, in the given order. */
 export async function judge(
-  { threads, deadline }: Search,
+  search: Search,
   constraint: SpatialConstraint,
   stored: readonly Stored[],
 ): Promise<Judgement[]> {
-  deadline.check();
+  search.deadline.check();
   const isShort =
     JSON.stringify(constraint.geometry).length <= maxInlineQuery &&
     stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
   if (isShort) return stored.map(readOnce).map(prepare(constraint));
-  return threads.run<Judgement[]>({
+  return runInThread<Judgement[]>(search, 'spatialMs', {
     module: import.meta.url,
     name: judgeShapes.name,
     input: { constraint, shapes: stored.map(({ shape }) => shape) },
-    deadlineMs: deadline.remainingMs(),
   });
 }
 

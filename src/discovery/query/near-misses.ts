@@ -37,6 +37,8 @@ export interface Missed {
   /** Of the search that found nothing. */
   deadline: Deadline;
   trace: Trace;
+  /** The identity that asked. */
+  owner?: string;
 }
 
 export async function findNearMisses(evaluator: Evaluator, missed: Missed): Promise<NearMiss[]> {
@@ -118,7 +120,7 @@ function wrongRoot(what: string, written: string): string {
 /** Whether the same intent finds something where latitude and longitude change places. */
 async function findSwapped(
   evaluator: Evaluator,
-  { message, scope, deadline }: Missed,
+  { message, scope, deadline, owner }: Missed,
   { filter, spatial }: Plan,
 ): Promise<NearMiss[]> {
   // What is far from a place is found from anywhere; and what takes threads is not evaluated twice.
@@ -134,7 +136,7 @@ async function findSwapped(
     intent: { ...intent, spatial: swapped as (SpatialEntry & { geometry: Geometry })[] },
     limit: 1,
   };
-  const { answer } = await evaluateIntent(evaluator, asked, scope, { deadline });
+  const { answer } = await evaluateIntent(evaluator, asked, scope, { deadline, owner });
   if (answer.resourceCount === 0) return [];
   return [
     {

@@ -5,6 +5,7 @@ import { hasCatalogs, withMembers } from '../../storage/discovery-members.ts';
 import { findSearched } from '../../storage/discovery-searched.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
+import { runInThread } from './deadline.ts';
 import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan-filter.ts';
 
@@ -98,11 +99,10 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
   if (filter.cheap && characters <= maxInlineCharacters) {
     return documents.flatMap((text, place) => (filter.test?.(JSON.parse(text)) ? [place] : []));
   }
-  return search.threads.run<number[]>({
+  return runInThread<number[]>(search, 'filterMs', {
     module: evaluateUrl,
     name: testDocuments.name,
     input: { ...search.plan.filterSource, documents },
-    deadlineMs: search.deadline.remainingMs(),
   });
 }
 
@@ -126,11 +126,10 @@ async function select(
   if (catalogKeys.length === 0) return new Map();
   search.deadline.check();
   const catalogs = await readCatalogTexts(search.database, catalogKeys, search.plan.gate);
-  const places = await search.threads.run<number[][]>({
+  const places = await runInThread<number[][]>(search, 'filterMs', {
     module: evaluateUrl,
     name: selectInCatalogs.name,
     input: { ...search.plan.filterSource, catalogs: catalogs.map(({ texts }) => texts) },
-    deadlineMs: search.deadline.remainingMs(),
   });
   return new Map(
     catalogs.map(({ key, resourceKeys }, index) => [
