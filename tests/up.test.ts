@@ -154,7 +154,7 @@ describe('signpost up', { timeout: 120_000 }, () => {
     expect((await offer('espresso')).notes).toContain(`Verified at ${publicUrl}: 1 catalog as published.`);
     // Only a service that was told just before refuses to be told again.
     expect((await offer('espresso', 'lungo')).notes).toContain(
-      `http://127.0.0.1:${settings.DISCOVERY_PORT} was not told to look sooner: A hint for publisher.signpost.test came just before.`,
+      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was told to look just before; it is told again in `,
     );
   });
 

@@ -1,12 +1,18 @@
+import { parseRetryAfter } from '../delivery/retry-policy.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import type { Logger } from '../logger.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 
 // The change signal (self-hosted spec: Events): after a publish that changed something, the discovery services of CRAWL_HINT_URLS are told to
-// look sooner. They verify everything as always, and find it without a hint too, so that nothing here ever fails a publish.
+// look sooner. They verify everything as always, and find it without a hint too, so that nothing here ever fails a publish. A service takes one hint
+// per node and minute: what is published in the rest of that minute is told when the service says.
 
 const timeoutMs = 3_000;
 const maxAnswerBytes = 64 * 1024;
+const tooManyRequests = 429;
+/** A service that wants to be left alone for longer than this is not told again: it polls by then. */
+const maxWaitMs = 5 * 60_000;
 
 export interface HintOptions {
   /** Base addresses of discovery services, as the operator wrote them. */
@@ -16,19 +22,71 @@ export interface HintOptions {
 }
 
 /** The answer of a publish, with the discovery services that could not be told. */
-export async function withCrawlHints(answer: TriggerAnswer, options: HintOptions): Promise<TriggerAnswer> {
+export function withCrawlHints(answer: TriggerAnswer, options: HintOptions): Promise<TriggerAnswer> {
+  return tellServices(answer, options, async (url) => problemWith(url, await sendHint(url, options)));
+}
+
+export interface CrawlHints {
+  /** As `withCrawlHints`; a service that was told just before is told again later. */
+  tell(answer: TriggerAnswer): Promise<TriggerAnswer>;
+  /** What waits to be told is dropped. */
+  close(): void;
+}
+
+/** The hints of a process that lives on. However much is published meanwhile, a service has one further hint waiting for it. */
+export function createCrawlHints(options: HintOptions & { logger: Logger }): CrawlHints {
+  const waiting = new Map<string, NodeJS.Timeout>();
+
+  async function sendLate(url: string): Promise<void> {
+    waiting.delete(url);
+    const outcome = await sendHint(url, options);
+    // Told by somebody else after us, the service looks after us, too.
+    if (outcome.kind === 'failed') options.logger.warn(problemWith(url, outcome));
+  }
+
+  async function tellOne(url: string): Promise<string | undefined> {
+    const outcome = await sendHint(url, options);
+    if (outcome.kind !== 'too-soon' || outcome.waitMs === undefined) return problemWith(url, outcome);
+    if (!waiting.has(url)) waiting.set(url, setTimeout(sendLate, outcome.waitMs, url).unref());
+    const seconds = Math.ceil(outcome.waitMs / 1_000);
+    return `The discovery service at ${url} was told to look just before; it is told again in ${seconds} s.`;
+  }
+
+  return {
+    tell: (answer) => tellServices(answer, options, tellOne),
+    close() {
+      for (const timer of waiting.values()) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+}
+
+async function tellServices(
+  answer: TriggerAnswer,
+  { urls }: HintOptions,
+  tellOne: (url: string) => Promise<string | undefined>,
+): Promise<TriggerAnswer> {
   const hasChanged = answer.results.some(({ status, unchanged }) => status === 'ACCEPTED' && !unchanged);
   if (!hasChanged) return answer;
-  const problems = await Promise.all(options.urls.map((url) => sendHint(url, options)));
+  const problems = await Promise.all(urls.map(tellOne));
   const warnings = [...(answer.warnings ?? []), ...problems.filter((problem) => problem !== undefined)];
   return warnings.length > 0 ? { ...answer, warnings } : answer;
 }
 
-/** Returns why the hint was not taken, if so. */
-async function sendHint(url: string, { nodeId, client }: HintOptions): Promise<string | undefined> {
-  const notTold = `The discovery service at ${url} was not told to look sooner`;
+type HintOutcome =
+  | { kind: 'taken' }
+  /** The service was told just before. `waitMs` is undefined where it does not say when to come again, or not soon. */
+  | { kind: 'too-soon'; reason: string; waitMs?: number }
+  | { kind: 'failed'; reason: string };
+
+function problemWith(url: string, outcome: HintOutcome): string | undefined {
+  if (outcome.kind === 'taken') return undefined;
+  return `The discovery service at ${url} was not told to look sooner: ${outcome.reason}`;
+}
+
+async function sendHint(url: string, { nodeId, client }: HintOptions): Promise<HintOutcome> {
   try {
-    const { status, body } = await client.request(`${url}/crawl-hints`, {
+    const { status, headers, body } = await client.request(`${url}/crawl-hints`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ nodeId }),
@@ -37,9 +95,13 @@ async function sendHint(url: string, { nodeId, client }: HintOptions): Promise<s
       maxRedirects: 0,
       operatorConfigured: true,
     });
-    return status < 300 ? undefined : `${notTold}: ${readReason(body) ?? `it answers ${status}.`}`;
+    if (status < 300) return { kind: 'taken' };
+    const reason = readReason(body) ?? `it answers ${status}.`;
+    if (status !== tooManyRequests) return { kind: 'failed', reason };
+    const waitMs = parseRetryAfter(headers['retry-after'], new Date());
+    return { kind: 'too-soon', reason, ...(waitMs !== undefined && waitMs <= maxWaitMs && { waitMs }) };
   } catch (error) {
-    return `${notTold}: ${error instanceof Error ? error.message : error}`;
+    return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
   }
 }
 

@@ -15,7 +15,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
 import type { Registration } from '../registry/registration.ts';
 import { startOrClose } from '../start-or-close.ts';
-import { withCrawlHints } from './hint-crawlers.ts';
+import { createCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
 import { type CallbackRelay, createCallbackRelay } from './relay.ts';
 import { startRenewal } from './renewal.ts';
@@ -69,6 +69,14 @@ export async function startPublisherRole(
     ready: async () => ({}),
     requestTimeoutMs: uploadMs,
   });
+  const hints = createCrawlHints({
+    ...{
+      urls: config.CRAWL_HINT_URLS,
+      nodeId: config.identities.publisher.id,
+      client: context.client,
+      logger,
+    },
+  });
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {
     config,
@@ -76,10 +84,7 @@ export async function startPublisherRole(
     publish: async (body, indexName) => {
       const answer = await thread.publish(body, indexName);
       const published = { root, baseUrl: config.catalogBaseUrl, key: currentKey(config) };
-      const hinted = await withCrawlHints(answer, {
-        ...{ urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client: context.client },
-      });
-      return withListingProblems(hinted, published, context.freshRegistry());
+      return withListingProblems(await hints.tell(answer), published, context.freshRegistry());
     },
   });
   const relay = createCallbackRelay();
@@ -89,6 +94,7 @@ export async function startPublisherRole(
   const close = async () => {
     const renewed = renewal.close();
     await Promise.all([trigger.close(), files.close()]);
+    hints.close();
     await thread.close();
     await scanner.close();
     await renewed;
