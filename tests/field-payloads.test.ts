@@ -7,12 +7,13 @@ import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { registerParticipant } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
+import { dataFile } from './support/data-dir.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 
 // Payloads as nodes in the field send them, through `signpost send` into a running service. Some are older than the rules, and are refused
 // for what is wrong with them. (The discover requests among them are for a Discovery Service.)
 
-const folder = '../shared/data/catalogs';
+const folder = dataFile('catalogs');
 const london = 'ev-chargers-london-60.publish.json';
 
 describe.skipIf(!existsSync(folder))('payloads of the field (needs the field payloads)', () => {

@@ -15,10 +15,11 @@ import { renewManifest } from '../src/publisher/keep-manifest.ts';
 import { publishCatalogs } from '../src/publisher/publish.ts';
 import { findDoubtfulPlaces } from '../src/rules/import/doubtful-places.ts';
 import { runCommand } from './support/command.ts';
+import { dataFile } from './support/data-dir.ts';
 import { makeTree, servedFiles, type TestTree } from './support/published-tree.ts';
 
-// From a list of charging stations to signed files that verify, and again without a change. The registers may lie beside the project, in
-// `../shared/data`; they are no part of it.
+// From a list of charging stations to signed files that verify, and again without a change. Real registers are no part of
+// the project.
 
 let directory: string;
 let tree: TestTree;
@@ -45,7 +46,7 @@ describe('a list of charging stations', () => {
   });
 });
 
-const geo = new URL('../../shared/data/geo/', import.meta.url).pathname;
+const geo = `${dataFile('geo')}/`;
 const hasRegisters = existsSync(join(geo, 'ncr-gb-2022.csv'));
 
 describe.skipIf(!hasRegisters)('registers of charging stations (needs the registers)', () => {

@@ -51,7 +51,7 @@ const readyPerSecond = 700;
 
 export async function* run({ repeat }) {
   if (isOfProducts && !products.isThere) {
-    console.error('bench: discover in products is skipped: ../shared/data is not there');
+    console.error('bench: discover in products is skipped: TEST_DATA_DIR does not have them');
     return;
   }
   const asked = [];

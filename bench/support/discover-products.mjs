@@ -1,11 +1,13 @@
-// Real products (Open Food Facts, beside the project in ../shared/data), and the kinds of intents that are measured on them, as in
+// Real products (Open Food Facts, in TEST_DATA_DIR: see CONTRIBUTING.md), and the kinds of intents that are measured on them, as in
 // discover-stations.mjs. They have names in many languages and what is in a hundred grams, and are nowhere.
 import { createReadStream, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { filter, plainPage } from './discover-questions.mjs';
 
-const file = new URL('../../../shared/data/retail/openfoodfacts-2019-products.tsv.gz', import.meta.url);
+const directory = process.env.TEST_DATA_DIR || '../shared/data';
+const file = resolve(directory, 'retail/openfoodfacts-2019-products.tsv.gz');
 
 export const isThere = existsSync(file);
 export const catalogsAtOnce = 1;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
+import { dataFile } from '../../tests/support/data-dir.ts';
 import { registerSchemaCommand } from './schema.ts';
 
 let directory: string;
@@ -190,7 +191,7 @@ describe('signpost schema check', () => {
     });
   });
 
-  const london = '../shared/data/catalogs/ev-chargers-london-60.publish.json';
+  const london = dataFile('catalogs/ev-chargers-london-60.publish.json');
   it.skipIf(!existsSync(london))(
     'finds no fault in the London chargers (needs the field payloads)',
     async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changed } from '../../tests/support/changed.ts';
+import { dataFile } from '../../tests/support/data-dir.ts';
 import { type Action, actions } from './actions.ts';
 import { parseEnvelope } from './envelope.ts';
 import { findFaults } from './validate.ts';
@@ -9,7 +10,7 @@ import { findFaults } from './validate.ts';
  * Payloads as nodes in the field send them, read at the moment that they name. Several are older than the
  * rules: what is wrong with them is known, and must be what we say.
  */
-const folder = '../shared/data/catalogs';
+const folder = dataFile('catalogs');
 const accepted = 'accepted';
 const verdicts: [file: string, verdict: string][] = [
   ['deg__p2p-trading-ies-wave2-uc1__publish-catalog.json', accepted],

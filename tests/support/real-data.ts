@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Catalog, Resource } from '../../src/protocol/catalog.ts';
 import type { Geometry } from '../../src/protocol/geojson.ts';
+import { dataFile } from './data-dir.ts';
 import { chargerContext } from './sample-catalogs.ts';
 
-// Real data may lie beside the project, in `../shared/data`. It is no part of it: a test that wants it skips, saying so by its
-// name, where it is absent. One connector makes one resource; one station makes one provider with one location.
+// Real stations and products as catalogs. One connector makes one resource; one station makes one provider with one location.
 
-const data = new URL('../../../shared/data/', import.meta.url);
 const files = {
-  uk: new URL('geo/ncr-gb-2022.csv', data),
-  delhi: new URL('geo/osm-delhi-ncr-2026-01.geojson', data),
-  products: new URL('retail/openfoodfacts-2019-sample-2000.tsv', data),
+  uk: dataFile('geo/ncr-gb-2022.csv'),
+  delhi: dataFile('geo/osm-delhi-ncr-2026-01.geojson'),
+  products: dataFile('retail/openfoodfacts-2019-sample-2000.tsv'),
 };
 
 export const hasRealData = Object.values(files).every((file) => existsSync(file));

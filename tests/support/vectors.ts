@@ -1,17 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-
-/**
- * Full suites of public test vectors may lie beside the project, in `../shared/data/vectors`. They are no part of it: a
- * test that wants one skips, saying so by its name, where it is absent.
- */
-const vectors = new URL('../../../shared/data/vectors/', import.meta.url);
+import { dataFile } from './data-dir.ts';
 
 export function readVectors<T>(path: string): T | undefined {
-  const file = new URL(path, vectors);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  const text = readVectorText(path);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 export function readVectorText(path: string): string | undefined {
-  const file = new URL(path, vectors);
+  const file = dataFile(`vectors/${path}`);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
