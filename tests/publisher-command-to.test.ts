@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerSendCommand } from '../src/cli/send.ts';
+import { actions } from '../src/protocol/actions.ts';
+import { bodyDigest } from '../src/protocol/digest.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../src/protocol/keys.ts';
 import { registerParticipant } from '../src/storage/participants.ts';
@@ -43,6 +45,30 @@ describe('publish --to a catalog service', () => {
       bppId: network.config.identities.publisher.id,
       bppUri: network.config.identities.publisher.url,
     });
+  });
+
+  it('takes an on_publish that names the request by its whole Authorization value, as a deployed peer does', async () => {
+    const service = await network.actor('peer-service');
+    const answers: number[] = [];
+    service.behave((publish) => {
+      const { messageId, transactionId, bppId, bppUri } = publish.body.context;
+      const requestDigest = { digest: bodyDigest(publish.raw) };
+      const message = { results: [{ catalogId: 'peer-coffee', status: 'ACCEPTED' }] };
+      service
+        .send(actions.onPublish, message, {
+          to: bppUri,
+          context: { messageId, transactionId, bppId, bppUri, requestDigest },
+          answering: publish.authorization,
+        })
+        .then(({ status }) => answers.push(status));
+      return undefined;
+    });
+    const run = await publish(
+      [write('coffee.json', smallCatalog('peer-coffee')), '--to', service.url],
+      settings,
+    );
+    expect(run).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^peer-coffee +ACCEPTED/m) });
+    expect(answers).toEqual([200]);
   });
 
   it('says which catalog was not taken as it is, and why', async () => {

@@ -168,6 +168,7 @@ describe('an index entry', () => {
     ['SCH_INVALID_ENUM', ['catalogType'], 'OTHER'],
     ['SCH_INVALID_FORMAT', ['baseline', 'digest'], 'md5:00'],
     ['SCH_INVALID_FORMAT', ['retiredAt'], 'yesterday'],
+    ['SCH_INVALID_FORMAT', ['retiredAt'], ''],
   ])('%s at %j: %j', (code, at, value) => {
     expect(() => parseIndexEntry(changed(entry, at, value), ['catalogs', 5])).toThrow(
       fault(code, ['catalogs', 5, ...at]),
