@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +12,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from './support/networ
 import { type Provider, startProvider } from './support/provider.ts';
 import { until } from './support/receiver.ts';
 import { kindOf } from './support/tampering.ts';
+import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
 
 // What polling alone finds: nobody gives a hint, and no test makes anything due.
 
@@ -21,6 +24,9 @@ const isHeld = (network: TestNetwork, id: string) => async () =>
 describe('a crawler that polls every second', () => {
   let network: TestNetwork;
   let provider: Provider;
+  /** At an address that DISCOVERY_NODES names. */
+  let place: TamperingProxy;
+  const empty = createServer((_request, response) => response.writeHead(404).end());
   /** What the process logs, as JSON texts. */
   const logged: string[] = [];
 
@@ -31,15 +37,24 @@ describe('a crawler that polls every second', () => {
         done();
       },
     });
-    const settings = { ...crawled, CRAWL_INTERVAL_SECONDS: '1', CRAWL_MIN_INTERVAL_SECONDS: '1' };
-    network = await startNetwork({ settings, logger: pino({ level: 'warn' }, keep) });
+    place = await startTamperingProxy();
+    await new Promise<void>((resolve) => empty.listen(0, '127.0.0.1', resolve));
+    place.passTo(`http://127.0.0.1:${(empty.address() as AddressInfo).port}`);
+    const settings = {
+      ...{ ...crawled, CRAWL_INTERVAL_SECONDS: '1', CRAWL_MIN_INTERVAL_SECONDS: '1' },
+      DISCOVERY_NODES: JSON.stringify([place.url]),
+    };
+    network = await startNetwork({ settings, logger: pino({ level: 'info' }, keep) });
     provider = await startProvider(network, 'provider');
   });
   afterAll(async () => {
     await provider?.stop();
     await network?.close();
+    await place?.stop();
+    empty.close();
   });
 
+  const warnings = () => logged.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40);
   const logLines = async (node: string) => {
     const { rows } = await network.database.query('select from discovery.crawl_log where node = $1', [node]);
     return rows.length;
@@ -52,7 +67,7 @@ describe('a crawler that polls every second', () => {
       true,
     );
     expect(await logLines(provider.identity)).toBe(0);
-    expect(logged.filter((line) => line.includes(provider.identity))).toEqual([]);
+    expect(warnings().filter((line) => JSON.stringify(line).includes(provider.identity))).toEqual([]);
 
     await provider.publish({ message: { catalogs: [catalogOf('first', 0, 3)] } });
     await until(isHeld(network, 'first'), 'its first catalog');
@@ -71,6 +86,23 @@ describe('a crawler that polls every second', () => {
       await until(isHeld(network, 'third'), 'the catalog of a new node');
     } finally {
       await newcomer.stop();
+    }
+  });
+
+  it('looks again at an address of DISCOVERY_NODES without a manifest, says so, and finds what is published there then', async () => {
+    const atPlace = () => logged.filter((line) => line.includes(place.url));
+    await until(() => atPlace().length >= 2, 'the address to be looked at twice');
+    expect(JSON.parse(atPlace()[0] ?? '')).toMatchObject({
+      ...{ level: 30, msg: 'nobody has a manifest at this address of DISCOVERY_NODES yet' },
+    });
+    expect(await logLines('')).toBe(0);
+    const settler = await startProvider(network, 'settler', { networks: [] });
+    try {
+      await settler.publish({ message: { catalogs: [catalogOf('fourth', 0, 3)] } });
+      place.passTo(settler.url);
+      await until(isHeld(network, 'fourth'), 'the catalog of the node at that address');
+    } finally {
+      await settler.stop();
     }
   });
 });

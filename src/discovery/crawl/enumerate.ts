@@ -76,7 +76,8 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
   } catch (error) {
     if (!isReadingFault(error)) throw error;
     if (kind === 'address' && error.code === 'manifest-missing') {
-      // Whoever is there hosts nothing yet.
+      // Whoever is there hosts nothing yet, which is no fault; but the operator wrote the address, and may have mistyped it.
+      context.logger.info({ name }, 'nobody has a manifest at this address of DISCOVERY_NODES yet');
       const dueAt = nextPoll(undefined, polling, moment());
       return settle(database, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
     }
