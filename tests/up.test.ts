@@ -139,7 +139,10 @@ describe('signpost up', { timeout: 120_000 }, () => {
 
   it('does not complain about participants that host nothing', async () => {
     const { said } = await running();
-    expect(said()).not.toMatch(/WARN|ERROR/);
+    // On a machine that is very busy the registry may be late, which has nothing to do with them.
+    const isOurs = (line: string) => !line.includes('the registry could not be asked');
+    const complaints = said().match(/^.*(?:WARN|ERROR).*$/gm) ?? [];
+    expect(complaints.filter(isOurs)).toEqual([]);
     const { out } = await runCommand(registerCrawlCommand, ['crawl', 'log'], {
       ...{ DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings },
     });
