@@ -49,6 +49,8 @@ export interface StartOptions {
   logger: Logger;
   /** Called once the database is there, before any role starts: the demo registers its participants. */
   prepare?: (database: Database) => Promise<void>;
+  /** The clock of its roles. */
+  now?: () => Date;
   /** Aborted, nothing more is started, and what is gets closed; then its reason is thrown. */
   signal?: AbortSignal;
 }
@@ -61,7 +63,7 @@ const firstLookMs = 2_000;
 
 export async function startProcess(
   config: Config,
-  { logger, prepare, signal }: StartOptions,
+  { logger, prepare, signal, now = () => new Date() }: StartOptions,
 ): Promise<Process> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -139,7 +141,7 @@ export async function startProcess(
           metrics,
           operations,
           logger: logger.child({ role: 'catalog' }),
-          now: () => new Date(),
+          now,
         }),
       publisher: async () =>
         startPublisherRole({
@@ -151,7 +153,7 @@ export async function startProcess(
           metrics,
           operations,
           logger: logger.child({ role: 'publisher' }),
-          now: () => new Date(),
+          now,
         }),
       discovery: async () =>
         startDiscoveryRole({
@@ -165,7 +167,7 @@ export async function startProcess(
           metrics,
           operations,
           logger: logger.child({ role: 'discovery' }),
-          now: () => new Date(),
+          now,
         }),
       console: () =>
         startConsoleRole({
@@ -175,7 +177,7 @@ export async function startProcess(
           metrics,
           operations,
           logger: logger.child({ role: 'console' }),
-          now: () => new Date(),
+          now,
         }),
     };
     const roles: RunningRole[] = [];

@@ -141,7 +141,7 @@ describe('an entry that is gone', () => {
     await scene.look();
     const settings = { sources: [{ kind: 'network', name: defaultNetwork }] as const, policy: 'another' };
     await network().database.transaction((tx) =>
-      configureSources(tx, { ...settings, hideUnconfirmed: false }, new Date()),
+      configureSources(tx, { ...settings, hideUnconfirmed: false }),
     );
     await scene.look();
     expect(await scene.served()).toBeUndefined();

@@ -29,7 +29,7 @@ export type Said = { kind: 'nothing' } | { kind: 'no endpoint' } | ({ kind: 'cat
 export type ComposePush = (push: DuePush, send: SendPart, lane: Lane) => Promise<Said>;
 
 export function createComposer(context: CatalogContext): ComposePush {
-  const { database, registry, config, now } = context;
+  const { database, registry, config } = context;
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
   const places = createPlaces({ total: inParts, perParty: Math.ceil(inParts / 4) });
@@ -37,8 +37,8 @@ export function createComposer(context: CatalogContext): ComposePush {
   return async (taken, send, lane) => {
     const { subscriber, catalogKey } = taken;
     const partBytes = taken.record.partBytes ?? maxPartBytes;
-    const retake = () => retakePush(database, taken, lane, now());
-    const hasWaited = now().getTime() - taken.basis.timestamp.getTime() > maxWaitMs;
+    const retake = () => retakePush(database, taken, lane);
+    const hasWaited = performance.now() - taken.takenMs > maxWaitMs;
     let leave: (() => void) | undefined;
     try {
       // Again only when the catalog moved on between two looks at it.
@@ -84,7 +84,7 @@ async function sendParts(
   partBytes: number,
   send: (part: Buffer) => Promise<boolean>,
 ): Promise<boolean> {
-  const { database, now } = context;
+  const { database } = context;
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);
@@ -102,7 +102,7 @@ async function sendParts(
         changedAfter,
         partBytes: partBytes - overhead,
       })) {
-        const timestamp = await beginPart(database, id, lane, now());
+        const timestamp = await beginPart(database, id, lane);
         const catalog = Buffer.from(renderCatalog(head, part));
         if (!(await send(renderBody(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
         next = { ...plan, kind: 'merge', changedAfter: 0 };

@@ -68,8 +68,7 @@ async function drainLane(
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
-  const dueAt = isEmpty ? null : new Date();
-  await settle(database, laneTable, claim, { dueAt, set: { attempts: 0 } });
+  await settle(database, laneTable, claim, { dueInMs: isEmpty ? null : 0, set: { attempts: 0 } });
 }
 
 /** Undefined when another process, which had lost its lease, has finished it meanwhile. */
@@ -201,8 +200,7 @@ async function finish(
     body: Buffer.from(`{"context":${JSON.stringify(context)},"message":{"results":[${results.join(',')}]}}`),
     requestSignature: submission.requestSignature,
     requestId: submission.requestId,
-    createdAt: at,
-    giveUpAt: new Date(at.getTime() + config.RETRY_HOURS * 3_600_000),
+    giveUpAfterMs: config.RETRY_HOURS * 3_600_000,
   });
 }
 

@@ -91,9 +91,10 @@ async function answerPull(
       body: Buffer.from(`{"context":${JSON.stringify(answered)},"message":${result.message}}`),
       requestSignature: row.request_signature,
       requestId: row.request_id ?? undefined,
-      createdAt: now(),
       // What nobody can download any more need not be announced.
-      giveUpAt: result.expiresAt ?? new Date(now().getTime() + config.RETRY_HOURS * 3_600_000),
+      giveUpAfterMs: result.expiresAt
+        ? result.expiresAt.getTime() - now().getTime()
+        : config.RETRY_HOURS * 3_600_000,
     });
   });
 }

@@ -1,9 +1,18 @@
 import type { LaneWithPlaces, Taken } from '../delivery/lane-loop.ts';
 import { startPushLoop } from '../delivery/push-loop.ts';
+import { repeat } from '../delivery/repeat.ts';
+import { longestRetryWaitMs } from '../delivery/retry-policy.ts';
 import { createAlarm } from '../storage/alarm.ts';
 import { changesChannel } from '../storage/change-log.ts';
 import { planPushes } from '../storage/push-planning.ts';
-import { type DuePush, msUntilNextPush, nextPushDue, pushLanes, takePushes } from '../storage/pushes.ts';
+import {
+  type DuePush,
+  msUntilNextPush,
+  nextPushDue,
+  pullPushesForward,
+  pushLanes,
+  takePushes,
+} from '../storage/pushes.ts';
 import { createComposer, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushRecorder } from './record-push.ts';
@@ -18,10 +27,18 @@ import { createPushRecorder } from './record-push.ts';
 /** Over all processes: catalogs that are on their way to a subscriber at a time. */
 const pushesPerSubscriber = 4;
 const planPollMs = 5_000;
+const pullForwardEveryMs = 5_000;
 const hourMs = 3_600_000;
 
 export function startPush(context: CatalogContext): { close(): Promise<void> } {
-  const loops = [startPlanner(context), startSender(context)];
+  const { database, logger } = context;
+  const loops = [
+    startPlanner(context),
+    startSender(context),
+    repeat({ what: 'pulling pushes forward', everyMs: pullForwardEveryMs, logger }, () =>
+      pullPushesForward(database, longestRetryWaitMs),
+    ),
+  ];
   return {
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
@@ -61,6 +78,7 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
   return startPushLoop<DuePush, Said>({
     database,
     ...pushLanes,
+    longestWaitMs: longestRetryWaitMs,
     pushesPerReceiver: pushesPerSubscriber,
     sender: { key: self, client, findKey: registry.findKey, logger, now },
     policy: { baseMs: config.RETRY_BASE_MS, giveUpAfterMs: config.RETRY_HOURS * hourMs },
@@ -68,16 +86,13 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
     take: (lanes) => take(context, lanes),
     nextDue: nextPushDue,
     compose: createComposer(context),
-    failures: ({ record }) => record,
+    failures: ({ record, takenAt }) => ({ ...record, takenAt }),
     ...createPushRecorder(context),
   });
 }
 
-async function take(
-  { database, now }: CatalogContext,
-  lanes: readonly LaneWithPlaces[],
-): Promise<Taken<DuePush>> {
-  const pushes = await takePushes(database, lanes, now());
+async function take({ database }: CatalogContext, lanes: readonly LaneWithPlaces[]): Promise<Taken<DuePush>> {
+  const pushes = await takePushes(database, lanes);
   const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
   // Lanes that stay held with a free place must not miss what becomes due meanwhile.
   const taken = (name: string) => items.filter(({ lane }) => lane === name).length;

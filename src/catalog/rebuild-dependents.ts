@@ -50,7 +50,7 @@ async function rebuild(
     await database.transaction((tx) => rebuildBatch(tx, catalogKey, masterKey, now()));
   }
   // A new version of the master that was published meanwhile has made the rebuild due again, and it stays so.
-  await settle(database, rebuildTable, claim, { dueAt: null, set: { attempts: 0 } });
+  await settle(database, rebuildTable, claim, { dueInMs: null, set: { attempts: 0 } });
 }
 
 async function rebuildBatch(

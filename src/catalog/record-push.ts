@@ -18,7 +18,7 @@ export interface PushRecorder {
   putBack(push: DuePush, lane: Lane): Promise<void>;
 }
 
-export function createPushRecorder({ database, logger, now }: CatalogContext): PushRecorder {
+export function createPushRecorder({ database, logger }: CatalogContext): PushRecorder {
   const writeBatch = createBatch(batchLimits, (results: PushResult[]) => writePushResults(database, results));
 
   async function write(result: PushResult): Promise<void> {
@@ -28,21 +28,21 @@ export function createPushRecorder({ database, logger, now }: CatalogContext): P
   return {
     async record(push, lane, verdict, said) {
       const outcome = outcomeOf(verdict, said);
-      const { record, dueAt } = applyOutcome(push.record, outcome, { now: now(), maxPartBytes });
+      const { record, dueInMs, restMs } = applyOutcome(push.record, outcome, { maxPartBytes });
       const { version } = outcome.kind === 'acknowledged' ? outcome.said : push.basis.catalog;
-      await write({ push, lane, record, seenVersion: version, dueAt });
+      await write({ push, lane, record, seenVersion: version, dueInMs, restMs });
       if (record.lastError === null) return;
       const { subscriber, basis } = push;
       const { state, lastStatus: status, lastError: reason } = record;
       const level = state === 'pending' || state === 'acknowledged' ? 'info' : 'warn';
       logger[level](
-        { subscriber, catalogId: basis.catalogId, status, reason, dueAt },
+        { subscriber, catalogId: basis.catalogId, status, reason, dueInMs },
         `push ${outcome.kind}: ${state}`,
       );
     },
 
     putBack: (push, lane) =>
-      write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueAt: now() }),
+      write({ push, lane, record: push.record, seenVersion: push.basis.catalog.version, dueInMs: 0 }),
   };
 }
 

@@ -24,7 +24,7 @@ export async function crawlNodeNow(
     const until = waitUntil(Date.now() + timeoutMs);
     const askedAt = await readClock(database);
     if (!(await wake(database, identity))) {
-      await database.transaction(async (tx) => enumerateNow(tx, await readClock(tx)));
+      await database.transaction(enumerateNow);
       await until(() => isEnumerated(database));
       if (!(await wake(database, identity))) {
         throw new CommandError(
@@ -46,7 +46,7 @@ export async function crawlNodeNow(
 }
 
 function wake(database: Database, identity: string): Promise<boolean> {
-  return database.transaction(async (tx) => crawlNow(tx, identity, await readClock(tx)));
+  return database.transaction((tx) => crawlNow(tx, identity));
 }
 
 function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void> {

@@ -28,13 +28,12 @@ describe('signpost deliveries', () => {
          case id when 'c2' then 'the receiver answered 400' end
        from catalog.catalog order by id`,
     );
-    const now = new Date();
     for (const [messageId, state] of Object.entries({ m1: 'delivered', m2: 'refused', m3: 'parked' })) {
       await database.transaction(async (tx) => {
         const id = await queueCallback(tx, {
           ...{ role: 'catalog', action: 'catalog/on_publish', messageId, requestSignature: 's' },
           ...{ destination: 'https://bpp.example.com/catalog/on_publish', body: Buffer.from('{}') },
-          ...{ createdAt: now, giveUpAt: now },
+          giveUpAfterMs: 0,
         });
         await tx.query('update work.callback set state = $2, due_at = null where id = $1', [id, state]);
       });

@@ -128,7 +128,7 @@ async function replayOne(context: CommandContext, { kind, id }: DeliveryId): Pro
     const replayed =
       kind === 'push'
         ? (await replayPushes(database, id)) > 0
-        : await replayCallback(database, id, giveUpAt(config.RETRY_HOURS));
+        : await replayCallback(database, id, config.RETRY_HOURS * hourMs);
     if (!replayed) throw new CommandError(`${kind}-${id} is not parked. See: signpost deliveries list`);
     context.print(`${kind}-${id} will be tried again.`);
   });
@@ -136,11 +136,11 @@ async function replayOne(context: CommandContext, { kind, id }: DeliveryId): Pro
 
 async function replayAll(context: CommandContext): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const until = giveUpAt(config.RETRY_HOURS);
+    const giveUpAfterMs = config.RETRY_HOURS * hourMs;
     let callbacks = 0;
     for (;;) {
       const parked = await findCallbacks(database, 'parked', replayBatch);
-      for (const { id } of parked) callbacks += (await replayCallback(database, id, until)) ? 1 : 0;
+      for (const { id } of parked) callbacks += (await replayCallback(database, id, giveUpAfterMs)) ? 1 : 0;
       if (parked.length < replayBatch) break;
     }
     const pushes = await replayPushes(database);
@@ -150,10 +150,6 @@ async function replayAll(context: CommandContext): Promise<void> {
 
 const replayBatch = 500;
 const hourMs = 3_600_000;
-
-function giveUpAt(retryHours: number): Date {
-  return new Date(Date.now() + retryHours * hourMs);
-}
 
 interface DeliveryId {
   kind: 'callback' | 'push';

@@ -22,7 +22,13 @@ import {
   type WorkLoopOptions,
 } from '../storage/due-work.ts';
 import { type CallbackForm, type CallbackForms, createCallbackForms } from './callback-forms.ts';
-import { judgeAnswer, nextAttempt, type Outcome, type RetryPolicy } from './retry-policy.ts';
+import {
+  judgeAnswer,
+  longestRetryWaitMs,
+  nextAttemptMs,
+  type Outcome,
+  type RetryPolicy,
+} from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 
@@ -101,6 +107,7 @@ function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): St
     gatherMs,
     where: { role },
     perGroup: { column: 'receiver', limit: perReceiver },
+    longestWaitMs: longestRetryWaitMs,
     logger: sender.logger,
     handle: (claim, signal, { stepAside, leaveGroup }) => {
       const send = () => attempt(options, claim.row, signal);
@@ -121,7 +128,7 @@ async function deliver(
   send: () => Promise<Outcome>,
 ): Promise<void> {
   const { database, sender, metrics, settle } = options;
-  const outcome = isOver(claim, sender.now()) ? tooLate(claim.row) : await send();
+  const outcome = isOver(claim) ? tooLate(claim.row) : await send();
   metrics
     .counter('signpost_callbacks_total', 'Attempts to deliver a callback, by outcome', ['action', 'outcome'])
     .inc({ action: claim.row.action, outcome: outcome.kind });
@@ -136,8 +143,8 @@ async function deliver(
 }
 
 /** Nobody may have been running when it was to be repeated for the last time. What was never tried is tried once, however late. */
-function isOver({ row, attempts }: Claim<DueCallback>, now: Date): boolean {
-  return attempts > 1 && now > row.give_up_at;
+function isOver({ row, attempts, at }: Claim<DueCallback>): boolean {
+  return attempts > 1 && at > row.give_up_at;
 }
 
 /** The last attempt says more than that its time is over. */
@@ -188,14 +195,15 @@ async function recordFailed(
   }
   const { attempts } = claim;
   const { retryAfterMs } = outcome;
-  const dueAt = nextAttempt(policy, { attempts, now, giveUpAt, retryAfterMs, random: Math.random() });
-  if (dueAt === undefined) {
+  const leftMs = giveUpAt.getTime() - claim.at.getTime();
+  const dueInMs = nextAttemptMs(policy, { attempts, leftMs, retryAfterMs, random: Math.random() });
+  if (dueInMs === undefined) {
     sender.logger.warn(
       { ...told, attempts, error },
       'callback not delivered in time; it is parked until an operator replays it',
     );
     return recordParked(tx, claim, { at: now, status, error });
   }
-  sender.logger.info({ ...told, attempts, error, dueAt }, 'callback not delivered; it will be tried again');
-  return recordRetry(tx, claim, { dueAt, status, error });
+  sender.logger.info({ ...told, attempts, error, dueInMs }, 'callback not delivered; it will be tried again');
+  return recordRetry(tx, claim, { dueInMs, status, error });
 }

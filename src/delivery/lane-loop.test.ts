@@ -74,7 +74,7 @@ function start(
     },
     async nextDue(_, name) {
       const times = items.filter(({ lane }) => lane === name).map(({ dueAt }) => dueAt);
-      return times.length === 0 ? null : new Date(Math.min(...times));
+      return times.length === 0 ? null : Math.min(...times) - Date.now();
     },
     async handle(item, lane) {
       begun.push(item);

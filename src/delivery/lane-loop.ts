@@ -26,9 +26,10 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   take(lanes: readonly LaneWithPlaces[]): Promise<Taken<Item>>;
   /** Works on an item, until it is not due any more. An error is logged, and the item tried again after a rest. */
   handle(item: Item, lane: Lane): Promise<void>;
-  /** When the next item of a lane becomes due; null when nothing waits. */
-  nextDue(tx: Transaction, lane: string): Promise<Date | null>;
+  /** Milliseconds until the next item of a lane becomes due; null when nothing waits. */
+  nextDue(tx: Transaction, lane: string): Promise<number | null>;
   logger: Logger;
+  longestWaitMs?: number;
   /** How long an item rests whose handler failed unexpectedly. */
   restMs?: number;
 }
@@ -68,6 +69,7 @@ export function startLaneLoop<Item extends { id: number }>(
     channel,
     columns: [options.name],
     concurrency: lanesAtOnce,
+    longestWaitMs: options.longestWaitMs,
     logger,
     handle: serve,
   });
@@ -90,8 +92,8 @@ export function startLaneLoop<Item extends { id: number }>(
     if (lane.lost) throw lane.lost;
     signal.throwIfAborted();
     await database.transaction(async (tx) => {
-      const dueAt = await options.nextDue(tx, name);
-      await settle(tx, table, claim, { dueAt, set: { attempts: 0 } });
+      const dueInMs = await options.nextDue(tx, name);
+      await settle(tx, table, claim, { dueInMs, set: { attempts: 0 } });
     });
   }
 

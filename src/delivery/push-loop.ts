@@ -4,7 +4,7 @@ import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 import { createPlaces } from './places.ts';
-import { judgeAnswer, nextAttempt, type RetryPolicy } from './retry-policy.ts';
+import { judgeAnswer, maxRetryAfterMs, nextAttemptMs, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
 
 // Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
@@ -28,12 +28,18 @@ export interface PushLoopOptions<Item extends { id: number }, Said>
   metrics: Metrics;
   /** Says what there is to say now, part by part, until `send` says that no more is wanted. */
   compose(item: Item, send: SendPart, lane: Lane): Promise<Said>;
-  /** How often the item failed in a row, and since when. */
-  failures(item: Item): { attempts: number; failingSince: Date | null };
+  /** How often the item failed in a row, and since when; and when it was taken. Both times are the database's. */
+  failures(item: Item): Failures;
   /** Writes the verdict. `said` is missing when there was no way to compose anything. */
   record(item: Item, lane: Lane, verdict: Verdict, said: Said | undefined): Promise<void>;
   /** Writes that nothing was tried: the item is as it was before it was taken. */
   putBack(item: Item, lane: Lane): Promise<void>;
+}
+
+export interface Failures {
+  attempts: number;
+  failingSince: Date | null;
+  takenAt: Date;
 }
 
 /** Sends one message; true when the next part may follow. */
@@ -87,7 +93,7 @@ async function push<Item extends { id: number }, Said>(
     last = { kind: 'failed', reason: error.message, unanswered: false, lost: false };
     return undefined;
   });
-  return { verdict: judge(options, options.failures(item), last, partsTaken), said };
+  return { verdict: judge(options.policy, options.failures(item), last, partsTaken), said };
 }
 
 const payloadTooLarge = 413;
@@ -96,7 +102,7 @@ const gatewayFailures = [502, 504];
 
 type Attempt = Exclude<Verdict, FailedPush> | FailedAttempt;
 
-interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'dueAt'> {
+interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'dueInMs' | 'restMs'> {
   retryAfterMs?: number;
 }
 
@@ -127,21 +133,20 @@ const notConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|.*CERT.*)$/;
 
 function judge(
-  { policy, sender }: { policy: RetryPolicy & { giveUpAfterMs: number }; sender: Sender },
-  { attempts, failingSince }: { attempts: number; failingSince: Date | null },
+  policy: RetryPolicy & { giveUpAfterMs: number },
+  { attempts, failingSince, takenAt }: Failures,
   last: Attempt,
   partsTaken: number,
 ): Verdict {
   if (last.kind !== 'failed') return last;
-  const now = sender.now();
-  const since = failingSince ?? now;
+  const since = failingSince ?? takenAt;
   const { retryAfterMs, ...failure } = last;
-  const dueAt = nextAttempt(policy, {
+  const dueInMs = nextAttemptMs(policy, {
     attempts: attempts + 1,
-    now,
-    giveUpAt: new Date(since.getTime() + policy.giveUpAfterMs),
+    leftMs: since.getTime() + policy.giveUpAfterMs - takenAt.getTime(),
     retryAfterMs,
     random: Math.random(),
   });
-  return { ...failure, begun: partsTaken > 0, failingSince: since, dueAt };
+  const restMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxRetryAfterMs);
+  return { ...failure, begun: partsTaken > 0, failingSince: since, dueInMs, restMs };
 }

@@ -3,6 +3,8 @@
 export const maxRetryDelayMs = 5 * 60_000;
 /** A receiver's Retry-After is respected up to this. */
 export const maxRetryAfterMs = 60 * 60_000;
+/** No delivery waits longer than this for its next attempt. */
+export const longestRetryWaitMs = Math.max(maxRetryDelayMs, maxRetryAfterMs);
 
 export interface RetryPolicy {
   /** Delay before the first repeat; it doubles from there up to `maxRetryDelayMs`. */
@@ -38,18 +40,18 @@ export function judgeAnswer(answer: ReceivedAnswer): Outcome {
 }
 
 /**
- * The time of the next attempt after `attempts` failed ones, or undefined when that would be after `giveUpAt`.
+ * How long the next attempt waits after `attempts` failed ones, or undefined when less time than that is left.
  * Exponential with full jitter in its upper half, so that many deliveries to one receiver do not return together.
  */
-export function nextAttempt(
+export function nextAttemptMs(
   policy: RetryPolicy,
-  failure: { attempts: number; now: Date; giveUpAt: Date; retryAfterMs?: number; random: number },
-): Date | undefined {
-  const { attempts, now, giveUpAt, retryAfterMs = 0, random } = failure;
+  failure: { attempts: number; leftMs: number; retryAfterMs?: number; random: number },
+): number | undefined {
+  const { attempts, leftMs, retryAfterMs = 0, random } = failure;
   const ceiling = Math.min(policy.baseMs * 2 ** Math.min(attempts - 1, 30), maxRetryDelayMs);
   const backoff = ceiling / 2 + (random * ceiling) / 2;
-  const at = new Date(now.getTime() + Math.max(backoff, Math.min(retryAfterMs, maxRetryAfterMs)));
-  return at <= giveUpAt ? at : undefined;
+  const waitMs = Math.max(backoff, Math.min(retryAfterMs, maxRetryAfterMs));
+  return waitMs <= leftMs ? waitMs : undefined;
 }
 
 /** The value of a Retry-After header (seconds or an HTTP date) as milliseconds from now. */

@@ -26,14 +26,14 @@ export function addCrawlHintsRoute(
   { sources }: Partial<RateLimits>,
   context: DiscoveryContext,
 ): void {
-  const { database, config, now } = context;
+  const { database, config } = context;
   prepareValidator(CrawlHint);
   server.post('/crawl-hints', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
     const waitSeconds = sources?.take(sourceOf(request.ip), performance.now()) ?? 0;
     if (waitSeconds > 0) throw tooOften(`Too many requests from ${request.ip}.`, waitSeconds);
     const { nodeId } = validator(CrawlHint)(request.body);
     const node = identityOf(nodeId, config.REGISTRY_NAME);
-    const hint = () => database.transaction((tx) => hintNode(tx, node, { now: now(), spacingMs }));
+    const hint = () => database.transaction((tx) => hintNode(tx, node, spacingMs));
     let outcome = await hint();
     if (outcome.kind === 'unknown' && (await admitStranger(context, node))) outcome = await hint();
     if (outcome.kind === 'unknown') {
@@ -49,12 +49,12 @@ export function addCrawlHintsRoute(
 
 /** Has a node crawled from now on that a network of the settings has; returns whether one does. */
 async function admitStranger(
-  { database, registry, config, now }: DiscoveryContext,
+  { database, registry, config }: DiscoveryContext,
   node: string,
 ): Promise<boolean> {
   const { DISCOVERY_NETWORKS } = config;
   if (DISCOVERY_NETWORKS.length === 0 || !isSubscriberId(node)) return false;
-  const limits = { now: now(), windowMs: spacingMs, maxNames: maxStrangers };
+  const limits = { windowMs: spacingMs, maxNames: maxStrangers };
   if (!(await database.transaction((tx) => mayLookUp(tx, node, limits)))) return false;
   const records = (await registry.findSubscriber(node)).filter((record) => !isConsumer(record));
   const networks = DISCOVERY_NETWORKS.filter((network) =>
@@ -63,7 +63,7 @@ async function admitStranger(
   if (networks.length === 0) return false;
   await database.transaction(async (tx) => {
     const named = { node, host: hostFor(node, records) };
-    await settlePrecedence(tx, await admitNode(tx, named, networks, now()));
+    await settlePrecedence(tx, await admitNode(tx, named, networks));
   });
   return true;
 }

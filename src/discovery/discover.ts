@@ -90,14 +90,12 @@ async function promise(
   destination: string,
 ): Promise<Answer> {
   const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
-  const createdAt = context.now();
   const callback = {
     action: actions.onDiscover.name,
     destination,
     body: renderCallback(context, request, page),
     requestSignature: request.signature,
-    createdAt,
-    giveUpAt: new Date(createdAt.getTime() + giveUpAfterMs),
+    giveUpAfterMs,
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, trust });
   tellCut(context, request, page);

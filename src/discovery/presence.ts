@@ -12,11 +12,11 @@ export function startPresence(context: DiscoveryContext): { close(): Promise<voi
   return repeat({ what: 'noting the presence', everyMs: noteEveryMs, logger }, () => note(context));
 }
 
-async function note({ database, logger, now }: DiscoveryContext): Promise<void> {
+async function note({ database, logger }: DiscoveryContext): Promise<void> {
   await database.transaction(async (tx) => {
-    const awayMs = await notePresence(tx, now());
+    const awayMs = await notePresence(tx);
     if (awayMs === undefined || awayMs <= absenceMs) return;
-    const feeds = await requestPull(tx, { at: now(), spacingMs: 0 });
+    const feeds = await requestPull(tx, { spacingMs: 0 });
     if (feeds > 0) logger.info({ awayMs }, 'back after an absence; everything will be pulled');
   });
 }

@@ -1,9 +1,10 @@
-import { nextAttempt } from '../delivery/retry-policy.ts';
+import { longestRetryWaitMs, nextAttemptMs } from '../delivery/retry-policy.ts';
+import type { Database } from '../storage/database.ts';
 import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../storage/discovery-feeds.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
-import { answerMs, applyPage, begin, sendPage } from './pull-steps.ts';
+import { answerMs, applyPage, begin, pullEveryMs, sendPage } from './pull-steps.ts';
 import { cancel, subscribeFeed, tidy } from './subscription-steps.ts';
 
 // Keeps each feed subscribed and in step, one durable step at a time:
@@ -13,6 +14,8 @@ import { cancel, subscribeFeed, tidy } from './subscription-steps.ts';
 // A step that fails is logged and tried again with patience, for ever: the feed is what the operator asked for.
 
 const feedsAtOnce = 4;
+/** A feed with nothing to do is looked at this often all the same. */
+const longestRestMs = 3_600_000;
 
 export function startPullClient(context: DiscoveryContext): WorkLoop {
   const { database, logger } = context;
@@ -21,16 +24,17 @@ export function startPullClient(context: DiscoveryContext): WorkLoop {
     table: feedTable,
     channel: feedsChannel,
     concurrency: feedsAtOnce,
+    longestWaitMs: Math.max(longestRestMs, longestRetryWaitMs),
     logger,
     handle: (claim, signal) => takeStep(context, claim, signal),
   });
 }
 
 async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: AbortSignal): Promise<void> {
-  const { database, now } = context;
+  const { database } = context;
   const feed = claim.row;
   const answer = feed.message_id === null ? undefined : await findAnswer(database, feed.id, feed.message_id);
-  const step = nextStep(feed, answer !== undefined, now());
+  const step = nextStep(feed, answer !== undefined, claim.at);
   try {
     switch (step) {
       case 'cancel':
@@ -48,12 +52,17 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
       case 'give up waiting':
         throw new StepFailed('no on_pull came in time; the pull is issued again');
       default:
-        return await database.transaction((tx) => settle(tx, feedTable, claim, { dueAt: step }));
+        return await rest(database, claim, step);
     }
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     await recordFailure(context, claim, step, error);
   }
+}
+
+async function rest(database: Database, claim: Claim<Feed>, until: Date | null): Promise<void> {
+  const dueInMs = until && Math.min(until.getTime() - claim.at.getTime(), longestRestMs);
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs }));
 }
 
 /** What a feed needs next, or until when it has nothing to do. */
@@ -68,45 +77,42 @@ export type Step =
   | Date
   | null;
 
+/** By the database's clock. Times further ahead than any is set are from before it was set back. */
 export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
+  const isOver = (at: Date, longestMs: number) => at <= now || at.getTime() > now.getTime() + longestMs;
   if (!feed.configured) return 'cancel';
   if (feed.subscription_id === null) return 'subscribe';
   if (feed.cancelled_ids.length > 0) return 'tidy';
   if (feed.run === null) {
     if (feed.pull_at === null) return null;
-    return feed.pull_at <= now ? 'begin' : feed.pull_at;
+    return isOver(feed.pull_at, pullEveryMs) ? 'begin' : feed.pull_at;
   }
   if (feed.message_id === null) return 'send';
   if (hasAnswer) return 'apply';
   const waitUntil = new Date((feed.sent_at ?? now).getTime() + answerMs);
-  return waitUntil <= now ? 'give up waiting' : waitUntil;
+  return isOver(waitUntil, answerMs) ? 'give up waiting' : waitUntil;
 }
 
 /** The page, or whatever the step was, is tried again; a subscription that the service does not know (any more) is made anew. */
 async function recordFailure(
-  { database, config, metrics, logger, now }: DiscoveryContext,
+  { database, config, metrics, logger }: DiscoveryContext,
   claim: Claim<Feed>,
   step: Step,
   { message: error, status, retryAfterMs }: StepFailed,
 ): Promise<void> {
   const { id, catalog_url: catalogUrl, network_id: networkId, failures } = claim.row;
   const attempts = failures + 1;
-  const dueAt =
-    nextAttempt(
-      { baseMs: config.RETRY_BASE_MS },
-      { attempts, now: now(), giveUpAt: never, retryAfterMs, random: Math.random() },
-    ) ?? now();
-  logger.warn({ catalogUrl, networkId, error, attempts, dueAt }, 'not in step with a catalog service');
+  const failure = { attempts, leftMs: Number.POSITIVE_INFINITY, retryAfterMs, random: Math.random() };
+  const dueInMs = nextAttemptMs({ baseMs: config.RETRY_BASE_MS }, failure) ?? 0;
+  logger.warn({ catalogUrl, networkId, error, attempts, dueInMs }, 'not in step with a catalog service');
   metrics.counter('signpost_sync_failures_total', 'Steps of staying in step that failed', []).inc();
   const isLost = step === 'send' && [400, 403, 404].includes(status ?? 0);
   await database.transaction(async (tx) => {
     await dropAnswer(tx, id);
     const set = { failures: attempts, last_error: error, message_id: null, sent_at: null };
     await settle(tx, feedTable, claim, {
-      dueAt,
+      dueInMs,
       set: isLost ? { ...set, subscription_id: null } : set,
     });
   });
 }
-
-const never = new Date(8.64e15);

@@ -16,7 +16,7 @@ import { removeCatalogs } from './remove-catalogs.ts';
 
 const catalogsPerPage = 100;
 /** Everything is pulled again this often: drift is found and mended. */
-const pullEveryMs = 24 * 3_600_000;
+export const pullEveryMs = 24 * 3_600_000;
 /** And this soon when something could not be compared. */
 const pullSkippedMs = 10 * 60_000;
 /** How long an on_pull is waited for before the pull is issued again. A service may have to write gigabytes first. */
@@ -29,16 +29,16 @@ const noFailure = { failures: 0, last_error: null };
 export const noRun = { run: null, message_id: null, sent_at: null, page_offset: 0 };
 
 /** From here on every request for a pull means another one after this. */
-export async function begin({ database, now }: DiscoveryContext, claim: Claim<Feed>): Promise<void> {
-  const startedAt = now();
+export async function begin({ database }: DiscoveryContext, claim: Claim<Feed>): Promise<void> {
+  const { at: startedAt } = claim;
   const set = {
     ...noRun,
     run: randomUUID(),
     run_started_at: startedAt,
     run_skipped: false,
-    pull_at: new Date(startedAt.getTime() + pullEveryMs),
+    pull_at: after(startedAt, pullEveryMs),
   };
-  await database.transaction((tx) => settle(tx, feedTable, claim, { dueAt: startedAt, set }));
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: 0, set }));
 }
 
 export async function sendPage(
@@ -60,11 +60,10 @@ export async function sendPage(
         const expires = new Date(sentAt.getTime() + answerExpiryMs);
         const sent = { role: 'discovery', messageId, action: actions.pull.name, sentAt, expires };
         await rememberSent(tx, { ...sent, digest: bodyDigest(body) }, authorization);
-        await updateFeed(tx, claim, { messageId, sentAt });
+        await updateFeed(tx, claim, messageId);
       }),
   });
-  const dueAt = new Date(sentAt.getTime() + answerMs);
-  await database.transaction((tx) => settle(tx, feedTable, claim, { dueAt }));
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: answerMs }));
 }
 
 export async function applyPage(
@@ -73,7 +72,7 @@ export async function applyPage(
   answer: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, metrics, logger, now } = context;
+  const { database, metrics, logger } = context;
   const feed = claim.row;
   const { next, outcome } = await applyAnswer(context, feed, answer, signal);
   const { catalog_url: catalogUrl, network_id: networkId } = feed;
@@ -90,7 +89,7 @@ export async function applyPage(
     await dropAnswer(tx, feed.id);
     if (next === undefined) return complete(tx, context, claim, skipped);
     const page = { page_offset: next, run_skipped: skipped, message_id: null, sent_at: null };
-    return settle(tx, feedTable, claim, { dueAt: now(), set: { ...page, ...noFailure } });
+    return settle(tx, feedTable, claim, { dueInMs: 0, set: { ...page, ...noFailure } });
   });
 }
 
@@ -101,18 +100,21 @@ async function complete(
   skipped: boolean,
 ): Promise<void> {
   const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, run } = claim.row;
-  const at = now();
   if (service !== null && run !== null) {
-    const startedAt = claim.row.run_started_at ?? at;
+    const startedAt = claim.row.run_started_at ?? claim.at;
     const gone = await completeListing(tx, { feedId, source: sourceOf(service), networkId, run, startedAt });
     if (gone.length > 0) {
       logger.info({ catalogUrl, networkId, catalogIds: gone.map(({ id }) => id) }, 'catalogs are gone');
-      await removeCatalogs(tx, gone, at);
+      await removeCatalogs(tx, gone, now());
     }
   }
-  const asked = (await readPullAt(tx, feedId)) ?? new Date(at.getTime() + pullEveryMs);
-  const soon = new Date(at.getTime() + pullSkippedMs);
+  const asked = (await readPullAt(tx, feedId)) ?? after(claim.at, pullEveryMs);
+  const soon = after(claim.at, pullSkippedMs);
   const pullAt = skipped && soon < asked ? soon : asked;
-  const set = { ...noRun, ...noFailure, completed_at: at, pull_at: pullAt };
-  await settle(tx, feedTable, claim, { dueAt: pullAt, set });
+  const set = { ...noRun, ...noFailure, completed_at: now(), pull_at: pullAt };
+  await settle(tx, feedTable, claim, { dueInMs: 0, set });
+}
+
+function after(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms);
 }

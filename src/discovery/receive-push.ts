@@ -48,12 +48,12 @@ async function askForPull(context: DiscoveryContext, service: string, reason: st
 
 async function askForPullIn(
   tx: Transaction,
-  { config, logger, now }: DiscoveryContext,
+  { config, logger }: DiscoveryContext,
   service: string,
   reason: string,
 ): Promise<void> {
   const spacingMs = config.RETRY_BASE_MS * spacingFactor;
-  const feeds = await requestPull(tx, { service, at: now(), spacingMs });
+  const feeds = await requestPull(tx, { service, spacingMs });
   if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
 }
 
@@ -129,7 +129,6 @@ async function applyPush(
   await notePushed(
     tx,
     applied.map(({ key, id }) => ({ key, merged: isMerged(id) })),
-    receivedAt,
   );
   const incomplete = applied.filter(({ id }) => isMerged(id) && !held.has(id)).map(({ id }) => id);
   if (incomplete.length > 0)

@@ -12,10 +12,10 @@ import type { DiscoveryContext } from './context.ts';
 // The subscriptions that the settings ask for (catalog spec: POST and DELETE /catalog/subscription). There is one for each network of a
 // service, because neither a pull nor what it brings says to which networks a catalog belongs.
 
-export async function configureSubscriptions({ config, database, now }: DiscoveryContext): Promise<void> {
+export async function configureSubscriptions({ config, database }: DiscoveryContext): Promise<void> {
   const feeds = feedsOf(config.DISCOVERY_SUBSCRIPTIONS, config.REGISTRY_NAME);
   await database.transaction(async (tx) => {
-    await configureFeeds(tx, feeds, now());
+    await configureFeeds(tx, feeds);
     await settleAllPrecedence(tx);
   });
 }

@@ -18,15 +18,15 @@ export async function subscribeFeed(
   claim: Claim<Feed>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, logger, now } = context;
+  const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId } = claim.row;
   const { subscriptionId, service } = await subscribe(context, claim.row, signal);
   logger.info({ catalogUrl, networkId, subscriptionId, service }, 'subscribed');
   // What was pushed before the subscription is not pushed again: that is what the pull is for.
-  const set = { subscription_id: subscriptionId, service, pull_at: now(), ...noRun };
+  const set = { subscription_id: subscriptionId, service, pull_at: claim.at, ...noRun };
   await database.transaction((tx) => {
     tx.hint(feedsChannel);
-    return settle(tx, feedTable, claim, { dueAt: now(), set });
+    return settle(tx, feedTable, claim, { dueInMs: 0, set });
   });
 }
 
@@ -38,9 +38,8 @@ export async function tidy(
 ): Promise<void> {
   const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;
   for (const id of ids) if (id !== current) await unsubscribe(context, catalogUrl, id, signal);
-  const { database, now } = context;
-  await database.transaction((tx) =>
-    settle(tx, feedTable, claim, { dueAt: now(), set: { cancelled_ids: [] } }),
+  await context.database.transaction((tx) =>
+    settle(tx, feedTable, claim, { dueInMs: 0, set: { cancelled_ids: [] } }),
   );
 }
 
@@ -64,7 +63,7 @@ export async function cancel(
       const gone = await abandonListing(tx, { feedId, source: sourceOf(service), networkId });
       await removeCatalogs(tx, gone, now());
     }
-    await settle(tx, feedTable, claim, { dueAt: null });
+    await settle(tx, feedTable, claim, { dueInMs: null });
     await dropFeed(tx, feedId);
   });
   logger.info({ catalogUrl, networkId }, 'unsubscribed');

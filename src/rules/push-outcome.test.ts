@@ -9,7 +9,6 @@ import {
 } from './push-outcome.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
-const later = new Date('2026-01-01T00:00:10Z');
 const maxPartBytes = 10_000;
 
 const before: PushRecord = {
@@ -33,18 +32,18 @@ const failed: FailedPush = {
   lost: false,
   begun: false,
   failingSince: now,
-  dueAt: later,
+  dueInMs: 60_000,
 };
 const said = { version: 7, networks: ['b.example/net'], withdrawn: false };
 
 const outcomeOf = (outcome: PushOutcome, record: Partial<PushRecord> = {}) =>
-  applyOutcome({ ...before, ...record }, outcome, { now, maxPartBytes });
+  applyOutcome({ ...before, ...record }, outcome, { maxPartBytes });
 
 describe('applyOutcome', () => {
   it('200: acknowledged, with all doubts and failures forgotten', () => {
     const doubtful = { needsFull: true, inFlight: true, withdrawn: true };
     expect(outcomeOf({ kind: 'acknowledged', status: 200, said }, doubtful)).toEqual({
-      dueAt: null,
+      dueInMs: null,
       record: {
         acknowledgedVersion: 7,
         needsFull: false,
@@ -77,7 +76,7 @@ describe('applyOutcome', () => {
 
   it('refused: parked, and the next one goes whole', () => {
     expect(outcomeOf({ kind: 'refused', status: 400, reason: 'bad' })).toMatchObject({
-      dueAt: null,
+      dueInMs: null,
       record: {
         state: 'parked',
         needsFull: true,
@@ -90,7 +89,7 @@ describe('applyOutcome', () => {
   });
 
   it('failed with an answer: tried again, and what was known stays known', () => {
-    expect(outcomeOf(failed)).toEqual({ dueAt: later, record: { ...before, attempts: 3 } });
+    expect(outcomeOf(failed)).toEqual({ dueInMs: 60_000, record: { ...before, attempts: 3 } });
   });
 
   it('failed without an answer: the next one goes whole; where it may have arrived, that stays open', () => {
@@ -114,8 +113,8 @@ describe('applyOutcome', () => {
   });
 
   it('failed for too long: parked, and the next one goes whole', () => {
-    expect(outcomeOf({ ...failed, dueAt: undefined })).toMatchObject({
-      dueAt: null,
+    expect(outcomeOf({ ...failed, dueInMs: undefined })).toMatchObject({
+      dueInMs: null,
       record: { state: 'parked', needsFull: true, attempts: 0, failingSince: null },
     });
   });
@@ -123,23 +122,23 @@ describe('applyOutcome', () => {
   it('413: at once, in parts of half the size, which does not count as an attempt', () => {
     const tooLarge = { ...failed, status: 413, tooLargeBytes: 8_000 };
     expect(outcomeOf(tooLarge)).toMatchObject({
-      dueAt: now,
+      dueInMs: 0,
       record: { partBytes: 4_000, attempts: 2, state: 'pending' },
     });
     expect(outcomeOf(tooLarge, { partBytes: 7_000 })).toMatchObject({
-      dueAt: later,
+      dueInMs: 60_000,
       record: { partBytes: 7_000, attempts: 3 },
     });
   });
 
   it('nothing to say, or nowhere to say it: at rest', () => {
     expect(outcomeOf({ kind: 'nothing to say' })).toMatchObject({
-      dueAt: null,
+      dueInMs: null,
       record: { state: 'acknowledged', attempts: 0, failingSince: null },
     });
     expect(outcomeOf({ kind: 'nothing to say' }, { withdrawn: true }).record.state).toBe('withdrawn');
     expect(outcomeOf({ kind: 'no endpoint', reason: 'no url' })).toMatchObject({
-      dueAt: null,
+      dueInMs: null,
       record: { state: 'no endpoint', lastError: 'no url' },
     });
   });

@@ -47,30 +47,34 @@ export interface FailedPush {
   /** The receiver takes no body of this size. */
   tooLargeBytes?: number;
   failingSince: Date;
-  /** The next attempt; undefined when it has been tried for as long as it may be. */
-  dueAt?: Date;
+  /** How long the next attempt waits; undefined when it has been tried for as long as it may be. */
+  dueInMs?: number;
+  /** How long the receiver asked not to be tried again. */
+  restMs?: number;
 }
 
 export interface NextRecord {
   record: PushRecord;
-  /** When it is tried again by itself. */
-  dueAt: Date | null;
+  /** After how long it is tried again by itself. */
+  dueInMs: number | null;
+  /** For how long not even a new version makes it due. */
+  restMs?: number;
 }
 
 export function applyOutcome(
   record: PushRecord,
   outcome: PushOutcome,
-  { now, maxPartBytes }: { now: Date; maxPartBytes: number },
+  { maxPartBytes }: { maxPartBytes: number },
 ): NextRecord {
   const atRest = { ...record, attempts: 0, failingSince: null, lastError: null };
   switch (outcome.kind) {
     case 'nothing to say': {
       const state = record.withdrawn ? 'withdrawn' : 'acknowledged';
-      return { dueAt: null, record: { ...atRest, state } };
+      return { dueInMs: null, record: { ...atRest, state } };
     }
     case 'no endpoint': {
       const lastError = outcome.reason;
-      return { dueAt: null, record: { ...atRest, state: 'no endpoint', lastStatus: null, lastError } };
+      return { dueInMs: null, record: { ...atRest, state: 'no endpoint', lastStatus: null, lastError } };
     }
     case 'acknowledged': {
       const { status, remark = null, said } = outcome;
@@ -86,22 +90,25 @@ export function applyOutcome(
         lastStatus: status,
         lastError: remark,
       };
-      return { dueAt: null, record: told };
+      return { dueInMs: null, record: told };
     }
     case 'refused': {
       const { status: lastStatus, reason: lastError } = outcome;
-      return { dueAt: null, record: { ...atRest, state: 'parked', needsFull: true, lastStatus, lastError } };
+      return {
+        dueInMs: null,
+        record: { ...atRest, state: 'parked', needsFull: true, lastStatus, lastError },
+      };
     }
     case 'failed':
-      return applyFailure(record, outcome, now, maxPartBytes);
+      return applyFailure(record, outcome, maxPartBytes);
   }
 }
 
 /** Catalog spec, POST /catalog/push: authenticated and received, but no further processing; not a failure. */
 export const notProcessed = 202;
 
-function applyFailure(record: PushRecord, failure: FailedPush, now: Date, maxPartBytes: number): NextRecord {
-  const { status, reason, dueAt, tooLargeBytes } = failure;
+function applyFailure(record: PushRecord, failure: FailedPush, maxPartBytes: number): NextRecord {
+  const { status, reason, dueInMs, restMs, tooLargeBytes } = failure;
   const failed: PushRecord = {
     ...record,
     state: 'pending',
@@ -113,14 +120,14 @@ function applyFailure(record: PushRecord, failure: FailedPush, now: Date, maxPar
   };
   const partBytes =
     tooLargeBytes === undefined ? undefined : smallerPart(record.partBytes ?? maxPartBytes, tooLargeBytes);
-  if (partBytes !== undefined) return { dueAt: now, record: { ...failed, partBytes } };
-  if (dueAt === undefined)
+  if (partBytes !== undefined) return { dueInMs: 0, record: { ...failed, partBytes } };
+  if (dueInMs === undefined)
     return {
-      dueAt: null,
+      dueInMs: null,
       record: { ...failed, state: 'parked', needsFull: true, attempts: 0, failingSince: null },
     };
   const { failingSince } = failure;
-  return { dueAt, record: { ...failed, attempts: record.attempts + 1, failingSince } };
+  return { dueInMs, restMs, record: { ...failed, attempts: record.attempts + 1, failingSince } };
 }
 
 /** What a body may have after one of `bodyBytes` got 413; undefined when it held a single document and cannot be made smaller. */

@@ -19,6 +19,7 @@ import { type RequestKey, rememberRequest } from './request-memory.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const tomorrow = new Date('2026-01-02T12:00:00Z');
+const dayMs = 86_400_000;
 const body = Buffer.from('{"context":{},"message":{"results":[]}}');
 let database: Database;
 
@@ -41,7 +42,6 @@ describe('a queued callback', () => {
       destination: 'https://provider.example/beckn/catalog/on_publish',
       receiver: 'https://provider.example',
       request_signature: 'c2lnbmF0dXJl',
-      give_up_at: tomorrow,
     });
     expect(claim.row.body.equals(body)).toBe(true);
   });
@@ -78,10 +78,10 @@ describe('the result of an attempt', () => {
   it('keeps both open when it is tried again', async () => {
     await queue();
     const claim = await claimOne();
-    await database.transaction((tx) => recordRetry(tx, claim, { dueAt: tomorrow, error: 'unreachable' }));
-    expect(await list()).toMatchObject([
-      { state: 'open', lastError: 'unreachable', attempts: 1, dueAt: tomorrow },
-    ]);
+    await database.transaction((tx) => recordRetry(tx, claim, { dueInMs: dayMs, error: 'unreachable' }));
+    const [kept] = await list();
+    expect(kept).toMatchObject({ state: 'open', lastError: 'unreachable', attempts: 1 });
+    expect((kept?.dueAt?.getTime() ?? 0) - claim.at.getTime()).toBeGreaterThanOrEqual(dayMs);
     expect(await openRequests()).toBe(1);
   });
 
@@ -119,20 +119,20 @@ describe('an operator', () => {
     );
     expect(await claimDue(database, callbackTable, { limit: 1 })).toEqual([]);
 
-    const later = new Date('2026-02-01T00:00:00Z');
-    expect(await replayCallback(database, id, later)).toBe(true);
+    expect(await replayCallback(database, id, 2 * dayMs)).toBe(true);
     const again = await claimOne();
-    expect(again).toMatchObject({ attempts: 1, row: { give_up_at: later, message_id: 'message-1' } });
+    expect(again).toMatchObject({ attempts: 1, row: { message_id: 'message-1' } });
+    expect(again.row.give_up_at.getTime() - again.at.getTime()).toBeGreaterThan(dayMs);
     expect(again.row.body.equals(body)).toBe(true);
   });
 
   it('cannot replay what was delivered, is on its way, or does not exist', async () => {
     const id = await queue();
-    expect(await replayCallback(database, id, tomorrow)).toBe(false);
+    expect(await replayCallback(database, id, dayMs)).toBe(false);
     const claim = await claimOne();
     await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
-    expect(await replayCallback(database, id, tomorrow)).toBe(false);
-    expect(await replayCallback(database, id + 1, tomorrow)).toBe(false);
+    expect(await replayCallback(database, id, dayMs)).toBe(false);
+    expect(await replayCallback(database, id + 1, dayMs)).toBe(false);
   });
 
   it('lists callbacks by state and role, the latest first', async () => {
@@ -179,8 +179,7 @@ function callback(messageId: string): NewCallback {
     destination: 'https://provider.example/beckn/catalog/on_publish',
     body,
     requestSignature: 'c2lnbmF0dXJl',
-    createdAt: now,
-    giveUpAt: tomorrow,
+    giveUpAfterMs: dayMs,
   };
 }
 

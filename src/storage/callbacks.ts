@@ -1,6 +1,6 @@
 import type { Database, Queryable, Transaction } from './database.ts';
 import { type Claim, settle } from './due-work.ts';
-import { markSettled } from './leases.ts';
+import { dueIn, markSettled } from './leases.ts';
 import { closeRequest } from './request-memory.ts';
 
 // Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
@@ -23,8 +23,8 @@ export interface NewCallback {
   requestSignature: string;
   /** The remembered request, when there is one. */
   requestId?: number;
-  createdAt: Date;
-  giveUpAt: Date;
+  /** For how long it is tried. */
+  giveUpAfterMs: number;
 }
 
 /** The row of a claimed callback. */
@@ -47,15 +47,14 @@ export interface DueCallback {
 
 /** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
 export async function queueCallback(tx: Transaction, callback: NewCallback): Promise<number> {
-  const { role, action, messageId, destination, body, requestSignature, requestId, createdAt, giveUpAt } =
-    callback;
+  const { role, action, messageId, destination, body, requestSignature, requestId, giveUpAfterMs } = callback;
   const { rows } = await tx.query<{ id: number }>(
     `insert into work.callback
        (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now()) returning id`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now()) returning id`,
     [
       ...[role, action, messageId, destination, receiverOf(destination), body],
-      ...[requestSignature, requestId ?? null, createdAt, giveUpAt],
+      ...[requestSignature, requestId ?? null, giveUpAfterMs],
     ],
   );
   tx.hint(callbacksChannel);
@@ -127,16 +126,17 @@ export async function recordParked(
 }
 
 async function end(tx: Transaction, claim: Claim<DueCallback>, set: Record<string, unknown>): Promise<void> {
-  await settle(tx, callbackTable, claim, { dueAt: null, set });
+  await settle(tx, callbackTable, claim, { dueInMs: null, set });
   if (claim.row.request_id !== null) await closeRequest(tx, claim.row.request_id);
 }
 
 export async function recordRetry(
   tx: Transaction,
   claim: Claim<DueCallback>,
-  { dueAt, status, error }: { dueAt: Date; status?: number; error: string },
+  { dueInMs, status, error }: { dueInMs: number; status?: number; error: string },
 ): Promise<void> {
-  await settle(tx, callbackTable, claim, { dueAt, set: { last_status: status ?? null, last_error: error } });
+  const set = { last_status: status ?? null, last_error: error };
+  await settle(tx, callbackTable, claim, { dueInMs, set });
 }
 
 export type CallbackState = 'open' | 'delivered' | 'refused' | 'parked';
@@ -186,12 +186,16 @@ export async function listCallbacks(
 }
 
 /** Sends a refused or parked callback again, the same bytes; false when there is none to replay under this id. */
-export async function replayCallback(database: Database, id: number, giveUpAt: Date): Promise<boolean> {
+export async function replayCallback(
+  database: Database,
+  id: number,
+  giveUpAfterMs: number,
+): Promise<boolean> {
   return database.transaction(async (tx) => {
     const { rowCount } = await tx.query(
-      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = $2, settled_at = null
+      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = ${dueIn('$2')}, settled_at = null
        where id = $1 and state in ('refused', 'parked')`,
-      [id, giveUpAt],
+      [id, giveUpAfterMs],
     );
     if (rowCount > 0) tx.hint(callbacksChannel);
     return rowCount > 0;

@@ -90,7 +90,7 @@ async function claim<Row extends object>(
      update ${name} as work
      set lease_token = gen_random_uuid(), leased_until = ${lease}, due_at = ${lease}, attempts = work.attempts + 1
      from due where work.id = due.id
-     returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", ${columnList(options.columns)}`,
+     returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", now() as "work at", ${columnList(options.columns)}`,
     parameters.values,
     { prepared: true },
   );
@@ -187,13 +187,15 @@ function toClaim<Row>({
   'work id': id,
   'work token': token,
   'work attempts': attempts,
+  'work at': at,
   ...row
 }: Claimed): Claim<Row> {
-  return { id, token, attempts, row: row as Row };
+  return { id, token, attempts, at, row: row as Row };
 }
 
 interface Claimed {
   'work id': number;
   'work token': string;
   'work attempts': number;
+  'work at': Date;
 }

@@ -7,32 +7,37 @@ import type { Transaction } from './database.ts';
 export type HintOutcome = { kind: 'taken' } | { kind: 'unknown' } | { kind: 'too-soon'; waitSeconds: number };
 
 /** Makes all due that is read of a known node, unless that was done just before. */
-export async function hintNode(
-  tx: Transaction,
-  node: string,
-  { now, spacingMs }: { now: Date; spacingMs: number },
-): Promise<HintOutcome> {
-  const { rows } = await tx.query<{ id: number; host_id: number; hinted_at: Date | null }>(
-    'select id, host_id, hinted_at from discovery.crawl_node where node = $1 and (named or has_masters)',
-    [node],
+export async function hintNode(tx: Transaction, node: string, spacingMs: number): Promise<HintOutcome> {
+  const { rows } = await tx.query<{ id: number; host_id: number; wait_ms: number }>(
+    `select id, host_id, case when ${isHinted('$2')} then extract(epoch from hinted_at - now()) * 1000 + $2 else 0 end::float8 as wait_ms
+     from discovery.crawl_node where node = $1 and (named or has_masters)`,
+    [node, spacingMs],
   );
   const [known] = rows;
   if (known === undefined) return { kind: 'unknown' };
-  const waitMs = known.hinted_at === null ? 0 : known.hinted_at.getTime() + spacingMs - now.getTime();
-  if (waitMs > 0) return { kind: 'too-soon', waitSeconds: waitMs / 1000 };
-  await wakeHosts(tx, [known.host_id], now);
+  if (known.wait_ms > 0) return tooSoon(known.wait_ms, spacingMs);
+  await wakeHosts(tx, [known.host_id]);
   const { rowCount } = await tx.query(
-    `update discovery.crawl_node set hinted_at = $2, due_at = $2, stir = stir + 1
-     where id = $1 and hinted_at is not distinct from $3`,
-    [known.id, now, known.hinted_at],
+    `update discovery.crawl_node set hinted_at = now(), due_at = now(), stir = stir + 1
+     where id = $1 and not ${isHinted('$2')}`,
+    [known.id, spacingMs],
   );
-  if (rowCount === 0) return { kind: 'too-soon', waitSeconds: spacingMs / 1000 };
-  await makeContentDue(tx, known.id, now);
+  if (rowCount === 0) return tooSoon(spacingMs, spacingMs);
+  await makeContentDue(tx, known.id);
   return { kind: 'taken' };
 }
 
+/** Whether that was done just before. A time further ahead than the spacing is from before the clock was set back. */
+function isHinted(spacingMs: string): string {
+  return `coalesce(abs(extract(epoch from hinted_at - now())) * 1000 < ${spacingMs}, false)`;
+}
+
+function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
+  return { kind: 'too-soon', waitSeconds: Math.min(waitMs, spacingMs) / 1000 };
+}
+
 /** The operator wants a node crawled now, also where its host rests after a failure. Returns whether it is known. */
-export async function crawlNow(tx: Transaction, node: string, now: Date): Promise<boolean> {
+export async function crawlNow(tx: Transaction, node: string): Promise<boolean> {
   const { rows } = await tx.query<{ id: number; host_id: number }>(
     'select id, host_id from discovery.crawl_node where node = $1 and (named or has_masters)',
     [node],
@@ -40,29 +45,26 @@ export async function crawlNow(tx: Transaction, node: string, now: Date): Promis
   const [known] = rows;
   if (known === undefined) return false;
   await tx.query('update discovery.crawl_host set rest_until = null where id = $1', [known.host_id]);
-  await wakeHosts(tx, [known.host_id], now);
-  await tx.query('update discovery.crawl_node set due_at = $2, stir = stir + 1 where id = $1', [
-    known.id,
-    now,
-  ]);
-  await makeContentDue(tx, known.id, now);
+  await wakeHosts(tx, [known.host_id]);
+  await tx.query('update discovery.crawl_node set due_at = now(), stir = stir + 1 where id = $1', [known.id]);
+  await makeContentDue(tx, known.id);
   return true;
 }
 
-async function makeContentDue(tx: Transaction, nodeId: number, now: Date): Promise<void> {
+async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
   await tx.query(
-    'update discovery.crawl_index set due_at = $2, stir = stir + 1 where node_id = $1 and listed',
-    [nodeId, now],
+    'update discovery.crawl_index set due_at = now(), stir = stir + 1 where node_id = $1 and listed',
+    [nodeId],
   );
   await tx.query(
-    'update discovery.crawl_target set due_at = $2, stir = stir + 1 where node_id = $1 and due_at > $2',
-    [nodeId, now],
+    'update discovery.crawl_target set due_at = now(), stir = stir + 1 where node_id = $1 and due_at > now()',
+    [nodeId],
   );
 }
 
 /** Has all sources asked now whom they name. */
-export async function enumerateNow(tx: Transaction, now: Date): Promise<void> {
-  await tx.query('update discovery.crawl_source set due_at = $1', [now]);
+export async function enumerateNow(tx: Transaction): Promise<void> {
+  await tx.query('update discovery.crawl_source set due_at = now()');
   tx.hint(sourceTable);
 }
 
@@ -70,17 +72,19 @@ export async function enumerateNow(tx: Transaction, now: Date): Promise<void> {
 export async function mayLookUp(
   tx: Transaction,
   node: string,
-  { now, windowMs, maxNames }: { now: Date; windowMs: number; maxNames: number },
+  { windowMs, maxNames }: { windowMs: number; maxNames: number },
 ): Promise<boolean> {
   await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
-  await tx.query('delete from discovery.crawl_stranger where asked_at <= $1', [
-    new Date(now.getTime() - windowMs),
-  ]);
+  // A time further ahead than the window is from before the clock was set back.
+  await tx.query(
+    'delete from discovery.crawl_stranger where abs(extract(epoch from asked_at - now())) * 1000 >= $1',
+    [windowMs],
+  );
   const { rowCount } = await tx.query(
     `insert into discovery.crawl_stranger (node, asked_at)
-     select $1, $2 where (select count(*) from discovery.crawl_stranger) < $3
+     select $1, now() where (select count(*) from discovery.crawl_stranger) < $2
      on conflict (node) do nothing`,
-    [node, now, maxNames],
+    [node, maxNames],
   );
   return rowCount > 0;
 }
@@ -90,7 +94,6 @@ export async function admitNode(
   tx: Transaction,
   node: NamedNode,
   networks: readonly string[],
-  now: Date,
 ): Promise<ChangedCatalog[]> {
   const { rows } = await tx.query<{ id: number }>(
     "select id from discovery.crawl_source where kind = 'network' and name = any ($1)",
@@ -100,6 +103,5 @@ export async function admitNode(
     tx,
     rows.map(({ id }) => id),
     [node],
-    now,
   );
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from './database.ts';
 import { type Claim, LeaseLost } from './due-work.ts';
-import { dueAfter, markSettled } from './leases.ts';
+import { dueAfter, dueIn, markSettled } from './leases.ts';
 
 // Hosts that are crawled: the rows of due work of the crawler (migrations/0007-crawl.sql). Whoever holds a host does what is due of its
 // nodes, indexes and targets, and writes under its lease.
@@ -42,21 +42,21 @@ export async function hostId(tx: Transaction, host: string): Promise<number> {
   return rows[0]?.id ?? 0;
 }
 
-/** Something of these hosts has become due; one that rests is left in peace. */
-export async function wakeHosts(tx: Transaction, ids: readonly number[], at: Date): Promise<void> {
+/** Something of these hosts has become due, or does at this time of the database's; one that rests is left in peace. */
+export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Date): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(
-    `update discovery.crawl_host set due_at = least(due_at, greatest($2, rest_until))
+    `update discovery.crawl_host set due_at = least(due_at, greatest(coalesce($2, now()), rest_until))
      where id in (select id from discovery.crawl_host where id = any ($1) order by id for no key update)`,
-    [ids, at],
+    [ids, at ?? null],
   );
   tx.hint(crawlChannel);
 }
 
-/** What came of the work at a host: how often in a row it could not be reached, and until when it is left in peace. */
+/** What came of the work at a host: how often in a row it could not be reached, and for how long it is left in peace. */
 export interface HostState {
   failures: number;
-  restUntil: Date | null;
+  restMs: number | null;
 }
 
 /** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
@@ -88,9 +88,9 @@ export async function giveBackHosts(
   );
   await tx.query(
     `with done as (
-       select host.id, given.failures, given.rest_until, least(${firstDue.join(', ')}) as first_due
+       select host.id, given.failures, ${dueIn('given.rest_ms')} as rest_until, least(${firstDue.join(', ')}) as first_due
        from discovery.crawl_host as host
-         join unnest($1::bigint[], $2::integer[], $3::timestamptz[]) as given (id, failures, rest_until) using (id)
+         join unnest($1::bigint[], $2::integer[], $3::float8[]) as given (id, failures, rest_ms) using (id)
      )
      update discovery.crawl_host as host
      set failures = done.failures, rest_until = done.rest_until, attempts = 0, lease_token = null, leased_until = null,
@@ -99,7 +99,7 @@ export async function giveBackHosts(
     [
       hosts.map(({ claim }) => claim.id),
       hosts.map(({ state }) => state.failures),
-      hosts.map(({ state }) => state.restUntil),
+      hosts.map(({ state }) => state.restMs),
     ],
   );
   for (const { claim } of hosts) markSettled(claim);

@@ -46,7 +46,7 @@ async function record(place: number, entries: readonly ReadEntry[], then = async
   if (row === undefined) throw new Error('there is no such index');
   await database.transaction(async (tx) => {
     const read = { etag: '"1"', nextUpdate: now, entries, discarded: [] };
-    const settings = { now, dueAt: now, hideUnconfirmed: false };
+    const settings = { now, dueInMs: 0, hideUnconfirmed: false };
     await recordIndex(tx, { id: row.host_id, token }, row, read, settings);
     await then();
   });

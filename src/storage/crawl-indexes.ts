@@ -2,6 +2,7 @@ import { type HostLease, holdLease } from './crawl-hosts.ts';
 import { dayOf, fetchedToday } from './crawl-nodes.ts';
 import { isWanted } from './crawl-sources.ts';
 import type { Queryable, Transaction } from './database.ts';
+import { dueIn } from './leases.ts';
 
 // The indexes of the crawled nodes and their entries. An index that was read, its entries and its ETag are written together, so that a later
 // "unchanged" never hides work: what is still to do stands in the targets (crawl-targets.ts).
@@ -55,7 +56,7 @@ export async function takeDueIndexes(
 /** An index that was asked for and has not changed. */
 export interface PolledIndex {
   row: IndexRow;
-  dueAt: Date;
+  dueInMs: number;
 }
 
 /** A whole batch costs one statement. The leases on its hosts are held. */
@@ -63,28 +64,32 @@ export async function recordUnchanged(tx: Transaction, indexes: readonly PolledI
   if (indexes.length === 0) return;
   await tx.query(
     `update discovery.crawl_index as item
-     set failures = 0, due_at = ${dueUnlessStirred('seen_stir', 'next_due')}
-     from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as polled (index_id, seen_stir, next_due)
+     set failures = 0, due_at = ${dueUnlessStirred('seen_stir', 'next_ms')}
+     from unnest($1::bigint[], $2::bigint[], $3::float8[]) as polled (index_id, seen_stir, next_ms)
      where item.id = polled.index_id`,
-    [indexes.map(({ row }) => row.id), indexes.map(({ row }) => row.stir), indexes.map(({ dueAt }) => dueAt)],
+    [
+      indexes.map(({ row }) => row.id),
+      indexes.map(({ row }) => row.stir),
+      indexes.map(({ dueInMs }) => dueInMs),
+    ],
   );
 }
 
 /** What stirred an index meanwhile makes it due, unless nobody wants it any more. */
-function dueUnlessStirred(stir: string, dueAt: string): string {
-  return `case when not listed then null when stir = ${stir} then ${dueAt} else now() end`;
+function dueUnlessStirred(stir: string, dueInMs: string): string {
+  return `case when not listed then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
 export async function postponeIndex(
   tx: Transaction,
   lease: HostLease,
   row: IndexRow,
-  dueAt: Date,
+  dueInMs: number,
 ): Promise<void> {
   await holdLease(tx, lease);
   await tx.query(
-    `update discovery.crawl_index set failures = failures + 1, due_at = ${dueUnlessStirred('$2', '$3::timestamptz')} where id = $1`,
-    [row.id, row.stir, dueAt],
+    `update discovery.crawl_index set failures = failures + 1, due_at = ${dueUnlessStirred('$2', '$3')} where id = $1`,
+    [row.id, row.stir, dueInMs],
   );
 }
 
@@ -130,10 +135,10 @@ export async function recordIndex(
   read: ReadIndex,
   {
     now,
-    dueAt,
+    dueInMs,
     failures = 0,
     hideUnconfirmed,
-  }: { now: Date; dueAt: Date; failures?: number; hideUnconfirmed: boolean },
+  }: { now: Date; dueInMs: number; failures?: number; hideUnconfirmed: boolean },
 ): Promise<ReadEffects> {
   await holdLease(tx, lease);
   // Which entry counts is decided over all indexes of the node: one after the other, or one would not see what another has just brought.
@@ -141,11 +146,11 @@ export async function recordIndex(
   await tx.query(
     `update discovery.crawl_index
      set etag = case when listed then $3 end, modified = case when listed then $4 end, served_digest = case when listed then $9 end,
-       next_update = $5, signed_by = $6, read_at = $7, failures = $10, due_at = ${dueUnlessStirred('$2', '$8::timestamptz')}
+       next_update = $5, signed_by = $6, read_at = $7, failures = $10, due_at = ${dueUnlessStirred('$2', '$8')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.etag ?? null, read.modified ?? null, read.nextUpdate ?? null],
-      ...[read.signedBy ?? null, now, dueAt, read.digest ?? null, failures],
+      ...[read.signedBy ?? null, now, dueInMs, read.digest ?? null, failures],
     ],
   );
   await writeEntries(tx, row, read);
@@ -210,7 +215,7 @@ export async function chooseEntries(
        insert into discovery.crawl_target as target
          (node_id, node, host_id, catalog_id, is_master, index_id, entry_version, digest, named, due_at)
        select node.id, node.node, node.host_id, catalog_id, is_master, index_id, entry_version, digest, ${isWanted('best', 'node')},
-         case when ${isWanted('best', 'node')} then $2::timestamptz end
+         case when ${isWanted('best', 'node')} then now() end
        from best cross join discovery.crawl_node as node where node.id = $1
        on conflict (node_id, catalog_id) do update
        set index_id = excluded.index_id, entry_version = excluded.entry_version, digest = excluded.digest, is_master = excluded.is_master,
@@ -221,7 +226,7 @@ export async function chooseEntries(
        returning catalog_id
      )
      select catalog_id, coalesce(was_absent, false) as returned from written left join before using (catalog_id)`,
-    [nodeId, now],
+    [nodeId],
   );
   await tx.query(
     `delete from discovery.crawl_target as target using (select ${allRead}) as reading

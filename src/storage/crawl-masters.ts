@@ -1,4 +1,5 @@
 import { wakeHosts } from './crawl-hosts.ts';
+import { spacedFromCheck } from './crawl-nodes.ts';
 import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './crawl-sources.ts';
 import type { Queryable, Transaction } from './database.ts';
 
@@ -77,11 +78,7 @@ export async function isAnyMasterHere(queryable: Queryable, names: readonly stri
  * These nodes have, or may have, MASTER catalogs that are extended: they are crawled for them, whoever names them. Returns the catalogs whose
  * state may be another one now.
  */
-export async function wantMastersOf(
-  tx: Transaction,
-  nodes: readonly NamedNode[],
-  now: Date,
-): Promise<ChangedCatalog[]> {
+export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
   await tx.query(
     `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
      on conflict (host) do nothing`,
@@ -89,49 +86,38 @@ export async function wantMastersOf(
   );
   const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; is_named: boolean }>(
     `insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
-     select node, host.id, false, true, $3
+     select node, host.id, false, true, now()
      from unnest($1::text[], $2::text[]) as wanted (node, host) join discovery.crawl_host as host using (host)
      order by node
      on conflict (node) do update set has_masters = true where not known.has_masters
      returning id, host_id, xmax = 0 as is_new, named as is_named`,
-    [nodes.map(({ node }) => node), nodes.map(({ host }) => host), now],
+    [nodes.map(({ node }) => node), nodes.map(({ host }) => host)],
   );
-  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
+  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))]);
   const rested = rows.filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed);
   return rouseNodes(
     tx,
     rested.map(({ id }) => id),
-    now,
   );
 }
 
 /** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */
-export async function recheckMastersOf(
-  tx: Transaction,
-  node: string,
-  now: Date,
-  spacingMs: number,
-): Promise<void> {
+export async function recheckMastersOf(tx: Transaction, node: string, spacingMs: number): Promise<void> {
   const { rows } = await tx.query<{ host_id: number; due_at: Date }>(
-    `update discovery.crawl_node set stir = stir + 1,
-       due_at = least(due_at, greatest($2::timestamptz, checked_at + $3 * interval '1 millisecond'))
+    `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')})
      where node = $1 returning host_id, due_at`,
-    [node, now, spacingMs],
+    [node, spacingMs],
   );
   for (const { host_id: host, due_at: at } of rows) await wakeHosts(tx, [host], at);
 }
 
 /** MASTER catalogs are looked for in these networks, too. */
-export async function searchForMasters(
-  tx: Transaction,
-  networkIds: readonly string[],
-  now: Date,
-): Promise<void> {
+export async function searchForMasters(tx: Transaction, networkIds: readonly string[]): Promise<void> {
   if (networkIds.length === 0) return;
   const { rowCount } = await tx.query(
-    `insert into discovery.crawl_source (kind, name, due_at) select 'masters', name, $2 from unnest($1::text[]) as name
+    `insert into discovery.crawl_source (kind, name, due_at) select 'masters', name, now() from unnest($1::text[]) as name
      on conflict (kind, name) do nothing`,
-    [networkIds, now],
+    [networkIds],
   );
   if (rowCount > 0) tx.hint(sourceTable);
 }

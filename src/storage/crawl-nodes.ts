@@ -1,5 +1,6 @@
 import { type HostLease, holdLease, hostId, wakeHosts } from './crawl-hosts.ts';
 import type { Queryable, Transaction } from './database.ts';
+import { dueIn } from './leases.ts';
 
 // The nodes that are crawled: where they are, what was read of their manifests and records, and when they are looked at again.
 
@@ -56,40 +57,39 @@ export async function recordNode(
   lease: HostLease,
   row: NodeRow,
   read: ReadNode,
-  { now, dueAt }: { now: Date; dueAt: Date },
+  dueInMs: number,
 ): Promise<string[]> {
   await holdLease(tx, lease);
   await tx.query(
     `update discovery.crawl_node
      set subscriber_id = $3, url = $4, network_memberships = $5, manifest_url = $6, manifest_etag = $7, manifest_modified = $8,
-       next_update = $9, checked_at = $10, key_names = coalesce($12::jsonb, key_names), failures = 0,
-       due_at = ${dueUnlessStirred('$2', '$11::timestamptz')}
+       next_update = $9, checked_at = now(), key_names = coalesce($11::jsonb, key_names), failures = 0,
+       due_at = ${dueUnlessStirred('$2', '$10')}
      where id = $1`,
     [
       ...[row.id, row.stir, read.subscriberId, read.url ?? null, read.networkMemberships],
       ...[read.manifest?.url ?? null, read.manifest?.etag ?? null, read.manifest?.modified ?? null],
-      ...[read.nextUpdate ?? null, now, dueAt, read.keyNames ? JSON.stringify([...read.keyNames]) : null],
+      ...[read.nextUpdate ?? null, dueInMs, read.keyNames ? JSON.stringify([...read.keyNames]) : null],
     ],
   );
-  return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls, now);
+  return read.indexUrls === undefined ? [] : recordIndexUrls(tx, row, read.indexUrls);
 }
 
 /** What stirred a node meanwhile makes it due, unless nobody wants it any more. */
-function dueUnlessStirred(stir: string, dueAt: string): string {
-  return `case when not (named or has_masters) then null when stir = ${stir} then ${dueAt} else now() end`;
+function dueUnlessStirred(stir: string, dueInMs: string): string {
+  return `case when not (named or has_masters) then null when stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
 async function recordIndexUrls(
   tx: Transaction,
   { id, host_id: hostKey }: NodeRow,
   urls: readonly string[],
-  now: Date,
 ): Promise<string[]> {
   await tx.query(
     `insert into discovery.crawl_index as known (node_id, host_id, url, due_at)
-     select $1, $2, url, $4 from unnest($3::text[]) as url
+     select $1, $2, url, now() from unnest($3::text[]) as url
      on conflict (node_id, url) do update set listed = true, due_at = excluded.due_at where not known.listed`,
-    [id, hostKey, urls, now],
+    [id, hostKey, urls],
   );
   const { rows } = await tx.query<{ url: string }>(
     `update discovery.crawl_index set listed = false, due_at = null, etag = null, modified = null, served_digest = null
@@ -109,49 +109,41 @@ export async function postponeNode(
   tx: Transaction,
   lease: HostLease,
   row: NodeRow,
-  { now, failures, dueAt }: { now: Date; failures: number; dueAt: Date },
+  { failures, dueInMs }: { failures: number; dueInMs: number },
 ): Promise<void> {
   await holdLease(tx, lease);
   await tx.query(
-    `update discovery.crawl_node set failures = $5, checked_at = $3,
-       due_at = ${dueUnlessStirred('$2', '$4::timestamptz')}
+    `update discovery.crawl_node set failures = $4, checked_at = now(),
+       due_at = ${dueUnlessStirred('$2', '$3')}
      where id = $1`,
-    [row.id, row.stir, now, dueAt, failures],
+    [row.id, row.stir, dueInMs, failures],
   );
 }
 
 /** The node is served by another host now: all its work goes there. */
-export async function moveNode(
-  tx: Transaction,
-  lease: HostLease,
-  row: NodeRow,
-  host: string,
-  now: Date,
-): Promise<void> {
+export async function moveNode(tx: Transaction, lease: HostLease, row: NodeRow, host: string): Promise<void> {
   await holdLease(tx, lease);
   const hostKey = await hostId(tx, host);
   await tx.query('update discovery.crawl_node set host_id = $2 where id = $1', [row.id, hostKey]);
   await tx.query('update discovery.crawl_index set host_id = $2 where node_id = $1', [row.id, hostKey]);
   await tx.query('update discovery.crawl_target set host_id = $2 where node_id = $1', [row.id, hostKey]);
-  await wakeHosts(tx, [hostKey], now);
+  await wakeHosts(tx, [hostKey]);
 }
 
 /**
  * Something of the node did not verify: its manifest and record are read again, but not all the time. Comes first in its transaction: everybody
  * locks nodes before their indexes, and these before their targets.
  */
-export async function recheckNode(
-  tx: Transaction,
-  nodeId: number,
-  now: Date,
-  spacingMs: number,
-): Promise<void> {
+export async function recheckNode(tx: Transaction, nodeId: number, spacingMs: number): Promise<void> {
   await tx.query(
-    `update discovery.crawl_node set stir = stir + 1,
-       due_at = least(due_at, greatest($2::timestamptz, checked_at + $3 * interval '1 millisecond'))
-     where id = $1`,
-    [nodeId, now, spacingMs],
+    `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')}) where id = $1`,
+    [nodeId, spacingMs],
   );
+}
+
+/** Now, but so many milliseconds after the node was looked at last. A clock that was set back must not make that longer. */
+export function spacedFromCheck(ms: string): string {
+  return `greatest(now(), least(checked_at, now()) + ${ms} * interval '1 millisecond')`;
 }
 
 /** Adds to what was fetched of nodes today. */

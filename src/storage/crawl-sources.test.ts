@@ -11,13 +11,12 @@ useDatabase(
   { emptied: 'discovery.crawl_host, discovery.crawl_source cascade' },
 );
 
-const now = new Date('2031-01-01T00:00:00Z');
 const network = { kind: 'network', name: 'net.example/nodes' } as const;
 const address = { kind: 'address', name: 'http://10.0.0.1' } as const;
 
 async function configure(...sources: (typeof network | typeof address)[]): Promise<void> {
   const settings = { sources, policy: 'policy', hideUnconfirmed: false };
-  await database.transaction((tx) => configureSources(tx, settings, now));
+  await database.transaction((tx) => configureSources(tx, settings));
 }
 
 async function name({ kind }: typeof network | typeof address, configuredUrl?: string): Promise<void> {
@@ -26,7 +25,7 @@ async function name({ kind }: typeof network | typeof address, configuredUrl?: s
     [kind],
   );
   const node = { node: 'node.example/nodes', host: '10.0.0.1:80', configuredUrl };
-  await database.transaction((tx) => nameNodes(tx, rows[0]?.id ?? 0, [node], now));
+  await database.transaction((tx) => nameNodes(tx, rows[0]?.id ?? 0, [node]));
 }
 
 it('an address that the operator has written for a node counts until it is not in the settings any more', async () => {

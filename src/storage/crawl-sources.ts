@@ -27,7 +27,6 @@ export interface CrawlSettings {
 export async function configureSources(
   tx: Transaction,
   { sources, policy, hideUnconfirmed }: CrawlSettings,
-  now: Date,
 ): Promise<ChangedCatalog[]> {
   await tx.query('lock table discovery.crawl_source in share row exclusive mode');
   const [kinds, names] = [sources.map(({ kind }) => kind), sources.map(({ name }) => name)];
@@ -40,14 +39,14 @@ export async function configureSources(
   const forsaken = sources.length === 0 ? await forsakeMasters(tx) : [];
   await tx.query(
     `insert into discovery.crawl_source as known (kind, name, due_at)
-     select kind, name, $3 from unnest($1::text[], $2::text[]) as wanted (kind, name)
+     select kind, name, now() from unnest($1::text[], $2::text[]) as wanted (kind, name)
      on conflict (kind, name) do update set due_at = least(known.due_at, excluded.due_at)`,
-    [kinds, names, now],
+    [kinds, names],
   );
   tx.hint(sourceTable);
   return [
-    ...(await rouseNodes(tx, [...forsaken, ...(await nameAgain(tx))], now)),
-    ...(await judgeAgain(tx, { policy, hideUnconfirmed }, now)),
+    ...(await rouseNodes(tx, [...forsaken, ...(await nameAgain(tx))])),
+    ...(await judgeAgain(tx, { policy, hideUnconfirmed })),
   ];
 }
 
@@ -88,32 +87,28 @@ async function nameAgain(tx: Transaction, nodes?: readonly string[]): Promise<nu
 }
 
 /** Nodes that nobody needs any more rest; those that somebody needs again are crawled again. */
-export async function rouseNodes(
-  tx: Transaction,
-  ids: readonly number[],
-  now: Date,
-): Promise<ChangedCatalog[]> {
+export async function rouseNodes(tx: Transaction, ids: readonly number[]): Promise<ChangedCatalog[]> {
   if (ids.length === 0) return [];
   const { rows: nodes } = await tx.query<{ host_id: number }>(
-    `update discovery.crawl_node set due_at = case when named or has_masters then $2::timestamptz end, stir = stir + 1
+    `update discovery.crawl_node set due_at = case when named or has_masters then now() end, stir = stir + 1
      where id = any ($1) returning host_id`,
-    [ids, now],
+    [ids],
   );
   await tx.query(
     `update discovery.crawl_index as item
-     set due_at = case when (named or has_masters) and listed then $2::timestamptz end, stir = item.stir + 1
+     set due_at = case when (named or has_masters) and listed then now() end, stir = item.stir + 1
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)`,
-    [ids, now],
+    [ids],
   );
   const { rows } = await tx.query<ChangedCatalog>(
     `update discovery.crawl_target as target set named = ${isWanted('target', 'node')}, stir = target.stir + 1,
        due_at = case when ${isWanted('target', 'node')} and index_id is not null and digest is distinct from settled_digest
-         then $2::timestamptz end
+         then now() end
      from discovery.crawl_node as node where node.id = node_id and node_id = any ($1)
      returning target.node as owner, catalog_id as id`,
-    [ids, now],
+    [ids],
   );
-  await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))], now);
+  await wakeHosts(tx, [...new Set(nodes.map(({ host_id: id }) => id))]);
   return rows;
 }
 
@@ -126,7 +121,6 @@ export function isWanted(catalog: string, node: string): string {
 async function judgeAgain(
   tx: Transaction,
   { policy, hideUnconfirmed }: Pick<CrawlSettings, 'policy' | 'hideUnconfirmed'>,
-  now: Date,
 ): Promise<ChangedCatalog[]> {
   const { rowCount } = await tx.query(
     `insert into discovery.crawl_policy as known (policy) values ($1)
@@ -135,12 +129,12 @@ async function judgeAgain(
   );
   if (rowCount === 0) return [];
   const { rows } = await tx.query<ChangedCatalog & { host_id: number }>(
-    `update discovery.crawl_target set hidden = $2 and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
-       due_at = case when named and index_id is not null then $1::timestamptz end
+    `update discovery.crawl_target set hidden = $1 and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
+       due_at = case when named and index_id is not null then now() end
      returning node as owner, catalog_id as id, host_id`,
-    [now, hideUnconfirmed],
+    [hideUnconfirmed],
   );
-  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))], now);
+  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))]);
   return rows;
 }
 
@@ -156,9 +150,8 @@ export async function nameNodes(
   tx: Transaction,
   sourceId: number,
   nodes: readonly NamedNode[],
-  now: Date,
 ): Promise<{ vanished: string[]; changed: ChangedCatalog[] }> {
-  const changed = await addNodes(tx, [sourceId], nodes, now);
+  const changed = await addNodes(tx, [sourceId], nodes);
   const { rows: vanished } = await tx.query<{ node: string }>(
     `update discovery.crawl_naming as naming set present = false
      from discovery.crawl_node as node
@@ -174,7 +167,6 @@ export async function addNodes(
   tx: Transaction,
   sourceIds: readonly number[],
   nodes: readonly NamedNode[],
-  now: Date,
 ): Promise<ChangedCatalog[]> {
   const names = nodes.map(({ node }) => node);
   await tx.query(
@@ -184,13 +176,13 @@ export async function addNodes(
   );
   const { rows: due } = await tx.query<{ host_id: number }>(
     `insert into discovery.crawl_node as known (node, host_id, configured_url, due_at)
-     select node, host.id, configured_url, $4
+     select node, host.id, configured_url, now()
      from unnest($1::text[], $2::text[], $3::text[]) as wanted (node, host, configured_url) join discovery.crawl_host as host using (host)
      order by node
      on conflict (node) do update set configured_url = excluded.configured_url
      where excluded.configured_url is not null and known.configured_url is distinct from excluded.configured_url
      returning host_id`,
-    [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null), now],
+    [names, nodes.map(({ host }) => host), nodes.map(({ configuredUrl }) => configuredUrl ?? null)],
   );
   await tx.query(
     `insert into discovery.crawl_naming as known (source_id, node_id, present)
@@ -198,7 +190,7 @@ export async function addNodes(
      on conflict (source_id, node_id) do update set present = true where not known.present`,
     [sourceIds, names],
   );
-  const changed = await rouseNodes(tx, await nameAgain(tx, names), now);
-  await wakeHosts(tx, [...new Set(due.map(({ host_id: id }) => id))], now);
+  const changed = await rouseNodes(tx, await nameAgain(tx, names));
+  await wakeHosts(tx, [...new Set(due.map(({ host_id: id }) => id))]);
   return changed;
 }

@@ -26,7 +26,7 @@ beforeEach(async () => {
   applied = {
     ...{ id: rows[0]?.id ?? 0, stir: 0, settled_digest: 'digest', applied_entry_version: 2, version: 2 },
     ...{ applied_master: false, resources: 3, entry_key: 'key', content_keys: ['key'], reread: false },
-    ...{ failures: 0, last_code: null, due_at: null },
+    ...{ failures: 0, last_code: null, due_in_ms: null },
   };
 });
 

@@ -1,6 +1,7 @@
 import { type HostLease, holdLease, wakeHosts } from './crawl-hosts.ts';
 import { dayOf, fetchedToday } from './crawl-nodes.ts';
 import type { Queryable, Transaction } from './database.ts';
+import { dueIn } from './leases.ts';
 import { Parameters } from './parameters.ts';
 
 // The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
@@ -89,22 +90,22 @@ export async function recordTarget(
   lease: HostLease,
   row: TargetRow,
   changes: TargetChanges,
-  dueAt: Date | null,
+  dueInMs: number | null,
 ): Promise<void> {
   await holdLease(tx, lease);
   const parameters = new Parameters();
   const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
   await tx.query(
     `update discovery.crawl_target as target
-     set ${members.join('')} due_at = ${dueUnlessStirred(parameters.add(row.stir), `${parameters.add(dueAt)}::timestamptz`)}
+     set ${members.join('')} due_at = ${dueUnlessStirred(parameters.add(row.stir), parameters.add(dueInMs))}
      where id = ${parameters.add(row.id)}`,
     parameters.values,
   );
 }
 
 /** What stirred a target meanwhile makes it due, unless that took its entry away, or the wish for it: then nobody would do the work. */
-function dueUnlessStirred(stir: string, dueAt: string): string {
-  return `case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueAt} else now() end`;
+function dueUnlessStirred(stir: string, dueInMs: string): string {
+  return `case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
 }
 
 /** A target after something of it was applied. */
@@ -124,7 +125,7 @@ export interface AppliedTarget {
   reread: boolean;
   failures: number;
   last_code: string | null;
-  due_at: Date | null;
+  due_in_ms: number | null;
 }
 
 /** The cursors of these targets move; each stays due when something stirred it meanwhile. */
@@ -133,7 +134,7 @@ export async function recordApplied(tx: Transaction, applied: readonly AppliedTa
     `with done as materialized (
        select done.* from json_to_recordset($1::json) as done (
          id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
-         entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_at timestamptz)
+         entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
        join discovery.crawl_target as target using (id) order by id for no key update of target
      )
      update discovery.crawl_target as target
@@ -141,7 +142,7 @@ export async function recordApplied(tx: Transaction, applied: readonly AppliedTa
        version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
        content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
        failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
-       due_at = ${dueUnlessStirred('done.stir', 'done.due_at')}
+       due_at = ${dueUnlessStirred('done.stir', 'done.due_in_ms')}
      from done where target.id = done.id`,
     [JSON.stringify(applied)],
   );
@@ -181,7 +182,7 @@ export async function judgeKeys(
   const { rows } = await tx.query<{ catalogId: string; unverified: boolean }>(
     `update discovery.crawl_target
      set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end, stir = stir + 1,
-       due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then $3::timestamptz else due_at end
+       due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then now() else due_at end
      where node_id = $1 and version is not null and retired_at is null
        and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
        and ((content_keys || entry_key) && $2 or not (content_keys || entry_key) && $4)
@@ -192,11 +193,11 @@ export async function judgeKeys(
 }
 
 /** Whether the entries of a node are for us may be another question now: each is looked at once more. */
-export async function judgeEntriesAgain(tx: Transaction, nodeId: number, now: Date): Promise<void> {
+export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promise<void> {
   await tx.query(
-    `update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = $2
+    `update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = now()
      where node_id = $1 and named and index_id is not null`,
-    [nodeId, now],
+    [nodeId],
   );
 }
 
@@ -205,18 +206,17 @@ export async function wakeWaiting(
   tx: Transaction,
   lease: HostLease,
   names: readonly string[],
-  now: Date,
 ): Promise<void> {
   const { rows } = await tx.query<{ host_id: number }>(
-    `update discovery.crawl_target set due_at = $2, stir = stir + 1
+    `update discovery.crawl_target set due_at = now(), stir = stir + 1
      where id in (
        select id from discovery.crawl_target
        where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
      )
      returning host_id`,
-    [names, now],
+    [names],
   );
   // Whoever holds a host looks for what is due there before it lets go.
   const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
-  await wakeHosts(tx, [...others], now);
+  await wakeHosts(tx, [...others]);
 }

@@ -42,17 +42,13 @@ export interface Feed {
  * Makes the feeds those of the settings, all of them due: new ones are made, changed ones subscribe anew, and those that are not named any
  * more are to be cancelled.
  */
-export async function configureFeeds(
-  tx: Transaction,
-  feeds: readonly ConfiguredFeed[],
-  now: Date,
-): Promise<void> {
+export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
   await tx.query('lock table discovery.feed in share row exclusive mode');
-  await tx.query('update discovery.feed set configured = false, due_at = least(due_at, $1)', [now]);
+  await tx.query('update discovery.feed set configured = false, due_at = least(due_at, now())');
   for (const { catalogUrl, networkId, schemaTypes, service, position } of feeds) {
     await tx.query(
       `insert into discovery.feed as feed (catalog_url, network_id, schema_types, service, position, due_at)
-       values ($1, $2, $3, $4, $5, $6)
+       values ($1, $2, $3, $4, $5, now())
        on conflict (catalog_url, network_id) do update set
          configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at,
          service = coalesce(excluded.service, feed.service),
@@ -61,7 +57,7 @@ export async function configureFeeds(
          subscription_id = case when ${hasChanged} then null else feed.subscription_id end,
          run = case when ${hasChanged} then null else feed.run end,
          message_id = case when ${hasChanged} then null else feed.message_id end`,
-      [catalogUrl, networkId, schemaTypes, service ?? null, position, now],
+      [catalogUrl, networkId, schemaTypes, service ?? null, position],
     );
   }
   tx.hint(feedsChannel);
@@ -101,14 +97,10 @@ export async function learnService(
 }
 
 /** Writes the state of a claimed feed and keeps it; throws LeaseLost when somebody else has it. */
-export async function updateFeed(
-  tx: Transaction,
-  claim: Claim<Feed>,
-  { messageId, sentAt }: { messageId: string; sentAt: Date },
-): Promise<void> {
+export async function updateFeed(tx: Transaction, claim: Claim<Feed>, messageId: string): Promise<void> {
   const { rowCount } = await tx.query(
-    'update discovery.feed set message_id = $3, sent_at = $4 where id = $1 and lease_token = $2',
-    [claim.id, claim.token, messageId, sentAt],
+    'update discovery.feed set message_id = $3, sent_at = now() where id = $1 and lease_token = $2',
+    [claim.id, claim.token, messageId],
   );
   if (rowCount === 0) throw new LeaseLost(feedTable, claim.id);
 }
@@ -123,16 +115,16 @@ export async function readPullAt(tx: Transaction, feedId: number): Promise<Date 
 }
 
 /**
- * Asks for a pull of everything from a service (or, without one, from all), at the given time, but not sooner after the last one was begun
- * than the spacing. A pull that is under way does not count: what it has read already may be older than the reason.
+ * Asks for a pull of everything from a service (or, without one, from all), now, but not sooner after the last one was begun than the
+ * spacing. A clock that was set back must not make that longer. A pull that is under way does not count: what it has read already may be older than the reason.
  */
 export async function requestPull(
   tx: Transaction,
-  { service, at, spacingMs }: { service?: string; at: Date; spacingMs: number },
+  { service, spacingMs }: { service?: string; spacingMs: number },
 ): Promise<number> {
   const { rowCount } = await tx.query(
     `with wanted as (
-       select id, greatest($2::timestamptz, run_started_at + $3 * interval '1 millisecond') as at
+       select id, greatest(now(), least(run_started_at, now()) + $2 * interval '1 millisecond') as at
        from discovery.feed
        where configured and subscription_id is not null and ($1::text is null or service = $1)
      )
@@ -140,7 +132,7 @@ export async function requestPull(
      set pull_at = least(feed.pull_at, wanted.at),
        due_at = case when feed.run is null then least(feed.due_at, wanted.at) else feed.due_at end
      from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
-    [service ?? null, at, spacingMs],
+    [service ?? null, spacingMs],
   );
   tx.hint(feedsChannel);
   return rowCount;
@@ -207,12 +199,12 @@ export async function dropFeed(tx: Transaction, feedId: number): Promise<void> {
 /**
  * Notes that the service is up; returns for how long, in milliseconds, nobody had noted that, or undefined when nobody ever had.
  */
-export async function notePresence(tx: Transaction, now: Date): Promise<number | undefined> {
-  const { rows } = await tx.query<{ seen_at: Date }>('select seen_at from discovery.presence for update');
-  await tx.query(
-    `insert into discovery.presence (seen_at) values ($1)
-     on conflict (only_row) do update set seen_at = greatest(presence.seen_at, excluded.seen_at)`,
-    [now],
+export async function notePresence(tx: Transaction): Promise<number | undefined> {
+  const { rows } = await tx.query<{ ms: number }>(
+    'select (extract(epoch from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update',
   );
-  return rows[0] && Math.max(0, now.getTime() - rows[0].seen_at.getTime());
+  await tx.query(
+    `insert into discovery.presence (seen_at) values (now()) on conflict (only_row) do update set seen_at = excluded.seen_at`,
+  );
+  return rows[0] && Math.max(0, rows[0].ms);
 }

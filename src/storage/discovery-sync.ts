@@ -58,16 +58,15 @@ export async function findCopies(
 export async function notePushed(
   tx: Transaction,
   copies: readonly { key: number; merged: boolean }[],
-  arrivedAt: Date,
 ): Promise<void> {
   if (copies.length === 0) return;
   await tx.query(
     `with seen as (
        update discovery.listing set missing_pulls = 0 where catalog_key = any ($1) and missing_pulls > 0
      )
-     update discovery.catalog set push_arrived_at = $3, push_merged = merged
+     update discovery.catalog set push_arrived_at = now(), push_merged = merged
      from unnest($1::bigint[], $2::boolean[]) as pushed (pushed_key, merged) where key = pushed_key`,
-    [copies.map(({ key }) => key), copies.map(({ merged }) => merged), arrivedAt],
+    [copies.map(({ key }) => key), copies.map(({ merged }) => merged)],
   );
 }
 

@@ -59,8 +59,33 @@ describe('the loop', () => {
   async function workAndLook(options: { pollMs: number }): Promise<void> {
     const { counted, statements } = counting(jobs.database);
     jobs.work({ ...options, database: counted, handle: (claim) => jobs.finish(claim, 'done') });
-    await until(() => statements.length >= 2, 'the loop to look');
+    await until(() => statements.length >= 3, 'the loop to look');
   }
+
+  it('works at once on a row that is due further ahead than any waits, and leaves the others', async () => {
+    for (const dueIn of ['25 hours', '23 hours']) await jobs.add(dueIn);
+    jobs.work({ handle: (claim) => jobs.finish(claim, 'done'), pollMs: 60_000 });
+    await until(async () => (await jobs.all()).some(({ result }) => result === 'done'), 'one to be done');
+    expect((await jobs.all()).map(({ result }) => result)).toEqual(['done', null]);
+  });
+
+  it('cuts a lease that lasts longer than any can, as one of a dead process after the clock was set back', async () => {
+    const id = await jobs.add('-1 s');
+    await claimDue(jobs.database, jobTable, { limit: 1 });
+    await jobs.database.query(
+      "update job set leased_until = leased_until + interval '2 hours', due_at = due_at + interval '2 hours'",
+    );
+    jobs.work({ handle: (claim) => jobs.finish(claim, 'done'), pollMs: 60_000 });
+    const left = async () => {
+      const { rows } = await jobs.database.query<{ seconds: number }>(
+        'select extract(epoch from least(leased_until, due_at) - now())::float8 as seconds from job where id = $1',
+        [id],
+      );
+      return rows[0]?.seconds ?? 0;
+    };
+    await until(async () => (await left()) <= 20, 'the lease to be cut');
+    expect(await left()).toBeGreaterThan(0);
+  });
 
   it('wakes by a hint', async () => {
     await workAndLook({ pollMs: 60_000 });

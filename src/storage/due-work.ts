@@ -14,6 +14,7 @@ import {
   release,
   renew,
 } from './leases.ts';
+import { pullForward } from './pull-forward.ts';
 import { createWorkPlaces } from './work-places.ts';
 
 export { claimDue } from './claim-due.ts';
@@ -34,6 +35,7 @@ const refillFraction = 0.25;
 const gatherMs = 10;
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
+const pullForwardEveryMs = 5_000;
 
 export interface WorkLoopOptions<Row extends object>
   extends Pick<ClaimOptions, 'where' | 'columns' | 'perGroup'> {
@@ -55,6 +57,8 @@ export interface WorkLoopOptions<Row extends object>
    */
   handle(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void>;
   logger: Logger;
+  /** How long a row waits at most for its next turn, when a handler says so or fails: one that is due further ahead is due at once. */
+  longestWaitMs?: number;
   leaseMs?: number;
   pollMs?: number;
   /** How long handlers may finish when the loop is closed, and how long they get once they were told to stop. */
@@ -91,6 +95,8 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 ): StartedLoop<Row> {
   const { database, table, concurrency, leaseMs = defaultLeaseMs, pollMs = defaultPollMs } = options;
   const logger = options.logger.child({ table });
+  // Other processes may hold rows for the usual time.
+  const longestLeaseMs = Math.max(leaseMs, defaultLeaseMs);
   const held = new Map<string, Held<Row>>();
   /** The tokens of those whose handlers merely wait. */
   const waiting = new Set<string>();
@@ -105,6 +111,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   let freed = false;
   /** A hint came a moment ago. */
   let hinted: NodeJS.Timeout | undefined;
+  let pullForwardAt = 0;
 
   const unlisten = database.listen(options.channel, () => {
     if (options.gatherMs === undefined) alarm.ring();
@@ -137,8 +144,13 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     const { where, columns, perGroup } = options;
     const groups = options.groups?.();
     if (groups && 'only' in groups && groups.only.length === 0) return pollMs;
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     try {
+      if (askedAt >= pullForwardAt) {
+        const longestWaitMs = Math.max(options.longestWaitMs ?? 0, maxPauseMs);
+        await pullForward(database, table, { where, longestWaitMs, longestLeaseMs });
+        pullForwardAt = askedAt + pullForwardEveryMs;
+      }
       // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
       // What is handed over meanwhile may take the same places: better a few too many than none while the loop looks.
@@ -159,7 +171,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 
   async function handOver(group: string, store: Store<Row>): Promise<void> {
     const place = closing || full || freePlaces() <= 0 ? undefined : places.reserve(group);
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     try {
       const claim = await store(place && { ...place, ms: leaseMs });
       if (claim === undefined) places.noteWaiting(group);
@@ -229,7 +241,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   async function renewAll(): Promise<void> {
     const open = [...held.values()].filter(({ claim }) => !isSettled(claim));
     if (open.length === 0) return;
-    const askedAt = Date.now();
+    const askedAt = performance.now();
     const kept = await renew(
       database,
       table,
@@ -238,7 +250,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     ).catch(() => new Set<string>());
     for (const entry of open) {
       if (kept.has(entry.claim.token)) entry.leasedUntil = askedAt + leaseMs;
-      else if (Date.now() > entry.leasedUntil && !isSettled(entry.claim))
+      else if (performance.now() > entry.leasedUntil && !isSettled(entry.claim))
         entry.abort.abort(new LeaseLost(table, entry.claim.id));
     }
   }

@@ -6,7 +6,8 @@ import { Parameters } from './parameters.ts';
 //
 //   id bigint identity, due_at timestamptz (null: nothing to do), lease_token uuid, leased_until timestamptz, attempts int not null default 0
 //
-// and an index on due_at, led by the columns that claims select by. Whoever finds new work for a row sets due_at = least(due_at, now()), at
+// and an index on due_at, led by the columns that claims select by. All these times are the database's: processes say how long a row waits,
+// never until when, because their clocks may differ and jump. What a jump of the database's own clock leaves behind, pull-forward.ts mends. Whoever finds new work for a row sets due_at = least(due_at, now()), at
 // any time: a claim moves due_at to the end of its lease, so that a row whose process died is due again by itself, and a due_at that
 // is no longer there when the lease is given back was set meanwhile, and stays.
 
@@ -19,6 +20,8 @@ export interface Claim<Row = Record<string, unknown>> {
   token: string;
   /** How often the row was claimed, this time included, since it last had `attempts` set to 0. */
   attempts: number;
+  /** When it was claimed, by the database's clock. */
+  at: Date;
   row: Row;
 }
 
@@ -31,8 +34,8 @@ export interface Lease {
 }
 
 export interface Settlement {
-  /** When the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
-  dueAt: Date | null;
+  /** After how long the row is due again; null when it is done. Work that was found meanwhile makes it due earlier. */
+  dueInMs: number | null;
   set?: Record<string, unknown>;
 }
 
@@ -50,21 +53,25 @@ export async function settle(
   queryable: Queryable,
   table: string,
   claim: Claim<unknown>,
-  { dueAt, set = {} }: Settlement,
+  { dueInMs, set = {} }: Settlement,
 ): Promise<void> {
   const parameters = new Parameters();
   const members = Object.entries(set).map(
     ([column, value]) => `${pg.escapeIdentifier(column)} = ${parameters.add(value)}, `,
   );
-  const due = parameters.add(dueAt);
   const { rowCount } = await queryable.query(
     `update ${tableName(table)}
-     set ${members.join('')} due_at = ${dueAfter(`${due}::timestamptz`)}, lease_token = null, leased_until = null
+     set ${members.join('')} due_at = ${dueAfter(dueIn(parameters.add(dueInMs)))}, lease_token = null, leased_until = null
      where id = ${parameters.add(claim.id)} and lease_token = ${parameters.add(claim.token)}`,
     parameters.values,
   );
   if (rowCount === 0) throw new LeaseLost(table, claim.id);
   markSettled(claim);
+}
+
+/** The SQL of the time so many milliseconds from now; null when they are. */
+export function dueIn(ms: string): string {
+  return `now() + ${ms}::float8 * interval '1 millisecond'`;
 }
 
 const settled = new WeakMap<Claim<unknown>, { forGood: boolean }>();
@@ -97,7 +104,7 @@ export async function release(
   if (claims.length === 0) return;
   await queryable.query(
     `update ${tableName(table)} as work
-     set due_at = ${dueAfter("now() + $3 * interval '1 millisecond'")}, lease_token = null, leased_until = null,
+     set due_at = ${dueAfter(dueIn('$3'))}, lease_token = null, leased_until = null,
          attempts = attempts - $4
      from unnest($1::bigint[], $2::uuid[]) as held (id, token)
      where work.id = held.id and work.lease_token = held.token`,

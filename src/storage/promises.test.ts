@@ -41,11 +41,11 @@ describe('a promise', () => {
         destination: 'https://consumer.example/beckn/on_discover',
         receiver: 'https://consumer.example',
         request_signature: 'c2lnbmF0dXJl',
-        created_at: now,
-        give_up_at: tomorrow,
+        created_at: expect.any(Date),
       },
     });
     expect(claim?.row.body.equals(body)).toBe(true);
+    expect(claim && claim.row.give_up_at.getTime() - claim.row.created_at.getTime()).toBe(86_400_000);
   });
 
   it('is made once for a request, also when that comes several times at the same moment', async () => {
@@ -172,8 +172,7 @@ function promise(messageId: string, callback: Partial<NewPromise['callback']> = 
       destination: 'https://consumer.example/beckn/on_discover',
       body,
       requestSignature: 'c2lnbmF0dXJl',
-      createdAt: now,
-      giveUpAt: tomorrow,
+      giveUpAfterMs: 86_400_000,
       ...callback,
     },
   };

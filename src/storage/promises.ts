@@ -5,6 +5,7 @@ import { type Trust, TrustLost, trustHolds } from './catch-up.ts';
 import { DatabaseUnavailable } from './connection.ts';
 import type { Database } from './database.ts';
 import type { Claim, Lease } from './due-work.ts';
+import { dueIn } from './leases.ts';
 import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
 
 // Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
@@ -78,11 +79,11 @@ type Stored = Claim<DueCallback> | undefined;
 function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
   const found = inserted.find(({ message_id }) => message_id === key.messageId);
   if (found === undefined) throw new Error('nothing is told of a promise');
-  const { holds, id, request_id, token } = found;
+  const { holds, id, request_id, token, at, give_up_at } = found;
   if (!holds) throw new TrustLost();
   if (id === null) throw new AlreadyRemembered();
   if (token === null) return undefined;
-  const { action, destination, body, requestSignature, createdAt, giveUpAt } = callback;
+  const { action, destination, body, requestSignature } = callback;
   const row = {
     id,
     action,
@@ -92,12 +93,12 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
     body,
     request_signature: requestSignature,
     request_id,
-    created_at: createdAt,
-    give_up_at: giveUpAt,
+    created_at: at,
+    give_up_at,
     last_status: null,
     last_error: null,
   };
-  return { id, token, attempts: 1, row };
+  return { id, token, attempts: 1, at, row };
 }
 
 interface Inserted {
@@ -107,6 +108,8 @@ interface Inserted {
   id: number | null;
   request_id: number;
   token: string | null;
+  at: Date;
+  give_up_at: Date;
 }
 
 async function insert(database: Database, rows: readonly Row[]): Promise<Inserted[]> {
@@ -133,7 +136,7 @@ const columns = {
   },
   ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
-  ...{ created_at: 'timestamptz', give_up_at: 'timestamptz' },
+  give_up_after_ms: 'float8',
   ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', home: 'text' },
 };
 
@@ -144,7 +147,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
     ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
-    ...[callback.createdAt, callback.giveUpAt],
+    callback.giveUpAfterMs,
     ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, trust?.snapshot, trust?.home],
   ];
 }
@@ -181,11 +184,11 @@ function statementFor(count: number): string {
       insert into work.callback
         (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
          due_at, lease_token, leased_until, attempts)
-      select role, callback, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+      select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
         coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
       from given join remembered using (message_id) left join lease using (place)
-      returning id, message_id, request_id, lease_token as token
+      returning id, message_id, request_id, lease_token as token, give_up_at
     )
-    select message_id, holds, id, request_id, token from trusted left join stored using (message_id)`;
+    select message_id, holds, id, request_id, token, now() as at, give_up_at from trusted left join stored using (message_id)`;
   return statements[count];
 }

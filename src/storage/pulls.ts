@@ -51,6 +51,6 @@ export async function insertPull(tx: Transaction, pull: NewPull): Promise<void> 
 
 /** Throws LeaseLost when somebody else works on it by now. */
 export async function finishPull(tx: Transaction, claim: Claim<DuePull>): Promise<void> {
-  await settle(tx, pullTable, claim, { dueAt: null });
+  await settle(tx, pullTable, claim, { dueInMs: null });
   await tx.query('delete from catalog.pull where id = $1', [claim.id]);
 }

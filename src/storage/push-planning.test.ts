@@ -8,7 +8,7 @@ import type { PushRecord } from '../rules/push-outcome.ts';
 import { appendChange } from './change-log.ts';
 import type { Database } from './database.ts';
 import { planPushes } from './push-planning.ts';
-import { type DuePush, takePushes, writePushResults } from './pushes.ts';
+import { type DuePush, type PushResult, pullPushesForward, takePushes, writePushResults } from './pushes.ts';
 
 const token = randomUUID();
 
@@ -83,16 +83,20 @@ async function take(): Promise<DuePush> {
     [token],
   );
   const lanes = rows.map(({ name }) => ({ name, token, places: 1, underWay: [] }));
-  const [push] = await takePushes(database, lanes, new Date());
+  const [push] = await takePushes(database, lanes);
   if (!push) throw new Error('nothing is due');
   return push;
 }
 
-async function write(push: DuePush, record: Partial<PushRecord>, dueAt: Date | null = null): Promise<void> {
+async function write(
+  push: DuePush,
+  record: Partial<PushRecord>,
+  next: Partial<PushResult> = {},
+): Promise<void> {
   const lane = { name: push.subscriber, token };
   const seenVersion = push.basis.catalog.version;
   const [isWritten] = await writePushResults(database, [
-    { push, lane, record: { ...push.record, ...record }, seenVersion, dueAt },
+    { push, lane, record: { ...push.record, ...record }, seenVersion, dueInMs: null, ...next },
   ]);
   expect(isWritten).toBe(true);
 }
@@ -193,19 +197,47 @@ describe('planning', () => {
     expect(await due()).toEqual([]);
   });
 
-  it('lets a push wait for its next attempt, also when the change comes while it fails', async () => {
+  const failing = { state: 'pending', attempts: 1, failingSince: new Date() } as const;
+
+  it('pulls a push forward that waits for its next attempt, also when the change comes while it fails', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    await write(await take(), failing, { dueInMs: 60_000 });
+    expect(await due()).toEqual([]);
+    await change('c1');
+    await planPushes(database);
+    expect(await due()).toEqual(['ds c1']);
+    const push = await take();
+    await change('c1');
+    await planPushes(database);
+    await write(push, { ...failing, attempts: 2 }, { dueInMs: 60_000 });
+    expect(await due()).toEqual(['ds c1']);
+    const { rows } = await database.query('select attempts from catalog.push');
+    expect(rows).toEqual([{ attempts: 2 }]);
+  });
+
+  it('lets a push wait for as long as its receiver asked, whatever changes', async () => {
     await subscribe('ds');
     await seed({ id: 'c1' });
     await planPushes(database);
     const push = await take();
     await change('c1');
     await planPushes(database);
-    const dueAt = new Date(Date.now() + 60_000);
-    await write(push, { state: 'pending', attempts: 1, failingSince: new Date() }, dueAt);
+    await write(push, failing, { dueInMs: 60_000, restMs: 60_000 });
     await change('c1');
     await planPushes(database);
-    const { rows } = await database.query('select due_at, attempts from catalog.push');
-    expect(rows).toEqual([{ due_at: dueAt, attempts: 1 }]);
+    expect(await due()).toEqual([]);
+  });
+
+  it('makes a push due at once that is due further ahead than any may wait, and leaves the others', async () => {
+    await subscribe('ds');
+    for (const id of ['c1', 'c2']) await seed({ id });
+    await planPushes(database);
+    await write(await take(), failing, { dueInMs: 7_200_000, restMs: 7_200_000 });
+    await write(await take(), failing, { dueInMs: 3_000_000, restMs: 3_000_000 });
+    await pullPushesForward(database, 3_600_000);
+    expect(await due()).toEqual(['ds c1']);
   });
 
   it('takes a parked push up again, afresh', async () => {
@@ -243,11 +275,11 @@ describe('the results of pushes', () => {
     await seed({ id: 'c1' });
     await planPushes(database);
     const push = await take();
-    const result = { push, record: push.record, seenVersion: 1, dueAt: null };
+    const result = { push, record: push.record, seenVersion: 1, dueInMs: null };
     const lost = { ...result, lane: { name: 'ds', token: randomUUID() } };
     expect(await writePushResults(database, [lost])).toEqual([false]);
     expect(await due()).toEqual(['ds c1']);
-    expect(await takePushes(database, [{ ...lost.lane, places: 1, underWay: [] }], new Date())).toEqual([]);
+    expect(await takePushes(database, [{ ...lost.lane, places: 1, underWay: [] }])).toEqual([]);
   });
 
   it('leave nothing behind of a catalog that the subscriber never got', async () => {
@@ -267,13 +299,11 @@ describe('taking pushes', () => {
     await planPushes(database);
     const first = await take();
     expect(first.record.inFlight).toBe(false);
-    const [second] = await takePushes(
-      database,
-      [{ name: 'ds', token, places: 1, underWay: [] }],
-      new Date(Date.now() - 60_000),
-    );
+    const ahead = new Date(first.basis.timestamp.getTime() + 60_000);
+    await database.query('update catalog.push set sent_timestamp = $1', [ahead]);
+    const [second] = await takePushes(database, [{ name: 'ds', token, places: 1, underWay: [] }]);
     expect(second?.record.inFlight).toBe(true);
-    expect(second?.basis.timestamp).toEqual(new Date(first.basis.timestamp.getTime() + 1));
+    expect(second?.basis.timestamp).toEqual(new Date(ahead.getTime() + 1));
   });
 
   it('takes as many as there are places, and none that is under way', async () => {
@@ -281,11 +311,7 @@ describe('taking pushes', () => {
     for (const id of ['c1', 'c2', 'c3']) await seed({ id });
     await planPushes(database);
     const { id: taken } = await take();
-    const others = await takePushes(
-      database,
-      [{ name: 'ds', token, places: 5, underWay: [taken] }],
-      new Date(),
-    );
+    const others = await takePushes(database, [{ name: 'ds', token, places: 5, underWay: [taken] }]);
     expect(others.map(({ basis }) => basis.catalogId).sort()).toHaveLength(2);
     expect(others.map(({ id }) => id)).not.toContain(taken);
   });

@@ -67,11 +67,11 @@ async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
 }
 
 /**
- * A push that waits for its next attempt goes on waiting: the receiver may have said for how long, and it will be computed anew. A
- * parked one, or one that had no endpoint, starts afresh.
+ * A new version pulls a push forward that waits for its next attempt, unless the receiver asked for that time. A parked one, or one that had
+ * no endpoint, starts afresh.
  */
 const dueAgain = `
-  state = 'pending', due_at = coalesce(push.due_at, now()),
+  state = 'pending', due_at = least(push.due_at, greatest(now(), push.rest_until)),
   attempts = case push.state when 'pending' then push.attempts else 0 end,
   failing_since = case push.state when 'pending' then push.failing_since end`;
 

@@ -4,6 +4,7 @@ import type { CatalogState } from '../rules/push-message.ts';
 import type { PushRecord, PushState } from '../rules/push-outcome.ts';
 import type { Database, Transaction } from './database.ts';
 import { LeaseLost } from './due-work.ts';
+import { dueIn } from './leases.ts';
 
 // What each subscriber has acknowledged of each catalog: one row for both. A row that is due says only that there may be something to say;
 // what it is, is computed from the row and the catalog when it is sent. Whoever holds the lease of a subscriber's lane, and nobody else, sends
@@ -24,6 +25,9 @@ export interface DuePush {
   record: PushRecord;
   /** Read at the same moment as the record. */
   basis: PushBasis;
+  /** When it was taken: by the database's clock, and by this process's monotonic one. */
+  takenAt: Date;
+  takenMs: number;
 }
 
 /** What a push is computed from. */
@@ -44,7 +48,6 @@ export interface PushBasis {
 export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { places: number; underWay: readonly number[] })[],
-  now: Date,
 ): Promise<DuePush[]> {
   const { rows } = await database.query<DueRow>(
     takeStatement(
@@ -56,7 +59,7 @@ export async function takePushes(
          order by push.due_at limit given.places
        ) as waiting`,
     ),
-    [JSON.stringify(lanes), now],
+    [JSON.stringify(lanes)],
   );
   return rows.map(toDuePush);
 }
@@ -66,14 +69,13 @@ export async function retakePush(
   database: Database,
   { id, record }: DuePush,
   lane: HeldLane,
-  now: Date,
 ): Promise<DuePush> {
   const { rows } = await database.query<DueRow>(
     takeStatement(
-      `select push.id, $3::boolean as in_flight from jsonb_to_record($1) as given (id bigint, name text, token uuid)
+      `select push.id, $2::boolean as in_flight from jsonb_to_record($1) as given (id bigint, name text, token uuid)
        join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
     ),
-    [JSON.stringify({ id, ...heldLane(lane) }), now, record.inFlight],
+    [JSON.stringify({ id, ...heldLane(lane) }), record.inFlight],
   );
   if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
   return toDuePush(rows[0]);
@@ -82,7 +84,7 @@ export async function retakePush(
 function takeStatement(chosen: string): string {
   return `with chosen as materialized (${chosen}), marked as (
       update catalog.push
-      set in_flight = true, sent_timestamp = greatest($2::timestamptz, push.sent_timestamp + interval '1 millisecond')
+      set in_flight = true, sent_timestamp = greatest(now(), push.sent_timestamp + interval '1 millisecond')
       from chosen where push.id = chosen.id
       returning push.*, chosen.in_flight as was_in_flight
     ), interests as (
@@ -90,7 +92,7 @@ function takeStatement(chosen: string): string {
       from catalog.subscription where status = 'ACTIVE' and owner in (select subscriber from marked) group by owner
     )
     select marked.*, catalog.id as catalog_id, type, visible_to, schema_types, version, full_version, is_active,
-      coalesce(interests, '[]') as interests
+      coalesce(interests, '[]') as interests, now() as taken_at
     from marked join catalog.catalog on catalog.key = marked.catalog_key left join interests on interests.owner = subscriber`;
 }
 
@@ -118,6 +120,7 @@ interface DueRow {
   full_version: number;
   is_active: boolean;
   interests: Interest[];
+  taken_at: Date;
 }
 
 function toDuePush(row: DueRow): DuePush {
@@ -125,6 +128,8 @@ function toDuePush(row: DueRow): DuePush {
     id: row.id,
     subscriber: row.subscriber,
     catalogKey: row.catalog_key,
+    takenAt: row.taken_at,
+    takenMs: performance.now(),
     record: {
       acknowledgedVersion: row.acknowledged_version,
       needsFull: row.needs_full,
@@ -155,25 +160,40 @@ function toDuePush(row: DueRow): DuePush {
 }
 
 /** Marks a further part of a push that was taken; returns its timestamp, later than that of the part before. */
-export async function beginPart(database: Database, id: number, lane: HeldLane, now: Date): Promise<Date> {
+export async function beginPart(database: Database, id: number, lane: HeldLane): Promise<Date> {
   const { rows } = await database.query<{ sent_timestamp: Date }>(
     `update catalog.push
-     set in_flight = true, sent_timestamp = greatest($4::timestamptz, sent_timestamp + interval '1 millisecond')
+     set in_flight = true, sent_timestamp = greatest(now(), sent_timestamp + interval '1 millisecond')
      from catalog.push_lane as lane
      where push.id = $1 and lane.subscriber = $2 and lane.lease_token = $3 returning sent_timestamp`,
-    [id, lane.name, lane.token, now],
+    [id, lane.name, lane.token],
   );
   if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
   return rows[0].sent_timestamp;
 }
 
-/** When the next push of a lane is due, also one that is due already; null when none is. */
-export async function nextPushDue(tx: Transaction, subscriber: string): Promise<Date | null> {
-  const { rows } = await tx.query<{ next: Date | null }>(
-    'select min(due_at) as next from catalog.push where subscriber = $1 and due_at is not null',
+/** A push that is due further ahead than any waits is due at once (see pull-forward.ts). */
+export async function pullPushesForward(database: Database, longestWaitMs: number): Promise<void> {
+  const { rowCount } = await database.query(
+    `with far as materialized (
+       select id from catalog.push where due_at > ${dueIn('$1')} order by id for no key update skip locked
+     ), pulled as (
+       update catalog.push set due_at = now(), rest_until = null from far where push.id = far.id returning subscriber
+     )
+     update catalog.push_lane set due_at = least(due_at, now()) where subscriber in (select subscriber from pulled)`,
+    [longestWaitMs],
+  );
+  if (rowCount > 0) database.hint(pushLanes.channel);
+}
+
+/** Milliseconds until the next push of a lane is due, also one that is due already; null when none is. */
+export async function nextPushDue(tx: Transaction, subscriber: string): Promise<number | null> {
+  const { rows } = await tx.query<{ ms: number | null }>(
+    `select (extract(epoch from min(due_at) - now()) * 1000)::float8 as ms
+     from catalog.push where subscriber = $1 and due_at is not null`,
     [subscriber],
   );
-  return rows[0]?.next ?? null;
+  return rows[0]?.ms ?? null;
 }
 
 /** Milliseconds until one of them becomes due that is not yet; undefined when there is none. */
@@ -197,12 +217,13 @@ export interface PushResult {
   record: PushRecord;
   /** The version that it was computed from. */
   seenVersion: number;
-  dueAt: Date | null;
+  dueInMs: number | null;
+  restMs?: number;
 }
 
 /**
- * Writes what became of pushes. One that was called for again, for a version that it was not computed from, is due at once, unless it has
- * to wait for its next attempt. Returns for each whether its lane was still held: otherwise nothing was written.
+ * Writes what became of pushes. One that was called for again, for a version that it was not computed from, is due at once, unless its
+ * receiver asked for time. Returns for each whether its lane was still held: otherwise nothing was written.
  */
 export async function writePushResults(
   database: Database,
@@ -214,10 +235,11 @@ export async function writePushResults(
        withdrawn = given.withdrawn, told_networks = given.told_networks, part_bytes = given.part_bytes, attempts = given.attempts,
        failing_since = given.failing_since, last_status = given.last_status, last_error = given.last_error,
        state = case when ${isStillWanted} then 'pending' else given.state end,
-       due_at = case when ${isStillWanted} then now() else given.due_at end
+       rest_until = ${dueIn('given.rest_ms')},
+       due_at = case when ${isStillWanted} then greatest(now(), ${dueIn('given.rest_ms')}) else ${dueIn('given.due_in_ms')} end
      from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, seen_version integer, acknowledged_version integer,
        needs_full boolean, in_flight boolean, withdrawn boolean, told_networks text[], part_bytes integer, attempts integer,
-       failing_since timestamptz, last_status integer, last_error text, state text, due_at timestamptz)
+       failing_since timestamptz, last_status integer, last_error text, state text, due_in_ms float8, rest_ms float8)
      join catalog.push_lane as lane on lane.subscriber = given.name and lane.lease_token = given.token
      where push.id = given.id
      returning push.id`,
@@ -230,9 +252,9 @@ export async function writePushResults(
   return results.map(({ push }) => written.has(push.id));
 }
 
-const isStillWanted = 'given.due_at is null and push.wanted_version > given.seen_version';
+const isStillWanted = 'push.wanted_version > given.seen_version';
 
-function toRow({ push, lane, record, seenVersion, dueAt }: PushResult) {
+function toRow({ push, lane, record, seenVersion, dueInMs, restMs }: PushResult) {
   return {
     id: push.id,
     ...heldLane(lane),
@@ -248,7 +270,8 @@ function toRow({ push, lane, record, seenVersion, dueAt }: PushResult) {
     last_status: record.lastStatus,
     last_error: record.lastError,
     state: record.state,
-    due_at: dueAt,
+    due_in_ms: dueInMs,
+    rest_ms: restMs,
   };
 }
 

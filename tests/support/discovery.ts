@@ -34,6 +34,7 @@ export async function startDiscovery(
   network: TestNetwork,
   subscriptions: readonly SubscriptionSetting[],
   settings: Record<string, string> = {},
+  now?: () => Date,
 ): Promise<TestDiscovery> {
   const port = await freePort();
   const configure = (wanted: readonly SubscriptionSetting[]) =>
@@ -65,7 +66,7 @@ export async function startDiscovery(
   const { database } = network;
   let running: Process | undefined;
   const start = async (wanted = subscriptions) => {
-    running = await startProcess(configure(wanted), { logger: silentLogger() });
+    running = await startProcess(configure(wanted), { logger: silentLogger(), now });
   };
   const settled = async (timeoutMs?: number): Promise<void> => {
     await until(

@@ -15,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export const jobTable = 'public.job';
 export const jobsChannel = 'jobs';
+export const longestWaitMs = 24 * 3_600_000;
 
 export interface Job {
   id: number;
@@ -92,14 +93,21 @@ export function useJobs(): Jobs {
     areDone: async () => (await jobs.all()).every(({ result }) => result === 'done'),
     async finish(claim, result) {
       if (!claim) throw new Error('nothing was claimed');
-      await database.transaction((tx) => settle(tx, jobTable, claim, { dueAt: null, set: { result } }));
+      await database.transaction((tx) => settle(tx, jobTable, claim, { dueInMs: null, set: { result } }));
     },
     async finishForGood(claim) {
       await jobs.finish(claim, 'done');
       markSettled(claim, { forGood: true });
     },
     work(options) {
-      const defaults = { database, table: jobTable, channel: jobsChannel, concurrency: 5, logger };
+      const defaults = {
+        database,
+        table: jobTable,
+        channel: jobsChannel,
+        concurrency: 5,
+        logger,
+        longestWaitMs,
+      };
       const loop = startWorkLoop<Job>({ ...defaults, ...options });
       loops.push(loop);
       return loop;

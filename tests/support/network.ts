@@ -36,9 +36,14 @@ export interface TestNetwork {
 }
 
 export async function startNetwork(
-  options: { settings?: Record<string, string>; logger?: Logger; database?: TestDatabase } = {},
+  options: {
+    settings?: Record<string, string>;
+    logger?: Logger;
+    database?: TestDatabase;
+    now?: () => Date;
+  } = {},
 ): Promise<TestNetwork> {
-  const { logger = silentLogger() } = options;
+  const { logger = silentLogger(), now } = options;
   const testDatabase = options.database ?? (await createTestDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
   const ports = await Promise.all(Array.from({ length: 6 }, freePort));
@@ -72,7 +77,7 @@ export async function startNetwork(
     metrics: createMetrics(),
   });
 
-  let running: Process = await startProcess(config, { logger, prepare: registerServices });
+  let running: Process = await startProcess(config, { logger, now, prepare: registerServices });
 
   async function registerServices(database: Database): Promise<void> {
     for (const service of Object.values(config.identities)) {
@@ -110,7 +115,7 @@ export async function startNetwork(
     },
     async restart() {
       await running.close();
-      running = await startProcess(config, { logger });
+      running = await startProcess(config, { logger, now });
     },
     async close() {
       await Promise.all(actors.map((actor) => actor.stop()));

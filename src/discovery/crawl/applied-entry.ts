@@ -52,7 +52,7 @@ export function cursorOf(
   row: TargetRow,
   { entry, signedBy }: TrustedEntry,
   reading: Applicable,
-): Omit<AppliedTarget, 'resources' | 'due_at'> {
+): Omit<AppliedTarget, 'resources' | 'due_in_ms'> {
   const [fault] = reading.faults;
   return {
     ...{ id: row.id, stir: row.stir, entry_key: signedBy, applied_master: entry.catalogType === 'MASTER' },

@@ -23,7 +23,7 @@ import {
 import type { CrawlContext } from './context.ts';
 import { type EntryWork, linesOf } from './entry-work.ts';
 import { CrawlFault, endsWork } from './reasons.ts';
-import { nextAttempt } from './schedule.ts';
+import { nextAttemptMs } from './schedule.ts';
 
 // What was read goes into the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied
 // twice. Small catalogs that are ready at the same time go together, whichever hosts they are of, because the statements of each alone would
@@ -165,8 +165,8 @@ async function write(tx: Transaction, context: CrawlContext, ready: readonly Ass
   await recordApplied(
     tx,
     ready.map(({ work: { row }, trusted, reading }, place) => {
-      const dueAt = reading.complete ? null : nextAttempt(row.failures + 1, { now, random: Math.random() });
-      return { ...cursorOf(row, trusted, reading), resources: resources[place] ?? 0, due_at: dueAt };
+      const dueInMs = reading.complete ? null : nextAttemptMs(row.failures + 1, Math.random());
+      return { ...cursorOf(row, trusted, reading), resources: resources[place] ?? 0, due_in_ms: dueInMs };
     }),
   );
   await settlePrecedence(tx, applied);
@@ -179,7 +179,7 @@ async function write(tx: Transaction, context: CrawlContext, ready: readonly Ass
     const { work, reading } = master;
     await queueRebuild(tx, keyOf(master));
     await lockArrivals(tx);
-    await wakeWaiting(tx, work.lease, [work.row.catalog_id, ...resourceIdsOf(reading)], now);
+    await wakeWaiting(tx, work.lease, [work.row.catalog_id, ...resourceIdsOf(reading)]);
   }
 }
 

@@ -47,7 +47,7 @@ export function createCrawlContext(context: DiscoveryContext, aside: Aside): Cra
   return {
     ...{ ...context, database, hosts: createHostWork({ database, now }) },
     reader: { ...readerOf(config, { fetcher, registry, checker: () => schemas.checker() }), aside },
-    spared: createSparedHosts(fetcher, now),
+    spared: createSparedHosts(fetcher),
     policy: policyOf(config),
     polling: {
       shortestMs: config.CRAWL_MIN_INTERVAL_SECONDS * 1000,

@@ -11,7 +11,7 @@ import { type Fetcher, hostOf } from './fetch.ts';
 import { itemsPerRound, type RoundResult } from './host-work.ts';
 import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
-import { restUntil } from './schedule.ts';
+import { restMs } from './schedule.ts';
 
 // Does what is due at one host, a few things at a time: nodes, then indexes, then entries, because each stage finds work for the next, and
 // decides what of it still counts.
@@ -28,18 +28,17 @@ export async function crawlHost(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { hosts, now } = context;
-  const end = now().getTime() + sliceMs;
+  const { hosts } = context;
+  const end = performance.now() + sliceMs;
   let { failures } = claim.row;
   for (let isOver = false; !isOver; ) {
     const { hasMore, fault, worked, ...result } = await workOnce(context, apply, claim, signal);
     signal.throwIfAborted();
     if (fault) failures += 1;
     else if (worked) failures = 0;
-    isOver = !hasMore || fault !== undefined || now().getTime() >= end;
-    const moment = { now: now(), random: Math.random() };
-    const resting = fault ? restUntil(failures, moment, fault.retryAfterMs) : null;
-    await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restUntil: resting } }) });
+    isOver = !hasMore || fault !== undefined || performance.now() >= end;
+    const resting = fault ? restMs(failures, Math.random(), fault.retryAfterMs) : null;
+    await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restMs: resting } }) });
   }
 }
 
@@ -79,7 +78,7 @@ async function workOnce(
   const unchanged: PolledIndex[] = [];
   const polls = indexes.map((row) => async () => {
     const outcome = await withRoom(context, meters.of(row), (own) => crawlIndex(own, claim, row, signal));
-    if (outcome.kind === 'unchanged') unchanged.push({ row, dueAt: outcome.dueAt });
+    if (outcome.kind === 'unchanged') unchanged.push({ row, dueInMs: outcome.dueInMs });
     return outcome.kind === 'failed' ? outcome.fault : undefined;
   });
   let fault = await performAll(polls, host, signal);

@@ -23,14 +23,14 @@ import { type IndexReading, readIndex } from './read-index.ts';
 import { crawledNode } from './read-node.ts';
 import { askRegistry } from './reader.ts';
 import { asReadingFault, CrawlFault, doubtsNode, passes, type ReadingFault } from './reasons.ts';
-import { nextAttempt, nextPoll, recheckSpacingMs } from './schedule.ts';
+import { nextAttemptMs, nextPollMs, recheckSpacingMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 // The index stage: an index is fetched and verified, and its entries recorded as targets together with its ETag. What the entries lead to
 // is the work of the entry stage, which has due times of its own: an index that has not changed hides nothing.
 
 export type IndexOutcome =
-  | { kind: 'unchanged'; dueAt: Date }
+  | { kind: 'unchanged'; dueInMs: number }
   | { kind: 'read' }
   | { kind: 'failed'; fault: ReadingFault };
 
@@ -51,7 +51,7 @@ export async function crawlIndex(
     });
     if (read.kind === 'unchanged') {
       if (unasked) throw unasked;
-      return { kind: 'unchanged', dueAt: pollAfter(context, row.next_update ?? undefined) };
+      return { kind: 'unchanged', dueInMs: pollAfterMs(context, row.next_update ?? undefined) };
     }
     await record(context, lease, row, read, unasked);
     return { kind: 'read' };
@@ -125,16 +125,14 @@ async function record(
   // What the registry could not be asked about is asked again soon, as after a failure.
   const isUnasked = unasked !== undefined || read.faults.some(({ fault }) => passes(fault));
   const failures = isUnasked ? row.failures + 1 : 0;
-  const dueAt = isUnasked
-    ? nextAttempt(failures, { now: at, random: Math.random() })
-    : pollAfter(context, nextUpdate);
+  const dueInMs = isUnasked ? nextAttemptMs(failures, Math.random()) : pollAfterMs(context, nextUpdate);
   const hideUnconfirmed = config.UNCONFIRMED === 'hide';
   const digested = await inTurns(readIndexOf(read, nextUpdate));
   await database.transaction(async (tx) => {
     if (read.faults.some(({ fault }) => doubtsNode(fault)))
-      await recheckNode(tx, row.node_id, at, recheckSpacingMs);
+      await recheckNode(tx, row.node_id, recheckSpacingMs);
     const effects = await recordIndex(tx, lease, row, digested, {
-      ...{ now: at, dueAt, failures, hideUnconfirmed },
+      ...{ now: at, dueInMs, failures, hideUnconfirmed },
     });
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned, ...effects.retired]);
@@ -216,8 +214,8 @@ async function settle(tx: Transaction, owner: string, ids: readonly string[]): P
   );
 }
 
-function pollAfter({ polling, now }: CrawlContext, nextUpdate: Date | undefined): Date {
-  return nextPoll(nextUpdate, polling, { now: now(), random: Math.random() });
+function pollAfterMs({ polling, now }: CrawlContext, nextUpdate: Date | undefined): number {
+  return nextPollMs(nextUpdate, polling, { now: now(), random: Math.random() });
 }
 
 async function postpone(
@@ -229,10 +227,10 @@ async function postpone(
   const { database, now } = context;
   const at = now();
   const retryAfterMs = fault instanceof CrawlFault ? fault.retryAfterMs : undefined;
-  const dueAt = nextAttempt(row.failures + 1, { now: at, random: Math.random() }, retryAfterMs);
+  const dueInMs = nextAttemptMs(row.failures + 1, Math.random(), retryAfterMs);
   await database.transaction(async (tx) => {
-    if (doubtsNode(fault)) await recheckNode(tx, row.node_id, at, recheckSpacingMs);
-    await postponeIndex(tx, lease, row, dueAt);
+    if (doubtsNode(fault)) await recheckNode(tx, row.node_id, recheckSpacingMs);
+    await postponeIndex(tx, lease, row, dueInMs);
     await writeLog(tx, [lineOf(context, { node: row.node, indexUrl: row.url }, fault)], at);
   });
 }

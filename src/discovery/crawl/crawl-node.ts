@@ -14,7 +14,7 @@ import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
 import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';
 import { asReadingFault, CrawlFault, passes, type ReadingFault } from './reasons.ts';
-import { nextNodeAttempt, nextPoll } from './schedule.ts';
+import { nextNodeAttemptMs, nextPollMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 /** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
@@ -31,7 +31,7 @@ export async function crawlNode(
     found = await findNodeRecord(reader, question);
     const host = hostOf(found.places[0]);
     if (host !== row.host) {
-      await database.transaction((tx) => moveNode(tx, lease, row, host, now()));
+      await database.transaction((tx) => moveNode(tx, lease, row, host));
       return undefined;
     }
     const read = await readNode(reader, question, found);
@@ -42,16 +42,16 @@ export async function crawlNode(
   } catch (error) {
     const fault = asReadingFault(error, signal);
     const at = now();
-    const moment = { now: at, random: Math.random() };
+    const random = Math.random();
     if (hostsNothing(row, found, fault)) {
-      const dueAt = nextPoll(undefined, polling, moment);
-      await database.transaction((tx) => postponeNode(tx, lease, row, { now: at, failures: 0, dueAt }));
+      const dueInMs = nextPollMs(undefined, polling, { now: at, random });
+      await database.transaction((tx) => postponeNode(tx, lease, row, { failures: 0, dueInMs }));
       return undefined;
     }
     const failures = row.failures + 1;
-    const dueAt = nextNodeAttempt(failures, passes(fault), polling, moment);
+    const dueInMs = nextNodeAttemptMs(failures, passes(fault), polling, random);
     await database.transaction(async (tx) => {
-      await postponeNode(tx, lease, row, { now: at, failures, dueAt });
+      await postponeNode(tx, lease, row, { failures, dueInMs });
       await writeLog(tx, [lineOf(context, { node: row.node }, fault)], at);
     });
     return fault;
@@ -96,9 +96,9 @@ async function record(
 ): Promise<void> {
   const { database, config, policy, polling, now } = context;
   const at = now();
-  const dueAt = nextPoll(read.nextUpdate, polling, { now: at, random: Math.random() });
+  const dueInMs = nextPollMs(read.nextUpdate, polling, { now: at, random: Math.random() });
   await database.transaction(async (tx) => {
-    const unlisted = await recordNode(tx, lease, row, read, { now: at, dueAt });
+    const unlisted = await recordNode(tx, lease, row, read, dueInMs);
     const faults = unlisted.map((url) => {
       return new CrawlFault('index-unlisted', `The record of ${row.node} does not list ${url} any more.`, {
         url,
@@ -111,7 +111,7 @@ async function record(
       );
     }
     if (policy.enforceMembership && !haveSame(row.network_memberships, read.networkMemberships))
-      await judgeEntriesAgain(tx, row.id, at);
+      await judgeEntriesAgain(tx, row.id);
     if (unlisted.length > 0) {
       const hideUnconfirmed = config.UNCONFIRMED === 'hide';
       const { absent } = await chooseEntries(tx, row.id, { now: at, hideUnconfirmed });

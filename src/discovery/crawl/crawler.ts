@@ -1,5 +1,7 @@
+import { repeat } from '../../delivery/repeat.ts';
 import { startOrClose } from '../../start-or-close.ts';
 import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl-hosts.ts';
+import { pullCrawlForward } from '../../storage/crawl-pull-forward.ts';
 import { startWorkLoop } from '../../storage/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { createApplier } from './apply-entry.ts';
@@ -7,6 +9,7 @@ import { createCrawlContext } from './context.ts';
 import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
+import { firstDelayMs, longestPollMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs } from './schedule.ts';
 import { createAside } from './verify-aside.ts';
 
 // The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
@@ -14,6 +17,7 @@ import { createAside } from './verify-aside.ts';
 
 /** Most of the time, each waits for an answer. */
 const hostsAtOnce = 256;
+const pullForwardEveryMs = 5_000;
 
 export async function startCrawler(discovery: DiscoveryContext): Promise<{ close(): Promise<void> }> {
   const { logger, config } = discovery;
@@ -21,6 +25,10 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   const context = createCrawlContext(discovery, aside);
   const apply = createApplier(context);
   await startOrClose(() => configureCrawl(context), aside.close);
+  const waits = {
+    ...{ firstDelayMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs },
+    longestPollMs: longestPollMs(context.polling),
+  };
   const loops = [
     startEnumeration(context),
     startRebuilds(context),
@@ -31,9 +39,13 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
       channel: crawlChannel,
       columns: ['host', 'failures'],
       concurrency: hostsAtOnce,
+      longestWaitMs: Math.max(waits.longestPollMs, maxEntryDelayMs),
       logger: context.logger,
       handle: (claim, signal) => crawlHost(context, apply, claim, signal),
     }),
+    repeat({ what: 'pulling crawls forward', everyMs: pullForwardEveryMs, logger }, () =>
+      pullCrawlForward(context.database, waits),
+    ),
   ];
   return {
     async close() {

@@ -88,7 +88,7 @@ async function followHint(
   { context, signal }: EntryWork,
   { catalogId, indexUrl, networkIds }: { catalogId: string; indexUrl: string; networkIds: readonly string[] },
 ): Promise<Found> {
-  const { database, hints, policy, reader, now } = context;
+  const { database, hints, policy, reader } = context;
   const index = await hints.find(indexUrl, () => readHint(reader, indexUrl, signal).catch(asValue));
   if (index === undefined) throw notThere(indexUrl, catalogId);
   if (isReadingFault(index)) throw index;
@@ -100,8 +100,8 @@ async function followHint(
   const acceptance = judgeEntry(master, { identity, networkMemberships }, policy);
   if (acceptance.kind !== 'accepted') throw new CrawlFault(acceptance.kind, acceptance.reason);
   await database.transaction(async (tx) => {
-    await settlePrecedence(tx, await wantMastersOf(tx, [{ node: identity, host }], now()));
-    await recheckMastersOf(tx, identity, now(), recheckSpacingMs);
+    await settlePrecedence(tx, await wantMastersOf(tx, [{ node: identity, host }]));
+    await recheckMastersOf(tx, identity, recheckSpacingMs);
   });
   return { node: identity, isHere: false };
 }

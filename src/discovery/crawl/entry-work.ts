@@ -5,7 +5,7 @@ import { recordTarget, type TargetChanges, type TargetRow } from '../../storage/
 import { settlePrecedence } from '../../storage/discovery-sync.ts';
 import type { CrawlContext } from './context.ts';
 import { CrawlFault, doubtsNode, type ReadingFault } from './reasons.ts';
-import { nextAttempt, recheckSpacingMs } from './schedule.ts';
+import { nextAttemptMs, recheckSpacingMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 // One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
@@ -52,11 +52,11 @@ export async function postpone(
     0,
     ...faults.map((fault) => (fault instanceof CrawlFault && fault.retryAfterMs) || 0),
   );
-  const dueAt = nextAttempt(failures, { now, random: Math.random() }, retryAfterMs);
+  const dueInMs = nextAttemptMs(failures, Math.random(), retryAfterMs);
   await context.database.transaction(async (tx) => {
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
-    if (faults.some(doubtsNode)) await recheckNode(tx, row.node_id, now, recheckSpacingMs);
-    await recordTarget(tx, lease, row, changes, dueAt);
+    if (faults.some(doubtsNode)) await recheckNode(tx, row.node_id, recheckSpacingMs);
+    await recordTarget(tx, lease, row, changes, dueInMs);
     await writeLog(tx, linesOf(work, faults), now);
   });
 }

@@ -18,7 +18,7 @@ import { hostOf, isAddress } from './fetch.ts';
 import { readDomain } from './read-domain.ts';
 import { askRegistry } from './reader.ts';
 import { CrawlFault, isReadingFault } from './reasons.ts';
-import { nextAttempt, nextPoll } from './schedule.ts';
+import { longestPollMs, maxEntryDelayMs, nextAttemptMs, nextPollMs } from './schedule.ts';
 import { lineOf } from './tell.ts';
 
 // Whom to crawl (self-hosted spec: Discovery crawl order, 1): the members of the configured networks, by registry query, and the nodes that
@@ -27,14 +27,14 @@ import { lineOf } from './tell.ts';
 const sourcesAtOnce = 4;
 
 /** Brings the sources, and what is shown of what is known, in line with the settings. */
-export async function configureCrawl({ config, database, policy, now }: CrawlContext): Promise<void> {
+export async function configureCrawl({ config, database, policy }: CrawlContext): Promise<void> {
   const { UNCONFIRMED } = config;
   const settings = {
     sources: sourcesOf(config),
     policy: JSON.stringify({ ...policy, UNCONFIRMED }),
     hideUnconfirmed: UNCONFIRMED === 'hide',
   };
-  await database.transaction(async (tx) => settlePrecedence(tx, await configureSources(tx, settings, now())));
+  await database.transaction(async (tx) => settlePrecedence(tx, await configureSources(tx, settings)));
 }
 
 /** Each source once, however it is spelled: `http://127.1:80` is `http://127.0.0.1`, and a bare domain belongs to REGISTRY_NAME. */
@@ -56,6 +56,7 @@ export function startEnumeration(context: CrawlContext): WorkLoop {
     table: sourceTable,
     channel: sourceTable,
     concurrency: sourcesAtOnce,
+    longestWaitMs: Math.max(maxEntryDelayMs, longestPollMs(context.polling)),
     logger: context.logger,
     handle: (claim, signal) => enumerate(context, claim, signal),
   });
@@ -64,29 +65,28 @@ export function startEnumeration(context: CrawlContext): WorkLoop {
 async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal: AbortSignal): Promise<void> {
   const { database, polling, now } = context;
   const { kind, name, failures } = claim.row;
-  const moment = () => ({ now: now(), random: Math.random() });
+  const nextMs = () => nextPollMs(undefined, polling, { now: now(), random: Math.random() });
   try {
     const nodes = await findNodes(context, claim.row, signal);
     await database.transaction(async (tx) => {
-      if (kind === 'masters') await settlePrecedence(tx, await wantMastersOf(tx, nodes, now()));
+      if (kind === 'masters') await settlePrecedence(tx, await wantMastersOf(tx, nodes));
       else await recordNodes(tx, context, claim, nodes);
-      const dueAt = nextPoll(undefined, polling, moment());
-      await settle(tx, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
+      await settle(tx, sourceTable, claim, { dueInMs: nextMs(), set: { failures: 0, attempts: 0 } });
     });
   } catch (error) {
     if (!isReadingFault(error)) throw error;
     if (kind === 'address' && error.code === 'manifest-missing') {
       // Whoever is there hosts nothing yet, which is no fault; but the operator wrote the address, and may have mistyped it.
       context.logger.info({ name }, 'nobody has a manifest at this address of DISCOVERY_NODES yet');
-      const dueAt = nextPoll(undefined, polling, moment());
-      return settle(database, sourceTable, claim, { dueAt, set: { failures: 0, attempts: 0 } });
+      const set = { failures: 0, attempts: 0 };
+      return settle(database, sourceTable, claim, { dueInMs: nextMs(), set });
     }
     context.logger.warn({ kind, name, reason: error.message }, 'cannot find out whom to crawl');
     const about = { node: kind === 'subscriber' ? name : '' };
     await database.transaction(async (tx) => {
       await writeLog(tx, [lineOf(context, about, error)], now());
-      const dueAt = nextAttempt(failures + 1, moment());
-      await settle(tx, sourceTable, claim, { dueAt, set: { failures: failures + 1, attempts: 0 } });
+      const dueInMs = nextAttemptMs(failures + 1, Math.random());
+      await settle(tx, sourceTable, claim, { dueInMs, set: { failures: failures + 1, attempts: 0 } });
     });
   }
 }
@@ -98,7 +98,7 @@ async function recordNodes(
   nodes: readonly NamedNode[],
 ): Promise<void> {
   const now = context.now();
-  const { vanished, changed } = await nameNodes(tx, id, nodes, now);
+  const { vanished, changed } = await nameNodes(tx, id, nodes);
   await settlePrecedence(tx, changed);
   const lines = vanished.map((node) =>
     lineOf(context, { node }, new CrawlFault('node-vanished', `${row.name} does not name ${node} any more.`)),

@@ -53,7 +53,7 @@ async function rebuild(context: CrawlContext, claim: Claim<DueRebuild>, signal: 
     await database.transaction((tx) => rebuildBatch(tx, context, dependent, masterKey));
   }
   // A version that came meanwhile has made the rebuild due again, and it stays so.
-  await settle(database, rebuildTable, claim, { dueAt: null, set: { attempts: 0 } });
+  await settle(database, rebuildTable, claim, { dueInMs: null, set: { attempts: 0 } });
 }
 
 async function rebuildBatch(

@@ -17,7 +17,7 @@ function makeHosts() {
       return { kind: 'unchanged' };
     },
   };
-  const hosts = createSparedHosts(fetcher, () => new Date(seconds * 1000));
+  const hosts = createSparedHosts(fetcher, () => seconds * 1000);
   return {
     asked,
     fetch: (url: string) => hosts.forWorkAt('node.example:443').fetch(url, options),

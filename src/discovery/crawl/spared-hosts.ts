@@ -1,6 +1,6 @@
 import { type Fetcher, hostOf } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
-import { restUntil } from './schedule.ts';
+import { restMs } from './schedule.ts';
 
 // A node may have its files at other hosts than its own, and name any. One of these that is in trouble is left in peace for a while, whoever
 // names it; it says nothing about the host of the node, which other nodes may share.
@@ -12,14 +12,15 @@ export interface SparedHosts {
 
 const maxResting = 1_000;
 
-export function createSparedHosts(fetcher: Fetcher, now: () => Date): SparedHosts {
-  const resting = new Map<string, { failures: number; until: Date; fault: CrawlFault }>();
+/** @param nowMs of a clock that does not jump */
+export function createSparedHosts(fetcher: Fetcher, nowMs = () => performance.now()): SparedHosts {
+  const resting = new Map<string, { failures: number; untilMs: number; fault: CrawlFault }>();
 
   function rest(host: string, fault: CrawlFault): void {
     const failures = (resting.get(host)?.failures ?? 0) + 1;
-    const until = restUntil(failures, { now: now(), random: Math.random() }, fault.retryAfterMs);
+    const untilMs = nowMs() + restMs(failures, Math.random(), fault.retryAfterMs);
     resting.delete(host);
-    resting.set(host, { failures, until, fault });
+    resting.set(host, { failures, untilMs, fault });
     const [oldest] = resting.keys();
     if (resting.size > maxResting && oldest !== undefined) resting.delete(oldest);
   }
@@ -30,7 +31,7 @@ export function createSparedHosts(fetcher: Fetcher, now: () => Date): SparedHost
         const host = hostOf(url);
         if (host === own) return fetcher.fetch(url, options);
         const known = resting.get(host);
-        const waitMs = known ? known.until.getTime() - now().getTime() : 0;
+        const waitMs = known ? known.untilMs - nowMs() : 0;
         if (known && waitMs > 0) throw stillResting(url, known.fault, waitMs);
         try {
           const fetched = await fetcher.fetch(url, options);

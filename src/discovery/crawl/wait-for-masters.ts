@@ -34,7 +34,7 @@ export async function waitForMasters(
   if (names.some((name) => !row.waiting_for?.includes(name))) return noteNames(work, names);
   if (names.some((name) => !coming.includes(name))) {
     const networkIds = networksToSearch(entry, row.network_memberships, context.policy.networkIds);
-    await context.database.transaction((tx) => searchForMasters(tx, networkIds, context.now()));
+    await context.database.transaction((tx) => searchForMasters(tx, networkIds));
   }
   const shown = names.slice(0, maxShown).join(', ');
   const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
@@ -44,9 +44,7 @@ export async function waitForMasters(
 
 /** It looks once more at once: whoever brought one of them meanwhile did not know that it is waited for. */
 async function noteNames({ context, lease, row }: EntryWork, names: readonly string[]): Promise<void> {
-  await context.database.transaction((tx) =>
-    recordTarget(tx, lease, row, { waiting_for: names }, context.now()),
-  );
+  await context.database.transaction((tx) => recordTarget(tx, lease, row, { waiting_for: names }, 0));
 }
 
 /** Enough to be woken by one of them. */
