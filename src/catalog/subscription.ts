@@ -112,13 +112,16 @@ async function list(
 /** Deactivating what is INACTIVE changes nothing and is no error. */
 async function unsubscribe(
   { database, now }: CatalogContext,
-  { identity, query }: VerifiedRequest<typeof actions.unsubscribe>,
+  request: VerifiedRequest<typeof actions.unsubscribe>,
 ): Promise<Answer> {
+  const { identity, query } = request;
   return database.transaction(async (tx) => {
     const found = await lockSubscription(tx, query.subscriptionId);
     const { subscriptionId } = ownSubscription(found, identity, idInQuery);
     const subscription = await deactivateSubscription(tx, subscriptionId, now());
-    return render(freshIds(now()), { subscriptions: [subscription] });
+    const answer = render(freshIds(now()), { subscriptions: [subscription] });
+    await rememberAnswer(tx, request, answer, { open: false });
+    return answer;
   });
 }
 

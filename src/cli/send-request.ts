@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { bodilessLifetime } from '../delivery/bodiless-lifetime.ts';
 import { type Action, actions } from '../protocol/actions.ts';
 import { protocolVersion } from '../protocol/context.ts';
 import { bodyDigest } from '../protocol/digest.ts';
@@ -64,7 +65,7 @@ export function buildRequest(
 ): SendableRequest {
   const filled = document && action && fillIn(document, { action, id: self.subscriberId, uri, now });
   const body = filled ? Buffer.from(JSON.stringify(filled)) : bytes;
-  const lifetimeSeconds = method === 'POST' ? undefined : bodilessSignatureSeconds;
+  const lifetimeSeconds = bodilessLifetime(method, now);
   const authorization = signRequest(self, body, { now, lifetimeSeconds, answering });
   return {
     method,
@@ -106,9 +107,6 @@ export function fillIn(document: JsonObject, { action, id, uri, now }: Filling):
     },
   };
 }
-
-/** Nothing binds a request without body to its query: the less time somebody has to send it again, the better. */
-const bodilessSignatureSeconds = 60;
 
 /** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
 function sideOf(action: Action, given: JsonObject): 'bap' | 'bpp' | undefined {

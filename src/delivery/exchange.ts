@@ -1,5 +1,6 @@
 import type { Action } from '../protocol/actions.ts';
 import { signRequest } from '../protocol/request-signature.ts';
+import { bodilessLifetime } from './bodiless-lifetime.ts';
 import { parseRetryAfter } from './retry-policy.ts';
 import { findAnswerSigner, type Sender, sendTimeoutMs } from './send.ts';
 
@@ -25,14 +26,14 @@ export interface AnswerToQuestion {
   retryAfterMs?: number;
 }
 
-/** Nothing binds a request without body to its query: the less time somebody has to send it again, the better. */
-const bodilessSignatureSeconds = 60;
-
 /** Throws a FetchFailure when no answer came; any HTTP status is an answer. */
 export async function exchangeSigned(sender: Sender, question: Question): Promise<AnswerToQuestion> {
   const { method, url, body = Buffer.alloc(0), maxAnswerBytes, operatorConfigured, signal } = question;
-  const lifetimeSeconds = method === 'POST' ? undefined : bodilessSignatureSeconds;
-  const authorization = signRequest(sender.key, body, { now: sender.now(), lifetimeSeconds });
+  const now = sender.now();
+  const authorization = signRequest(sender.key, body, {
+    now,
+    lifetimeSeconds: bodilessLifetime(method, now),
+  });
   await question.beforeSending?.(authorization);
   const response = await sender.client.request(url, {
     method,

@@ -16,6 +16,7 @@ function feed(state: Partial<Feed> = {}): Feed {
     service: null,
     subscription_id: 'b5a1e7a0-0000-4000-8000-000000000001',
     cancelled_ids: [],
+    check_at: inMinutes(30),
     pull_at: inMinutes(60),
     run: null,
     run_started_at: null,
@@ -41,6 +42,22 @@ describe('what a feed needs next', () => {
   it('is a pull when that is due, and nothing before', () => {
     expect(nextStep(feed({ pull_at: now }), false, now)).toBe('begin');
     expect(nextStep(feed({ pull_at: inMinutes(5) }), false, now)).toEqual(inMinutes(5));
+  });
+
+  it('is a look at its subscription every hour and in doubt, but not while an answer is waited for', () => {
+    expect(nextStep(feed(), false, now)).toEqual(inMinutes(30));
+    for (const check_at of [null, now, ago(5), inMinutes(61)]) {
+      expect(nextStep(feed({ check_at, pull_at: now }), false, now)).toBe('check');
+      expect(nextStep(feed({ check_at, run: 'r' }), false, now)).toBe('check');
+      const asking = { run: 'r', message_id: 'm', sent_at: ago(1) };
+      expect(nextStep(feed({ check_at, ...asking }), true, now)).toBe('apply');
+    }
+  });
+
+  it('is what was due at a time further ahead than any is set, as after the clock was set back', () => {
+    expect(nextStep(feed({ pull_at: inMinutes(24 * 60 + 1) }), false, now)).toBe('begin');
+    const asking = { run: 'r', message_id: 'm', sent_at: inMinutes(1) };
+    expect(nextStep(feed(asking), false, now)).toBe('give up waiting');
   });
 
   it('is, in a pull, the page that is still to be sent, then its answer, for ten minutes', () => {

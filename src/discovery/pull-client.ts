@@ -5,17 +5,15 @@ import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { answerMs, applyPage, begin, pullEveryMs, sendPage } from './pull-steps.ts';
-import { cancel, subscribeFeed, tidy } from './subscription-steps.ts';
+import { cancel, check, checkEveryMs, subscribeFeed, tidy } from './subscription-steps.ts';
 
 // Keeps each feed subscribed and in step, one durable step at a time:
 //
-//   subscribe → begin (every 24 h, and when something was missed) → send page → (on_pull comes, on-pull.ts) → apply page → … → complete
+//   subscribe → check (every hour, and in doubt) → begin (every 24 h, and when something was missed) → send page → (on_pull comes, on-pull.ts) → apply page → … → complete
 //
 // A step that fails is logged and tried again with patience, for ever: the feed is what the operator asked for.
 
 const feedsAtOnce = 4;
-/** A feed with nothing to do is looked at this often all the same. */
-const longestRestMs = 3_600_000;
 
 export function startPullClient(context: DiscoveryContext): WorkLoop {
   const { database, logger } = context;
@@ -24,7 +22,7 @@ export function startPullClient(context: DiscoveryContext): WorkLoop {
     table: feedTable,
     channel: feedsChannel,
     concurrency: feedsAtOnce,
-    longestWaitMs: Math.max(longestRestMs, longestRetryWaitMs),
+    longestWaitMs: Math.max(checkEveryMs, longestRetryWaitMs),
     logger,
     handle: (claim, signal) => takeStep(context, claim, signal),
   });
@@ -43,6 +41,8 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
         return await subscribeFeed(context, claim, signal);
       case 'tidy':
         return await tidy(context, claim, signal);
+      case 'check':
+        return await check(context, claim, signal);
       case 'begin':
         return await begin(context, claim);
       case 'send':
@@ -60,8 +60,8 @@ async function takeStep(context: DiscoveryContext, claim: Claim<Feed>, signal: A
   }
 }
 
-async function rest(database: Database, claim: Claim<Feed>, until: Date | null): Promise<void> {
-  const dueInMs = until && Math.min(until.getTime() - claim.at.getTime(), longestRestMs);
+async function rest(database: Database, claim: Claim<Feed>, until: Date): Promise<void> {
+  const dueInMs = until.getTime() - claim.at.getTime();
   await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs }));
 }
 
@@ -70,12 +70,12 @@ export type Step =
   | 'cancel'
   | 'subscribe'
   | 'tidy'
+  | 'check'
   | 'begin'
   | 'send'
   | 'apply'
   | 'give up waiting'
-  | Date
-  | null;
+  | Date;
 
 /** By the database's clock. Times further ahead than any is set are from before it was set back. */
 export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
@@ -83,14 +83,21 @@ export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
   if (!feed.configured) return 'cancel';
   if (feed.subscription_id === null) return 'subscribe';
   if (feed.cancelled_ids.length > 0) return 'tidy';
+  const isAsking = feed.run !== null && feed.message_id !== null;
+  if (!isAsking && (feed.check_at === null || isOver(feed.check_at, checkEveryMs))) return 'check';
   if (feed.run === null) {
-    if (feed.pull_at === null) return null;
-    return isOver(feed.pull_at, pullEveryMs) ? 'begin' : feed.pull_at;
+    if (feed.pull_at !== null && isOver(feed.pull_at, pullEveryMs)) return 'begin';
+    return earlier(feed.pull_at, feed.check_at) ?? 'check';
   }
   if (feed.message_id === null) return 'send';
   if (hasAnswer) return 'apply';
   const waitUntil = new Date((feed.sent_at ?? now).getTime() + answerMs);
   return isOver(waitUntil, answerMs) ? 'give up waiting' : waitUntil;
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }
 
 /** The page, or whatever the step was, is tried again; a subscription that the service does not know (any more) is made anew. */
@@ -109,7 +116,8 @@ async function recordFailure(
   const isLost = step === 'send' && [400, 403, 404].includes(status ?? 0);
   await database.transaction(async (tx) => {
     await dropAnswer(tx, id);
-    const set = { failures: attempts, last_error: error, message_id: null, sent_at: null };
+    // A pull that fails lets the subscription be doubted.
+    const set = { failures: attempts, last_error: error, message_id: null, sent_at: null, check_at: null };
     await settle(tx, feedTable, claim, {
       dueInMs,
       set: isLost ? { ...set, subscription_id: null } : set,

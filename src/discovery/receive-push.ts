@@ -10,17 +10,18 @@ import { parseInstant } from '../protocol/time.ts';
 import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
 import type { UpdateMode } from '../rules/merge.ts';
 import type { Transaction } from '../storage/database.ts';
-import { requestPull, type SubscribedFeed } from '../storage/discovery-feeds.ts';
+import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage/discovery-feeds.ts';
 import { type HeldCopy, lockCopies, notePushed } from '../storage/discovery-sync.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
 import { findFeedsOf } from './services.ts';
+import { checkEveryMs } from './subscription-steps.ts';
 
 // Receives pushes (catalog spec: POST /catalog/push). Everything happens in one transaction before the answer: what is acknowledged can be
 // found, and a repeat does nothing again.
 //
 //   200   applied; also when a newer push of the same catalog was applied before
-//   202   BIZ_NO_RESULTS_FOUND: no catalog of it is held from that sender or matches an active subscription with it
+//   202   BIZ_NO_RESULTS_FOUND: no catalog of it is held from that sender or matches an active subscription with it; these are then looked at
 //   400, 401, 429, 500   from the signed route; after one of these the service is pulled from, because something may be missing now
 
 export function addPushRoute(
@@ -66,12 +67,19 @@ async function receive(
   return context.database.transaction(async (tx) => {
     const feeds = await findFeedsOf(tx, service, record);
     const processed = await applyPush(tx, context, request, feeds);
+    if (!processed) await doubt(tx, context, service);
     const answer = processed
       ? { status: 200, body: JSON.stringify(ack(messageId)) }
       : { status: 202, body: JSON.stringify(ack(messageId, notWanted(service))) };
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
   });
+}
+
+/** Why is it sent here? The subscriptions may not be what they should. */
+async function doubt(tx: Transaction, { config }: DiscoveryContext, service: string): Promise<void> {
+  const spacingMs = config.RETRY_BASE_MS * spacingFactor;
+  await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
 }
 
 function notWanted(service: string): ProtocolError {

@@ -72,6 +72,42 @@ function serviceOf(
   return service ?? answering;
 }
 
+/** Whether the service has the subscription, ACTIVE; undefined where it does not say. */
+export async function isSubscribed(
+  context: DiscoveryContext,
+  { catalog_url: catalogUrl, subscription_id: subscriptionId }: Feed,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const query = { subscriptionId: subscriptionId ?? '' };
+  try {
+    const answer = await askService(context, {
+      action: actions.listSubscriptions,
+      catalogUrl,
+      query,
+      signal,
+    });
+    const { subscriptions } = readAnswer(answer, Listed).message;
+    const own = subscriptions.find((one) => one.subscriptionId === subscriptionId);
+    return own !== undefined && (own.status ?? active) === active;
+  } catch (error) {
+    if (!(error instanceof StepFailed) || error.status === undefined) throw error;
+    if (unknownTo.includes(error.status)) return false;
+    context.logger.warn({ catalogUrl, reason: error.message }, 'cannot look at a subscription');
+    return undefined;
+  }
+}
+
+const active = 'ACTIVE';
+const unknownTo = [400, 403, 404];
+
+const Listed = Type.Object({
+  message: Type.Object({
+    subscriptions: Type.Array(
+      Type.Object({ subscriptionId: Type.String(), status: Type.Optional(Type.String()) }),
+    ),
+  }),
+});
+
 /** Of the answer, what is needed: services differ in the rest. */
 const Subscribed = Type.Object({
   message: Type.Object({

@@ -6,10 +6,12 @@ import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { noRun } from './pull-steps.ts';
 import { removeCatalogs } from './remove-catalogs.ts';
-import { subscribe, unsubscribe } from './subscribe.ts';
+import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 // The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.
 
+/** How often a subscription is looked at (PROTOCOL §2: whoever has seen one of our signatures may have ended it). */
+export const checkEveryMs = 3_600_000;
 /** A service that is gone cannot be told: a feed that nobody wants any more is dropped after so many attempts. */
 const maxCancelAttempts = 8;
 
@@ -23,11 +25,38 @@ export async function subscribeFeed(
   const { subscriptionId, service } = await subscribe(context, claim.row, signal);
   logger.info({ catalogUrl, networkId, subscriptionId, service }, 'subscribed');
   // What was pushed before the subscription is not pushed again: that is what the pull is for.
-  const set = { subscription_id: subscriptionId, service, pull_at: claim.at, ...noRun };
+  const set = {
+    subscription_id: subscriptionId,
+    service,
+    pull_at: claim.at,
+    check_at: nextCheck(claim),
+    ...noRun,
+  };
   await database.transaction((tx) => {
     tx.hint(feedsChannel);
     return settle(tx, feedTable, claim, { dueInMs: 0, set });
   });
+}
+
+/** Makes a subscription anew that is not ACTIVE any more: creating it again costs nothing where it is. */
+export async function check(
+  context: DiscoveryContext,
+  claim: Claim<Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, logger } = context;
+  const { catalog_url: catalogUrl, network_id: networkId, subscription_id: subscriptionId } = claim.row;
+  const isThere = await isSubscribed(context, claim.row, signal);
+  if (isThere === false) {
+    const what = { catalogUrl, networkId, subscriptionId };
+    logger.warn(what, 'a subscription is not active any more; it is made anew, and everything pulled');
+  }
+  const set = isThere === false ? { subscription_id: null } : { check_at: nextCheck(claim) };
+  await database.transaction((tx) => settle(tx, feedTable, claim, { dueInMs: 0, set }));
+}
+
+function nextCheck({ at }: Claim<Feed>): Date {
+  return new Date(at.getTime() + checkEveryMs);
 }
 
 /** Deactivates subscriptions that were replaced. */

@@ -14,9 +14,9 @@ export async function answerOnce(
   handle: () => Promise<Answer>,
   arrivals?: Arrivals,
 ): Promise<Answer> {
-  const { key, digest } = request;
+  const { key } = request;
   if (recall === undefined || key === undefined) return await handle();
-  const findEarlier = async () => sameRequest(await recall(key, request), digest);
+  const findEarlier = async () => sameRequest(await recall(key, request), key, request);
   const looksNew = arrivals?.isFirst(key) ?? false;
   const earlier = looksNew ? undefined : await findEarlier();
   if (earlier) return earlier;
@@ -62,7 +62,7 @@ export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<Rememb
 
 /** One coming of a request. */
 export interface Occurrence {
-  /** Of its body. */
+  /** Of its body; of its address, where it has none. */
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;
@@ -75,19 +75,28 @@ export interface RequestKey {
   /** Path, and those parameters that the action knows. */
   url: string;
   action: string;
+  /** Of its context; its signature, where it has none. */
   messageId: string;
 }
 
 export interface RememberedAnswer {
-  /** Of the request's body. */
+  /** As of the occurrence. */
   digest: string;
   status: number;
   body: string;
 }
 
-function sameRequest(remembered: RememberedAnswer | undefined, digest: string): Answer | undefined {
+function sameRequest(
+  remembered: RememberedAnswer | undefined,
+  { method }: RequestKey,
+  { digest }: Occurrence,
+): Answer | undefined {
   if (!remembered) return undefined;
   if (remembered.digest === digest) return { status: remembered.status, body: remembered.body };
+  if (method === 'DELETE') {
+    const message = 'This signature was used for another address: sign each DELETE anew.';
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', message);
+  }
   throw new ProtocolError(
     'CTX_MESSAGE_ID_DUPLICATE',
     'An earlier request of this caller had the same messageId and another body.',

@@ -34,8 +34,16 @@ export function parseClaim(
   const header = parseSignatureHeader(authorizationOf(request));
   checkForm(header, action, authenticator);
   checkBodiless(action, declaredLength(request) ?? 0);
-  checkSignatureWindow(header, now, authenticator.limits);
+  checkSignatureWindow(header, now, windowLimits(action, authenticator));
   return header;
+}
+
+/** Nothing binds a request without body to its method and address: whoever has seen its signature may use it until it expires. */
+const maxBodilessSeconds = 600;
+
+function windowLimits({ body }: Action, { limits }: Authenticator): SignatureLimits {
+  if (body !== undefined) return limits;
+  return { ...limits, maxSignatureSeconds: Math.min(limits.maxSignatureSeconds, maxBodilessSeconds) };
 }
 
 /** The key that the header names. `source` is where the request comes from: see KeyQuestion. */

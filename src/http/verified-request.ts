@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Action } from '../protocol/actions.ts';
 import type { Context } from '../protocol/context.ts';
+import { bodyDigest } from '../protocol/digest.ts';
 import { type Envelope, parseEnvelope, parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
@@ -24,7 +25,7 @@ export interface VerifiedRequest<A extends Action = Action> {
   signature: string;
   /** Whether a callback named the request that it answers, and was found to. */
   chained: boolean;
-  /** Of the raw body. */
+  /** Of the raw body; where there is none, of the address, which no signature covers. */
   digest: string;
   /** When the signature expires; until then the same bytes may come again. */
   expires: Date;
@@ -74,6 +75,9 @@ export function readRequest<A extends Action>(
     checkCaller(action, envelope.context, identity, record, registryName);
   const { name, method, remembered } = action;
   const address = addressOf(action, query);
+  const key = envelope
+    ? { role, identity, method, url: address, action: name, messageId: envelope.context.messageId }
+    : { role, identity, method, url: '', action: name, messageId: header.signature };
   return {
     requestId: raw.id,
     action,
@@ -83,7 +87,7 @@ export function readRequest<A extends Action>(
     record,
     signature: header.signature,
     chained: header.chained,
-    digest,
+    digest: envelope ? digest : bodyDigest(Buffer.from(address)),
     expires: new Date(header.expires * 1000),
     // Checked just now against the schemas of the action, from which these types are inferred.
     context: envelope?.context as VerifiedRequest<A>['context'],
@@ -93,10 +97,7 @@ export function readRequest<A extends Action>(
     receivedAt,
     arrivedAt,
     url,
-    key:
-      envelope && remembered
-        ? { role, identity, method, url: address, action: name, messageId: envelope.context.messageId }
-        : undefined,
+    key: remembered ? key : undefined,
   };
 }
 

@@ -41,7 +41,7 @@ describe('the table of actions', () => {
 
   it('remembers what changes something or promises a callback', () => {
     const remembered = table.filter(([, action]) => action.remembered).map(([name]) => name);
-    expect(remembered).toEqual(['subscribe', 'publish', 'push', 'pull', 'discover']);
+    expect(remembered).toEqual(['subscribe', 'unsubscribe', 'publish', 'push', 'pull', 'discover']);
   });
 });
 

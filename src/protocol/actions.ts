@@ -72,7 +72,7 @@ export const actions = {
     method: 'DELETE',
     summary: 'Deactivate a subscription.',
     query: UnsubscribeQuery,
-    remembered: false,
+    remembered: true,
   },
   publish: {
     name: 'catalog/publish',

@@ -28,6 +28,7 @@ export interface Feed {
   service: string | null;
   subscription_id: string | null;
   cancelled_ids: string[];
+  check_at: Date | null;
   pull_at: Date | null;
   run: string | null;
   run_started_at: Date | null;
@@ -116,7 +117,7 @@ export async function readPullAt(tx: Transaction, feedId: number): Promise<Date 
 
 /**
  * Asks for a pull of everything from a service (or, without one, from all), now, but not sooner after the last one was begun than the
- * spacing. A clock that was set back must not make that longer. A pull that is under way does not count: what it has read already may be older than the reason.
+ * spacing. A clock that was set back must not make that longer. Whatever the reason is, the subscription is looked at first. A pull that is under way does not count: what it has read already may be older than the reason.
  */
 export async function requestPull(
   tx: Transaction,
@@ -129,7 +130,7 @@ export async function requestPull(
        where configured and subscription_id is not null and ($1::text is null or service = $1)
      )
      update discovery.feed as feed
-     set pull_at = least(feed.pull_at, wanted.at),
+     set pull_at = least(feed.pull_at, wanted.at), check_at = null,
        due_at = case when feed.run is null then least(feed.due_at, wanted.at) else feed.due_at end
      from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
     [service ?? null, spacingMs],
@@ -146,6 +147,20 @@ export async function listAwaitedServices(
     'select distinct catalog_url, service from discovery.feed where message_id is not null and configured',
   );
   return rows;
+}
+
+/** Something lets the service's subscriptions be doubted: they are looked at now, but not sooner after the last look than the spacing. */
+export async function doubtSubscriptions(
+  tx: Transaction,
+  service: string,
+  { everyMs, spacingMs }: { everyMs: number; spacingMs: number },
+): Promise<void> {
+  await tx.query(
+    `update discovery.feed set check_at = null, due_at = case when run is null then least(due_at, now()) else due_at end
+     where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
+    [service, everyMs, spacingMs],
+  );
+  tx.hint(feedsChannel);
 }
 
 /** The feed that waits for this answer. */

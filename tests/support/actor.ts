@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { bodilessLifetime } from '../../src/delivery/bodiless-lifetime.ts';
 import { type Action, actions } from '../../src/protocol/actions.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest, verifySignature } from '../../src/protocol/request-signature.ts';
@@ -16,6 +17,7 @@ import { takeTime, until } from './time.ts';
 export type Body = any;
 
 export interface Received {
+  method: string;
   path: string;
   action: string;
   body: Body;
@@ -101,7 +103,8 @@ export async function startActor(options: {
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const raw = await buffer(request);
-    const body: Body = JSON.parse(raw.toString('utf8'));
+    // GET and DELETE have no context: the table of actions says what is meant.
+    const body: Body = raw.length > 0 ? JSON.parse(raw.toString('utf8')) : { context: {} };
     const authorization = request.headers.authorization ?? '';
     const header = parseSignatureHeader(authorization);
     const lookup = await registry().findKey(header.subscriberId, header.recordId);
@@ -111,8 +114,9 @@ export async function startActor(options: {
       return answer(response, { status: 401, body: nackBody('the signature does not verify') });
     }
     const message: Received = {
+      method: request.method ?? '',
       path: request.url ?? '',
-      action: body.context.action,
+      action: body.context.action ?? actionAt(request),
       body,
       raw,
       signer: header.subscriberId,
@@ -161,6 +165,7 @@ export async function startActor(options: {
         (action.method === 'POST' ? Buffer.from(JSON.stringify({ context, message })) : Buffer.alloc(0));
       const authorization = signRequest(sendOptions.key ?? key, body, {
         now,
+        lifetimeSeconds: bodilessLifetime(action.method, now),
         answering: sendOptions.answering,
       });
       const { signature } = parseSignatureHeader(authorization);
@@ -197,6 +202,13 @@ export async function startActor(options: {
       await new Promise((resolve) => (closing ? closing.close(resolve) : resolve(undefined)));
     },
   };
+}
+
+function actionAt({ method, url = '' }: IncomingMessage): string {
+  const [path] = url.split('?');
+  return (
+    Object.values(actions).find((action) => action.method === method && action.path === path)?.name ?? ''
+  );
 }
 
 function defaultContext(action: Action, id: string, url: string, now: Date) {

@@ -15,6 +15,10 @@ export interface PlayedService {
   /** What a pull finds. */
   catalogs: Body[];
   masters: Body[];
+  /** Those that it has given out, by their ids. */
+  subscriptions: Map<string, Body>;
+  /** Every time that somebody looked at one. */
+  looks: Received[];
   /** Every pull that came. */
   pulls: Received[];
   /** How the next pulls are answered, once they were acknowledged; with the catalogs, where it is not set. */
@@ -43,6 +47,8 @@ export async function playService(
     identity: `${actor.id}/${network.config.REGISTRY_NAME}`,
     catalogs: [],
     masters: [],
+    subscriptions: new Map(),
+    looks: [],
     pulls: [],
     onPull: undefined,
     reply: undefined,
@@ -74,20 +80,15 @@ export async function playService(
   actor.behave((received) => {
     const special = played.reply?.(received);
     if (special) return special;
-    const { messageId, transactionId, timestamp } = received.body.context;
+    const {
+      messageId = randomUUID(),
+      transactionId = randomUUID(),
+      timestamp = new Date().toISOString(),
+    } = received.body.context;
     const context = { version: '2.0.0', messageId, transactionId, timestamp };
     if (received.action === actions.subscribe.name) {
-      const { networkIds, schemaTypes } = received.body.message.subscription;
-      const subscriptions = [
-        {
-          subscriptionId: randomUUID(),
-          status: 'ACTIVE',
-          networkIds,
-          schemaTypes,
-          createdAt: timestamp,
-          updatedAt: timestamp,
-        },
-      ];
+      if (received.method === 'GET') played.looks.push(received);
+      const subscriptions = received.method === 'POST' ? [subscribe(received, timestamp)] : named(received);
       return {
         status: 200,
         body: { context: { ...context, action: 'catalog/on_subscription' }, message: { subscriptions } },
@@ -110,6 +111,24 @@ export async function playService(
     }
     return undefined;
   });
+
+  function subscribe({ body }: Received, timestamp: string): Body {
+    const { networkIds, schemaTypes } = body.message.subscription;
+    const subscription = {
+      ...{ subscriptionId: randomUUID() as string, status: 'ACTIVE', networkIds, schemaTypes },
+      ...{ createdAt: timestamp, updatedAt: timestamp },
+    };
+    played.subscriptions.set(subscription.subscriptionId, subscription);
+    return subscription;
+  }
+
+  /** The one that the query names; a DELETE has deactivated it. */
+  function named({ method, path }: Received): Body[] {
+    const id = new URL(path, actor.url).searchParams.get('subscriptionId') ?? '';
+    const found = played.subscriptions.get(id);
+    if (found && method === 'DELETE') found.status = 'INACTIVE';
+    return found ? [found] : [];
+  }
 
   async function answerWell(pull: Received): Promise<void> {
     const { limit, offset } = pull.body.message;

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../src/protocol/actions.ts';
+import { signRequest } from '../src/protocol/request-signature.ts';
+import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
+import { feedsChannel } from '../src/storage/discovery-feeds.ts';
+import type { Actor } from './support/actor.ts';
+import { names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+import { type PlayedService, playService } from './support/played-service.ts';
+import { until } from './support/receiver.ts';
+import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
+import { subscribe } from './support/subscriptions.ts';
+
+// GET and DELETE sign zero bytes: a signature is good for any of them, until it expires. What a receiver does about it, and how a discovery service
+// notices what somebody else made of one of its signatures.
+
+const retail = 'a.example/retail';
+
+let network: TestNetwork;
+beforeAll(async () => {
+  network = await startNetwork({ settings: withoutDiscovery });
+});
+afterAll(() => network?.close());
+
+const bodiless = (key: Actor['key'], lifetimeSeconds: number) =>
+  signRequest(key, Buffer.alloc(0), { now: new Date(), lifetimeSeconds });
+
+describe('a receiver', () => {
+  let ds: Actor;
+  beforeAll(async () => {
+    ds = await network.actor('ds');
+  });
+
+  const deactivate = (subscriptionId: string, authorization: string) =>
+    ds.send(actions.unsubscribe, undefined, { query: { subscriptionId }, headers: { authorization } });
+
+  async function statusOf(subscriptionId: string): Promise<string> {
+    const { body } = await ds.send(actions.listSubscriptions, undefined, { query: { subscriptionId } });
+    return body.message.subscriptions[0].status;
+  }
+
+  it('gives the same answer to the same DELETE, and does nothing again', async () => {
+    const id = await subscribe(ds, { networkIds: ['same.org/net'] });
+    const authorization = bodiless(ds.key, 45);
+    const first = await deactivate(id, authorization);
+    expect(first).toMatchObject({
+      status: 200,
+      body: { message: { subscriptions: [{ status: 'INACTIVE' }] } },
+    });
+    await ds.send(
+      actions.subscribe,
+      { subscription: { networkIds: ['same.org/net'] } },
+      { query: { subscriptionId: id } },
+    );
+    const again = await deactivate(id, authorization);
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(await statusOf(id)).toBe('ACTIVE');
+  });
+
+  it('AUT_SIGNATURE_INVALID: the signature of a DELETE at another address, also when both come at the same moment', async () => {
+    const ids = await Promise.all(
+      ['one.org/net', 'two.org/net'].map((networkId) => subscribe(ds, { networkIds: [networkId] })),
+    );
+    const authorization = bodiless(ds.key, 46);
+    const answers = await Promise.all(ids.map((id) => deactivate(id, authorization)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+    expect(answers.find(({ status }) => status === 401)?.body.message.error.code).toBe(
+      'AUT_SIGNATURE_INVALID',
+    );
+    const states = await Promise.all(ids.map(statusOf));
+    expect(states.sort()).toEqual(['ACTIVE', 'INACTIVE']);
+    const unknown = await deactivate(randomUUID(), authorization);
+    expect(unknown.status).toBe(401);
+  });
+
+  it.each([
+    [600, 200],
+    [601, 401],
+  ])('takes a signature of %i s without body: %i', async (seconds, expected) => {
+    const headers = { authorization: bodiless(ds.key, seconds) };
+    const { status } = await ds.send(actions.listSubscriptions, undefined, { headers });
+    expect(status).toBe(expected);
+  });
+});
+
+describe('the discovery service', () => {
+  let discovery: TestDiscovery;
+  let provider: Actor;
+  let service: PlayedService;
+  beforeAll(async () => {
+    provider = await network.actor('provider');
+    service = await playService(network, 'service', () => discovery.url);
+    discovery = await startDiscovery(
+      network,
+      [network.catalogUrl, service.actor.url].map((catalogUrl) => ({ catalogUrl, networkIds: [retail] })),
+    );
+    await discovery.settled();
+  });
+  afterAll(() => discovery?.stop());
+
+  async function subscriptionAt(catalogUrl: string): Promise<string | undefined> {
+    const { rows } = await network.database.query<{ id: string }>(
+      'select subscription_id as id from discovery.feed where catalog_url = $1',
+      [catalogUrl],
+    );
+    return rows[0]?.id;
+  }
+
+  /** As if the clock had gone on. */
+  async function passMinutes(minutes: number): Promise<void> {
+    await network.database.transaction(async (tx) => {
+      const earlier = `- interval '${minutes} minutes'`;
+      await tx.query(`update discovery.feed set check_at = check_at ${earlier}, due_at = due_at ${earlier}`);
+      tx.hint(feedsChannel);
+    });
+  }
+
+  it('notices within the hour that somebody ended its subscription with a captured signature, and has everything again', async () => {
+    const before = (await subscriptionAt(network.catalogUrl)) ?? '';
+    const key = loadOrCreateSigningKey(network.config.DATA_DIR, discovery.config.identities.discovery);
+    // Whoever saw one of its GETs has this.
+    const ended = await fetch(`${network.catalogUrl}/catalog/subscription?subscriptionId=${before}`, {
+      method: 'DELETE',
+      headers: { authorization: bodiless(key, 60) },
+    });
+    expect(ended.status).toBe(200);
+    const id = newId();
+    await publishCatalog(provider, { id, resources: [resource('r1')] }, { visibleTo: [retail] });
+    await passMinutes(61);
+    await until(async () => (await names(network.database, id)) !== undefined, 'the catalog to be pulled');
+    const after = await subscriptionAt(network.catalogUrl);
+    expect(after).not.toBe(before);
+    const { rows } = await network.database.query('select status from catalog.subscription where id = $1', [
+      after,
+    ]);
+    expect(rows).toEqual([{ status: 'ACTIVE' }]);
+  });
+
+  it('looks at its subscription before the hour is over when a push comes that it did not ask for', async () => {
+    await passMinutes(5);
+    const { length: before } = service.looks;
+    const catalog = { id: newId(), provider: { id: 'p', descriptor: { name: 'P' } } };
+    const { status } = await service.push(
+      [{ ...catalog, descriptor: { name: 'C' }, resources: [resource('r')] }],
+      {
+        visibleTo: ['other.example/net'],
+      },
+    );
+    expect(status).toBe(202);
+    await until(() => service.looks.length > before, 'a look at the subscription');
+  });
+
+  it('looks at its subscription when a pull fails, and makes it anew where it is not ACTIVE', async () => {
+    const before = (await subscriptionAt(service.actor.url)) ?? '';
+    const subscription = service.subscriptions.get(before);
+    let failed = false;
+    service.onPull = async (pull) => {
+      subscription.status = 'INACTIVE';
+      failed = true;
+      service.onPull = undefined;
+      await service.answer(pull, { status: 'FAILED', error: { code: 'NET_INTERNAL_ERROR', message: 'no' } });
+    };
+    await discovery.pull();
+    expect(failed).toBe(true);
+    const after = (await subscriptionAt(service.actor.url)) ?? '';
+    expect(after).not.toBe(before);
+    expect(service.pulls.at(-1)?.body.message.subscriptionId).toBe(after);
+  });
+});
