@@ -56,7 +56,8 @@ export async function playService(
       const requestDigest = digest === null ? undefined : { digest: digest ?? bodyDigest(pull.raw) };
       const { messageId, transactionId, bapId, bapUri } = pull.body.context;
       return as.send(actions.onPull, message, {
-        to: to(),
+        // As a real one does; and the pull may be here before the test knows the discovery service that it has started.
+        to: bapUri,
         answering: unchained ? undefined : pull.signature,
         ...options,
         context: { messageId, transactionId, bapId, bapUri, requestDigest, ...options.context },
