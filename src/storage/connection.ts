@@ -3,14 +3,19 @@ import { ProtocolError } from '../protocol/errors.ts';
 
 // How we connect to PostgreSQL, which of its types become which of ours, and what its errors mean for a connection.
 
-/** A session that holds a transaction open without working on it blocks others: the server ends it. */
-const idleInTransactionMs = 60_000;
+/**
+ * A process that stands still neither works on its transactions nor reads what it is sent, and its machine keeps its connections open. The server
+ * ends them so soon, before the leases of the process end (leases.ts): whoever takes its work over meets no lock of it.
+ */
+const silentClientMs = 15_000;
+/** How often a server looks, in the midst of a statement, whether somebody still waits for it. */
+const lostClientCheckMs = 1_000;
 const connectTimeoutMs = 10_000;
 /** Both sides find out within half a minute that the other machine is gone: until then its locks would keep work from others. */
 const keepAlive = { idleSeconds: 10, intervalSeconds: 5, count: 3 };
 
 /** Throws a plain sentence when the address is not one of PostgreSQL. */
-export function connectionSettings(url: string): pg.ClientConfig {
+export function connectionSettings(url: string, { checksClients = false } = {}): pg.ClientConfig {
   if (!/^(postgres|postgresql|socket):/.test(url) || !URL.canParse(url)) {
     throw new Error('DATABASE_URL must be an address such as postgres://user:password@host:5432/database.');
   }
@@ -19,11 +24,31 @@ export function connectionSettings(url: string): pg.ClientConfig {
     application_name: 'signpost',
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAlive.idleSeconds * 1000,
-    options: `-c tcp_keepalives_idle=${keepAlive.idleSeconds} -c tcp_keepalives_interval=${keepAlive.intervalSeconds} -c tcp_keepalives_count=${keepAlive.count}`,
+    options: Object.entries({
+      tcp_keepalives_idle: keepAlive.idleSeconds,
+      tcp_keepalives_interval: keepAlive.intervalSeconds,
+      tcp_keepalives_count: keepAlive.count,
+      tcp_user_timeout: silentClientMs,
+      ...(checksClients && { client_connection_check_interval: lostClientCheckMs }),
+    })
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     connectionTimeoutMillis: connectTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
+    idle_in_transaction_session_timeout: silentClientMs,
     types: { getTypeParser },
   };
+}
+
+/**
+ * Lets the server end the statements of a client that is gone, instead of working on with all their locks; false where it cannot, which would
+ * refuse a connection that asks for it: on Windows.
+ */
+export async function checkClients(client: pg.Client): Promise<boolean> {
+  const asked = client.query(`set client_connection_check_interval = ${lostClientCheckMs}`);
+  return asked.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The server and database of an address, without its secrets. */

@@ -91,10 +91,10 @@ export async function openDatabase(
   options: FirstConnectionOptions & { maxConnections?: number },
 ): Promise<Database> {
   const { url, logger, maxConnections = defaultConnections } = options;
-  await migrate(options);
+  const server = await migrate(options);
 
   const settings = {
-    ...connectionSettings(url),
+    ...connectionSettings(url, server),
     connectionTimeoutMillis: connectionWaitMs,
     idleTimeoutMillis: idleConnectionMs,
   };

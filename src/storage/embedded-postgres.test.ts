@@ -100,6 +100,50 @@ describe('the embedded PostgreSQL', () => {
     expect(identifyProcess(pid ?? 0)).toBeUndefined();
   });
 
+  it('that was killed together with its process, in the midst of a statement, is there again within 30 s', async () => {
+    const statement = 'select count(*) as endless from generate_series(1, 2000000000)';
+    const victim = await startEmbeddedProcess({ dataDir: shared, statement });
+    const findWorker = `select pid from pg_stat_activity where state = 'active' and query = '${statement}'`;
+    const worker = await until(
+      async () => (await query(victim.url, findWorker)).rows[0]?.pid,
+      'the statement',
+    );
+    try {
+      const { pid = 0 } = await readCluster(shared);
+      process.kill(pid, 'SIGKILL');
+      await victim.kill();
+      const killedAt = performance.now();
+      const { url } = await start(shared);
+      await query(url, 'select 1');
+      expect(performance.now() - killedAt).toBeLessThan(30_000);
+    } finally {
+      if (identifyProcess(worker)) process.kill(worker, 'SIGKILL');
+    }
+  });
+
+  it('that outlives its process ends the statements that nobody waits for any more', async () => {
+    const statement = 'select count(*) as endless from generate_series(1, 2000000000)';
+    const victim = await startEmbeddedProcess({ dataDir: shared, statement });
+    const findWorker = `select pid from pg_stat_activity where state = 'active' and query = '${statement}'`;
+    const isUnderWay = async () => (await query(victim.url, findWorker)).rows.length > 0;
+    await until(isUnderWay, 'the statement');
+    await victim.kill();
+    await until(async () => !(await isUnderWay()), 'the statement to be ended', 20_000);
+    await start(shared);
+  });
+
+  it('has little to replay after a crash, however much was written: it makes a checkpoint by itself', async () => {
+    const { url } = await start(shared);
+    await query(url, 'checkpoint');
+    await query(
+      url,
+      "select count(pg_logical_emit_message(false, 'test', repeat(md5(i::text), 32768))) from generate_series(1, 256) as i",
+    );
+    const toReplay =
+      'select pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn)::float8 as bytes from pg_control_checkpoint()';
+    await until(async () => (await query(url, toReplay)).rows[0]?.bytes < 128 * 1024 ** 2, 'the checkpoint');
+  });
+
   it('that is killed is started again for who uses it, on its port, and stopped as ever', async () => {
     const server = await startEmbeddedPostgres({ dataDir: shared, logger });
     const database = await openDatabase({ url: server.url, logger });

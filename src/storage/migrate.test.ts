@@ -72,7 +72,7 @@ function write(name: string, text: string): Promise<void> {
   return writeFile(join(directory, name), text);
 }
 
-function run(): Promise<void> {
+function run(): Promise<unknown> {
   return migrate({ url: home.url, logger: silentLogger(), directory: pathToFileURL(`${directory}/`) });
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
-import { describeServer } from './connection.ts';
+import { checkClients, describeServer } from './connection.ts';
 import { connectFirst, type FirstConnectionOptions, plainReason } from './first-connection.ts';
 
 // Brings a database to the schema of this version: migrations/NNNN-name.sql in the order of their numbers, forward only, each
@@ -14,12 +14,13 @@ const oldestServer = 14;
 const migrationLock = 7_206_113_001;
 
 /** Throws a plain sentence when the server cannot be reached, is too old, or is ahead of this version. */
-export async function migrate(options: FirstConnectionOptions & { directory?: URL }): Promise<void> {
+export async function migrate(options: FirstConnectionOptions & { directory?: URL }): Promise<Server> {
   const { url, logger, directory = migrationsDirectory } = options;
   const migrations = await readMigrations(directory);
   const client = await connectFirst(options);
   try {
     await checkServer(client, url);
+    const checksClients = await checkClients(client);
     await client.query('select pg_advisory_lock($1)', [migrationLock]);
     const applied = await readApplied(client);
     refuseStrangers(applied, migrations, url);
@@ -29,10 +30,17 @@ export async function migrate(options: FirstConnectionOptions & { directory?: UR
       if (applied.size > 0) logger.info(`migrated ${describeServer(url)} to ${migration.name}`);
     }
     if (applied.size === 0) logger.info(`made the tables of ${describeServer(url)}`);
+    return { checksClients };
   } finally {
     // The session's end also gives back the lock.
     await client.end();
   }
+}
+
+/** What the server can do. */
+export interface Server {
+  /** It notices in the midst of a statement that its client is gone. */
+  checksClients: boolean;
 }
 
 async function readMigrations(directory: URL): Promise<Migration[]> {

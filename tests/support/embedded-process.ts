@@ -26,11 +26,13 @@ export async function startEmbeddedProcess(options: {
   /** The built files to run, in case of another checkout. */
   dist?: string;
   openDirectories?: readonly string[];
+  /** A statement that it has under way. */
+  statement?: string;
 }): Promise<EmbeddedProcess> {
-  const { dataDir, user, dist = builtFiles, openDirectories } = options;
+  const { dataDir, user, dist = builtFiles, openDirectories, statement } = options;
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '-e', script(dist, { dataDir, openDirectories, settings })],
+    ['--input-type=module', '-e', script(dist, { dataDir, openDirectories, settings }, statement)],
     {
       ...user,
       cwd: '/',
@@ -61,14 +63,23 @@ async function firstLine(child: ChildProcess & { stdout: NodeJS.ReadableStream }
   return line;
 }
 
-function script(dist: string, options: object): string {
+function script(dist: string, options: object, statement: string | undefined): string {
   return `
     import { createLogger } from '${dist}/logger.js';
     import { startEmbeddedPostgres } from '${dist}/storage/embedded-postgres.js';
     const logger = createLogger({ level: 'info', format: 'json' });
     const server = await startEmbeddedPostgres({ ...${JSON.stringify(options)}, logger });
+    ${statement === undefined ? '' : startStatement(dist, statement)}
     console.log(server.url);
     process.stdin.resume().once('end', () => server.close().then(() => process.exit(0)));
+  `;
+}
+
+function startStatement(dist: string, statement: string): string {
+  return `
+    const { openDatabase } = await import('${dist}/storage/database.js');
+    const database = await openDatabase({ url: server.url, logger });
+    database.query(${JSON.stringify(statement)}).catch(() => undefined);
   `;
 }
 

@@ -181,7 +181,8 @@ function defaultSettings(): Record<string, string> {
     effective_cache_size: `${cacheMb}MB`,
     work_mem: '16MB',
     maintenance_work_mem: '128MB',
-    max_wal_size: '2GB',
+    // All of it may have to be replayed after a crash: two gigabytes took over a minute on two busy cores.
+    max_wal_size: '256MB',
     random_page_cost: '1.1',
     fsync: 'on',
     synchronous_commit: 'on',
