@@ -11,7 +11,7 @@ import { Parameters } from './parameters.ts';
 // any time: a claim moves due_at to the end of its lease, so that a row whose process died is due again by itself, and a due_at that
 // is no longer there when the lease is given back was set meanwhile, and stays.
 
-/** Dead processes lose their work this soon. */
+/** Dead processes lose their work this soon, and stopped ones, whose transactions the server has ended by then (connection.ts). */
 export const leaseMs = 20_000;
 
 export interface Claim<Row = Record<string, unknown>> {

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connectionSettings } from '../src/storage/connection.ts';
+import { freePort } from './support/free-port.ts';
+import { startNetwork, type TestNetwork } from './support/network.ts';
+import { submit } from './support/publish.ts';
+import { catalog } from './support/sample-catalogs.ts';
+import { type ServiceProcess, startCatalogProcess } from './support/service-process.ts';
+import { until, watchFor } from './support/time.ts';
+
+// A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another
+// one takes its work over within 30 s, and when it goes on it writes nothing.
+
+const takeoverMs = 30_000;
+const timeoutMs = 180_000;
+
+let network: TestNetwork;
+const services: ServiceProcess[] = [];
+beforeEach(async () => {
+  network = await startNetwork({ settings: { ROLES: 'registry' } });
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.kill();
+  await network.close();
+});
+
+async function start(settings: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startCatalogProcess(network, settings);
+  services.push(service);
+  return service;
+}
+
+const startAnother = async () => start({ CATALOG_PORT: String(await freePort()) });
+
+describe('a process that is stopped', () => {
+  it(
+    'in the midst of a transaction loses its work to another one within 30 s, and adds nothing when it goes on',
+    async () => {
+      const stopped = await start();
+      const provider = await network.actor('provider');
+      const id = `held-${randomUUID()}`;
+      const holder = new pg.Client(network.databaseUrl);
+      await holder.connect();
+      try {
+        // The lock of the catalog: the process waits for it within its transaction.
+        await holder.query(`begin; select pg_advisory_xact_lock(hashtextextended('catalog ${id}', 0))`);
+        const messageId = await submit(provider, catalog(id));
+        await until(async () => {
+          const { rowCount } = await network.database.query(
+            `select from pg_stat_activity where datname = current_database() and application_name = 'signpost'
+               and wait_event_type = 'Lock' and wait_event = 'advisory'`,
+          );
+          return rowCount > 0;
+        }, 'the process to be in its transaction');
+        await startAnother();
+        stopped.halt();
+        const stoppedAt = performance.now();
+        await holder.query('rollback');
+
+        await provider.waitFor('catalog/on_publish', messageId, 2 * takeoverMs);
+        expect(performance.now() - stoppedAt).toBeLessThan(takeoverMs);
+
+        stopped.goOn();
+        await until(() => stopped.log.some((line) => /lost/.test(line)), 'it to notice');
+        await watchFor(1_000);
+        const { rows } = await network.database.query(
+          `select (select count(*) from catalog.submission_result) as results, (select count(*) from catalog.change_log) as changes,
+             (select count(*) from work.callback) as callbacks`,
+        );
+        expect(rows).toEqual([{ results: 1, changes: 1, callbacks: 1 }]);
+      } finally {
+        await holder.end();
+      }
+    },
+    timeoutMs,
+  );
+
+  it(
+    'in the midst of a delivery loses it to another one within 30 s, and does not record its own answer',
+    async () => {
+      const stopped = await start();
+      const provider = await network.actor('provider');
+      const attempts: Buffer[] = [];
+      let answer = () => {};
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      provider.behave(async ({ raw }) => {
+        attempts.push(raw);
+        if (attempts.length > 1) return undefined;
+        await answered;
+        return { status: 400 };
+      });
+      await submit(provider, catalog(`delivered-${randomUUID()}`));
+      await until(() => attempts.length === 1, 'the delivery to begin');
+      await startAnother();
+      stopped.halt();
+      const stoppedAt = performance.now();
+      await until(isDelivered, 'the delivery by another process', 2 * takeoverMs);
+      expect(performance.now() - stoppedAt).toBeLessThan(takeoverMs);
+      expect(attempts[1]?.equals(attempts[0] ?? Buffer.alloc(0))).toBe(true);
+
+      answer();
+      stopped.goOn();
+      await until(() => stopped.log.some((line) => line.includes('was lost')), 'it to notice');
+      expect(await isDelivered()).toBe(true);
+    },
+    timeoutMs,
+  );
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'a client that reads nothing of a large answer loses its transaction, with its locks, within 30 s (needs Linux)',
+  async () => {
+    const silent = new pg.Client(connectionSettings(network.databaseUrl));
+    silent.on('error', () => undefined);
+    await silent.connect();
+    await silent.query('begin; select pg_advisory_xact_lock(4711)');
+    const answer = silent
+      .query("select repeat('x', 1000000) from generate_series(1, 300)")
+      .catch(() => 'cut off');
+    const { stream } = (silent as unknown as { connection: { stream: Socket } }).connection;
+    stream.pause();
+    const takenAfter = performance.now();
+    await network.database.query('select pg_advisory_lock(4711), pg_advisory_unlock(4711)');
+    expect(performance.now() - takenAfter).toBeLessThan(takeoverMs);
+    stream.destroy();
+    expect(await answer).toBe('cut off');
+  },
+  timeoutMs,
+);
+
+async function isDelivered(): Promise<boolean> {
+  const { rows } = await network.database.query<{ state: string }>('select state from work.callback');
+  return rows.length === 1 && rows[0]?.state === 'delivered';
+}
