@@ -15,6 +15,7 @@ const answerMs = 60_000;
 const settleMs = 120_000;
 /** Every fifth request goes to the catalog service. */
 const catalogEvery = 5;
+const freshConnections = new Agent({ keepAlive: false, localAddress: '127.0.0.1' });
 
 export async function startHonestClient(people) {
   const shopper = await startParticipant(people.shopper, people.discovery);
@@ -117,7 +118,6 @@ async function startParticipant({ id, seed, url }, answeredBy) {
   });
   await new Promise((resolve) => server.listen(new URL(url).port, '127.0.0.1', resolve));
   const keptAlive = new Agent({ keepAlive: true, localAddress: '127.0.0.1' });
-  const fresh = new Agent({ keepAlive: false, localAddress: '127.0.0.1' });
   let sent = 0;
 
   return {
@@ -136,7 +136,7 @@ async function startParticipant({ id, seed, url }, answeredBy) {
         new Promise((arrived) => waiting.set(messageId, { signature, arrived, at: performance.now() }));
       sent += 1;
       // Half of them over a connection of their own, as from somebody who comes for the first time.
-      const agent = sent % 2 === 0 ? keptAlive : fresh;
+      const agent = sent % 2 === 0 ? keptAlive : freshConnections;
       const { status, text } = await post(`${to}${action.path}`, { authorization, body, agent });
       if (status !== 200) waiting.delete(messageId);
       return { kind: action.name, status, text, callback: status === 200 ? callback : undefined };
@@ -157,7 +157,12 @@ function post(url, { authorization, body, agent }) {
       const text = await buffer(response).then(String, String);
       resolve({ status: response.statusCode, text });
     });
-    request.on('error', (error) => resolve({ status: error.code ?? error.name, text: String(error) }));
+    request.on('error', (error) => {
+      // A kept connection may have been closed, as idle, at the moment of its use: whoever keeps connections tries that once more.
+      if (request.reusedSocket && error.code === 'ECONNRESET')
+        resolve(post(url, { authorization, body, agent: freshConnections }));
+      else resolve({ status: error.code ?? error.name, text: String(error) });
+    });
     request.end(body);
   });
 }
