@@ -102,11 +102,14 @@ async function promise(
   return answer;
 }
 
-/** Who paged reads it in the pagination; who did not has no member that could say it. */
+/** Who paged reads it in the pagination; who did not has no member that could say it, and none says that offers are missing. */
 function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
-  if (leftOut === undefined || pagination !== undefined) return;
+  if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;
-  logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, and its request did not page');
+  if (pagination === undefined)
+    logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, and its request did not page');
+  else if (leftOut.offers > 0)
+    logger.info({ messageId, bapId, leftOut }, 'the offers on a resource alone fill an on_discover');
 }
 
 async function tellNothing(

@@ -62,10 +62,10 @@ async function list(
   const page = await findPage(reader, asked);
   const resources = await readListed(reader, page.keys, asked);
   const nameOf = (text: string) => JSON.parse(text).descriptor?.name ?? JSON.parse(text).id;
-  const listed = resources.map(({ catalog, resource, offers }) => ({
+  const listed = resources.map(({ catalog, resource, offers, wide }) => ({
     catalog: nameOf(catalog.text),
     resource: nameOf(resource.text),
-    offers: offers.map(({ document }) => nameOf(document.text)),
+    offers: [...offers, ...wide.offers].map(({ document }) => nameOf(document.text)),
   }));
   return { listed, read: watched.statements, count: page.count };
 }

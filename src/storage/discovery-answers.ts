@@ -48,8 +48,13 @@ export interface ListedResource {
   key: number;
   catalog: StoredDocument;
   resource: StoredDocument;
-  offers: readonly Pick<KnownOffer, 'key' | 'document'>[];
+  /** Those that name it. */
+  offers: readonly ListedOffer[];
+  /** Those on all resources of its catalog: for all of them the same object. */
+  wide: { offers: readonly ListedOffer[]; more: number };
 }
+
+type ListedOffer = Pick<KnownOffer, 'key' | 'document'>;
 
 export async function findPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
   const { keys, isSettled, atMost, offset, limit } = query;
@@ -67,10 +72,21 @@ export async function readListed(
   const known = findKnown(queryable, keys, query);
   const unknown = keys.filter((key) => !known.has(key));
   const read = unknown.length === 0 ? new Map() : await readUnknown(queryable, unknown, query);
+  const wide = new Map<KnownHome, ListedResource['wide']>();
   return keys.flatMap((key) => {
-    const home = known.get(key) ?? read.get(catalogKeyOf(key));
-    return home ? listed(key, home, query.gate.now) : [];
+    const home: KnownHome | undefined = known.get(key) ?? read.get(catalogKeyOf(key));
+    const resource = home?.resources.get(key);
+    if (home === undefined || resource === undefined) return [];
+    const { head: catalog, offers, more } = home;
+    const ofHome = wide.get(home) ?? { offers: validAt(offers, query.gate.now), more };
+    wide.set(home, ofHome);
+    const named = validAt(resource.offers, query.gate.now);
+    return [{ key, catalog, resource: resource.document, offers: named, wide: ofHome }];
   });
+}
+
+function validAt(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
+  return offers.filter(({ validity }) => isWithin(validity, now));
 }
 
 /** The catalogs of those resources that are known, by the resources' keys; null where one does not satisfy what it must. */
@@ -113,11 +129,4 @@ async function readUnknown(
   for (const [catalogKey, { isForGood, ...home }] of found)
     if (mayKeep && isForGood) memory.keep(catalogKey, home);
   return found;
-}
-
-function listed(key: number, { head, offers, resources }: KnownHome, now: Date): ListedResource[] {
-  const resource = resources.get(key);
-  if (resource === undefined) return [];
-  const valid = [...resource.offers, ...offers].filter(({ validity }) => isWithin(validity, now));
-  return [{ key, catalog: head, resource: resource.document, offers: valid }];
 }

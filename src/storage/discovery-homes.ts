@@ -1,22 +1,29 @@
+import { maxAnswerBytes } from '../rules/discover/page-answer.ts';
 import { bigintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import { checkCondition, type DocumentCheck } from './discovery-candidates.ts';
 import { addGate, type Gate } from './discovery-gate.ts';
-import { listedOffers } from './discovery-offers.ts';
+import { catalogKeyOf } from './discovery-keys.ts';
+import { namedOffers } from './discovery-offers.ts';
+import { findListings } from './discovery-wide-offers.ts';
 import type { KnownHome, KnownOffer, KnownResource } from './page-memory.ts';
 import { Parameters } from './parameters.ts';
 import { readPeriod, validityText } from './validity-text.ts';
+import { offersIn } from './wide-offers.ts';
 
 // Catalogs, as answers list them: some of their resources, and the offers on those.
 
 export interface ReadHome extends KnownHome {
-  /** No offer of another catalog applies: these are its offers at any time, in any network. Otherwise they are those that count now. */
+  /** No offer of another catalog applies, nor are wide ones left out: these are its offers at any time, in any network. Otherwise they are those that count now. */
   isForGood: boolean;
 }
 
+/** Of one catalog; those with more are asked for what counts now, as far as an answer has room for it. */
+const maxWideAtOnce = 300;
+
 /**
- * The catalogs of these resources by their keys; what has gone, or does not pass the check, is left out. One statement: a search waits longer for the
- * way to the database and back than for what happens there.
+ * The catalogs of these resources by their keys; what has gone, or does not pass the check, is left out. One statement, as a rule: a search waits
+ * longer for the way to the database and back than for what happens there.
  */
 export async function readHomes(
   queryable: Queryable,
@@ -26,7 +33,7 @@ export async function readHomes(
   const parameters = new Parameters();
   const { rows } = await queryable.query<HomeRow>(
     `with page as materialized (
-       select resource.key, resource.id, catalog.key as home, owner, provider_id, networks, document, head
+       select resource.key, resource.id, catalog.key as home, owner, provider_id, document, head
        from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
@@ -34,14 +41,16 @@ export async function readHomes(
      ), homes as materialized (
        select distinct on (home) home, owner, provider_id, head from page
      ), shared as materialized (
-       select home from page cross join lateral (
+       select distinct home from page cross join lateral (
          select from discovery.offer_target
          where offer_target.owner = page.owner and resource_id = page.id and offer_key >> 26 <> home limit 1) as target
-       union
-       select home from homes cross join lateral (
-         select from discovery.offer
-         where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null and catalog_key <> home
-         limit 1) as wide
+     ), wide as materialized (
+       select home, wide.key as offer_key from homes cross join lateral (
+         select key from discovery.offer
+         where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null
+         limit ${maxWideAtOnce + 1}) as wide
+     ), many as materialized (
+       select home from wide group by home having bool_or(offer_key >> 26 <> home) or count(*) > ${maxWideAtOnce}
      ), found as materialized (
        select * from page where home in (select home from shared)
      ), listed as materialized (
@@ -50,15 +59,13 @@ export async function readHomes(
          where offer_target.owner = page.owner and resource_id = page.id offset 0) as target
        where home not in (select home from shared)
        union all
-       select home, null, wide.key from homes cross join lateral (
-         select key from discovery.offer
-         where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null offset 0) as wide
-       where home not in (select home from shared)
+       select home, null, offer_key from wide where home not in (select home from many)
        union all
-       ${listedOffers(addGate(gate, parameters))}
+       ${namedOffers(addGate(gate, parameters))}
      )
      select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document,
-       case when home not in (select home from shared) then owner end as owner, null as validity from homes
+       case when home not in (select home from shared union all select home from many) then owner end as owner,
+       case when home in (select home from many) then 'many' end as validity from homes
      union all
      select 2, home, key, null, document::text, null, null from page
      union all
@@ -69,31 +76,86 @@ export async function readHomes(
     parameters.values,
     { prepared: true },
   );
-  return homesOf(rows);
+  const { homes, many } = homesOf(rows);
+  await addWideOffers(
+    queryable,
+    keys.map(catalogKeyOf).filter((home) => many.has(home)),
+    homes,
+    gate,
+  );
+  return homes;
+}
+
+/** In the order of the answer: what comes after as much as an answer has room for is not read. */
+async function addWideOffers(
+  queryable: Queryable,
+  keys: readonly number[],
+  homes: ReadonlyMap<number, Draft>,
+  gate: Gate,
+): Promise<void> {
+  if (keys.length === 0) return;
+  const listings = await findListings(queryable, new Set(keys), gate);
+  let room = maxAnswerBytes;
+  for (const key of new Set(keys)) {
+    const [home, listing] = [homes.get(key), listings.get(key)];
+    if (home === undefined || listing === undefined) continue;
+    const wanted = offersIn(listing, key);
+    const found = await readWithin(queryable, wanted, room);
+    home.offers = found.map((offer) => ({
+      key: offer.key,
+      document: { text: offer.document },
+      validity: {},
+    }));
+    home.more = wanted.length - found.length;
+    room -= found.reduce((sum, { document }) => sum + document.length, 0);
+  }
+}
+
+/** The first of these offers, as many as fit. */
+async function readWithin(
+  queryable: Queryable,
+  keys: Float64Array,
+  characters: number,
+): Promise<{ key: number; document: string }[]> {
+  if (characters <= 0) return [];
+  const { rows } = await queryable.query<{ key: number; document: string }>(
+    `select key, document from (
+       select key, document, sum(length(document)) over (order by key) as total
+       from (
+         select key, document::text as document from discovery.offer where key = any ($1::bigint[])
+       ) as offer
+     ) as measured
+     where total <= $2 order by key`,
+    [bigintArray(keys), characters],
+    { prepared: true },
+  );
+  return rows;
 }
 
 type HomeRow =
-  /** The owner is null where offers of other catalogs apply. */
-  | { kind: 1; home: number; document: string; owner: string | null }
+  /** The owner is null where offers of other catalogs apply, or wide ones that are many. */
+  | { kind: 1; home: number; document: string; owner: string | null; validity: 'many' | null }
   | { kind: 2; home: number; key: number; document: string }
   | { kind: 3; offer_key: number; document: string; validity: string | null }
   /** An offer on a resource, or, where that is null, on all of the catalog. */
   | { kind: 4; home: number; key: number | null; offer_key: number };
 
-function homesOf(rows: readonly HomeRow[]): Map<number, ReadHome> {
+function homesOf(rows: readonly HomeRow[]): { homes: Map<number, Draft>; many: Set<number> } {
   const homes = new Map<number, Draft>();
+  const many = new Set<number>();
   const offers = new Map<number, KnownOffer>();
   for (const row of rows) {
     switch (row.kind) {
       case 1: {
-        const { home, document, owner } = row;
-        const listed = { offers: [], resources: new Map() };
+        const { home, document, owner, validity } = row;
+        const listed = { offers: [], more: 0, resources: new Map() };
         homes.set(home, {
           owner: owner ?? '',
           head: { text: document },
           ...listed,
           isForGood: owner !== null,
         });
+        if (validity === 'many') many.add(home);
         break;
       }
       case 2:
@@ -112,7 +174,7 @@ function homesOf(rows: readonly HomeRow[]): Map<number, ReadHome> {
       }
     }
   }
-  return homes;
+  return { homes, many };
 }
 
 interface Draft extends ReadHome {

@@ -1,5 +1,5 @@
 import { addTo } from '../group.ts';
-import { bigintArray } from './binary-arrays.ts';
+import { bigintArray, smallintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import {
   addGate,
@@ -9,11 +9,14 @@ import {
   sharedNetworkCondition,
   validCondition,
 } from './discovery-gate.ts';
-import { catalogKeyOf, firstNumbers } from './discovery-keys.ts';
+import { firstNumbers } from './discovery-keys.ts';
+import type { KeyList } from './key-list.ts';
 import { Parameters } from './parameters.ts';
+import type { ProviderName } from './provider-memory.ts';
 
-// Which offers apply to which resources at a moment, asked from either side (rules/discover/attach-offers.ts says the same of values): of one
-// owner, in a shared network, by resourceIds or else by the provider. Of several with one id, a catalog lists its own, or else the first.
+// Which offers that name resources apply to which of them at a moment, asked from either side (rules/discover/attach-offers.ts says the same of
+// values): of one owner, in a shared network, by resourceIds. Of several with one id, a catalog lists its own, or else the first. Those without
+// resourceIds are facts about providers (wide-offers.ts).
 
 /** An offer that applies to a resource. */
 export interface AppliedOffer {
@@ -21,7 +24,7 @@ export interface AppliedOffer {
   offer_key: number;
 }
 
-/** The offers that apply to these resources. */
+/** The offers that name these resources and apply to them. */
 export async function findOffers(
   queryable: Queryable,
   keys: readonly number[],
@@ -29,48 +32,22 @@ export async function findOffers(
 ): Promise<AppliedOffer[]> {
   if (keys.length === 0) return [];
   const parameters = new Parameters();
-  const { rows } = await queryable.query<ListedOffer>(
+  const { rows } = await queryable.query<AppliedOffer>(
     `with found as materialized (
-       select resource.key, resource.id, catalog.key as home, owner, provider_id, networks
+       select resource.key, resource.id, catalog.key as home, owner
        from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
      )
-     ${listedOffers(addGate(gate, parameters))} order by offer_key`,
+     ${namedOffers(addGate(gate, parameters))} order by offer_key`,
     parameters.values,
     { prepared: true },
   );
-  return applyOffers(rows, keys);
+  return rows;
 }
 
-/** An offer that a catalog lists: for one of its resources, or, where that is null, for all of them. */
-export interface ListedOffer {
-  home: number;
-  resource_key: number | null;
-  offer_key: number;
-}
-
-/** The resources among these that listed offers apply to. */
-export function applyOffers(listed: readonly ListedOffer[], keys: readonly number[]): AppliedOffer[] {
-  const applied: AppliedOffer[] = [];
-  const wide = new Map<number, number[]>();
-  for (const { home, resource_key, offer_key } of listed) {
-    if (resource_key !== null) applied.push({ resource_key, offer_key });
-    else addTo(wide, home, offer_key);
-  }
-  for (const key of keys) {
-    for (const offer_key of wide.get(catalogKeyOf(key)) ?? []) applied.push({ resource_key: key, offer_key });
-  }
-  return applied;
-}
-
-/**
- * Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner, provider_id, networks). Those of a provider are
- * looked for once for a catalog, and of several with one id all but the first are left out before any closer look.
- */
-export function listedOffers(gate: GateParameters): string {
-  const counts = countsCondition(gate);
-  const rival = rivalCondition(gate);
+/** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
+export function namedOffers(gate: GateParameters): string {
   return `select found.home, found.key as resource_key, offer.key as offer_key
      from found
      cross join lateral (
@@ -79,20 +56,10 @@ export function listedOffers(gate: GateParameters): string {
      join discovery.offer on offer.key = target.offer_key
      join discovery.catalog as origin on origin.key = offer.catalog_key
      join discovery.catalog as home on home.key = found.home
-     where ${counts} and (offer.catalog_key = home.key or not ${rival})
-     union all
-     select home.key, null, offer.key
-     from (select distinct home as key, owner, provider_id, networks from found) as home
-     cross join lateral (
-       select distinct on (offer.id) offer.key, offer.id, offer.owner, offer.catalog_key
-       from discovery.offer join discovery.catalog as origin on origin.key = offer.catalog_key
-       where offer.owner = home.owner and offer.provider_id = home.provider_id and offer.resource_ids is null and ${counts}
-       order by offer.id, offer.catalog_key <> home.key, offer.key
-       offset 0) as offer
-     where offer.catalog_key = home.key or not ${rival}`;
+     where ${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
 }
 
-/** The resources that these offers apply to. */
+/** The resources that these offers name and apply to. */
 export async function findCovered(
   queryable: Queryable,
   offerKeys: readonly number[],
@@ -100,33 +67,89 @@ export async function findCovered(
 ): Promise<AppliedOffer[]> {
   if (offerKeys.length === 0) return [];
   const parameters = new Parameters();
-  const wanted = parameters.add(bigintArray(offerKeys));
-  const moment = addGate(gate, parameters);
+  const wanted = `unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key)`;
   const { rows } = await queryable.query<AppliedOffer>(
-    `with covered as (
-       select offer.key as offer_key, resource.key as resource_key
-       from unnest(${wanted}::bigint[]) as wanted (key)
-       join discovery.offer using (key)
-       cross join lateral unnest(resource_ids) as named (id)
-       join discovery.resource on resource.id = named.id
-       union
-       select offer.key, resource.key
-       from unnest(${wanted}::bigint[]) as wanted (key)
-       join discovery.offer using (key)
-       join discovery.catalog as home using (owner, provider_id)
-       join discovery.resource on resource.key > home.key << 26 and resource.key < (home.key + 1) << 26
-       where resource_ids is null
-     )
-     select offer_key, resource_key
-     from covered
-     join discovery.offer on offer.key = offer_key
-     join discovery.catalog as origin on origin.key = offer.catalog_key
-     join discovery.catalog as home on home.key = resource_key >> 26 and home.owner = offer.owner
-     where ${countsCondition(moment)} and (offer.catalog_key = home.key or not ${rivalCondition(moment)})`,
+    `with wanted as (select * from ${wanted}) ${coveredResources(addGate(gate, parameters))}`,
     parameters.values,
     { prepared: true },
   );
   return rows;
+}
+
+/** The resources that offers of some lists name and apply to, list by list: each with the highest weight of its offers there. */
+export async function findBestCovered(
+  queryable: Queryable,
+  lists: ReadonlyMap<number, KeyList>,
+  gate: Gate,
+): Promise<Map<number, KeyList>> {
+  const asked = [...lists].filter(([, { keys }]) => keys.length > 0);
+  if (asked.length === 0) return new Map();
+  const parameters = new Parameters();
+  const arrays = [
+    `${parameters.add(bigintArray(asked.flatMap(([list, { keys }]) => Array<number>(keys.length).fill(list))))}::bigint[]`,
+    `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
+    `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
+  ];
+  const { rows } = await queryable.query<{ list: number; key: number; weight: number }>(
+    `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
+       wanted as (select distinct key from asked),
+       covered as (${coveredResources(addGate(gate, parameters))})
+     select list, resource_key as key, max(weight) as weight
+     from covered join asked on asked.key = offer_key group by list, resource_key order by list, resource_key`,
+    parameters.values,
+    { prepared: true },
+  );
+  const found = new Map<number, typeof rows>();
+  for (const row of rows) addTo(found, row.list, row);
+  return new Map(
+    Array.from(found, ([list, places]) => [
+      list,
+      {
+        keys: Float64Array.from(places, ({ key }) => key),
+        weights: Uint8Array.from(places, ({ weight }) => weight),
+      },
+    ]),
+  );
+}
+
+/** Selects (offer_key, resource_key) for the offers `wanted` (key). */
+function coveredResources(gate: GateParameters): string {
+  return `select offer.key as offer_key, resource.key as resource_key
+     from wanted
+     join discovery.offer using (key)
+     cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
+     join discovery.resource on resource.id = named.id
+     join discovery.catalog as origin on origin.key = offer.catalog_key
+     join discovery.catalog as home on home.key = resource.catalog_key and home.owner = offer.owner
+     where ${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+}
+
+/** Offers that name resources, and the others by their providers. Those that are gone are left out. */
+export interface DividedOffers {
+  named: number[];
+  wide: { provider: ProviderName; keys: number[] }[];
+  owners: Set<string>;
+}
+
+export async function divideOffers(queryable: Queryable, keys: ArrayLike<number>): Promise<DividedOffers> {
+  const { rows } = await queryable.query<{ owner: string; provider_id: string | null; keys: string }>(
+    `select owner, provider_id, array_to_json(array_agg(key))::text as keys
+     from (
+       select offer.key, owner, case when resource_ids is null then provider_id end as provider_id
+       from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key)
+     ) as offer
+     group by owner, provider_id`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  const divided: DividedOffers = { named: [], wide: [], owners: new Set() };
+  for (const { owner, provider_id: providerId, keys: text } of rows) {
+    divided.owners.add(owner);
+    const theirs: number[] = JSON.parse(text);
+    if (providerId === null) for (const key of theirs) divided.named.push(key);
+    else divided.wide.push({ provider: { owner, providerId }, keys: theirs });
+  }
+  return divided;
 }
 
 /** Whether the offer counts now, for the catalog `home`. */

@@ -51,7 +51,7 @@ function selectSearched(
 }
 
 /** The states of the catalogs of all these keys; what is not known is read. */
-async function findStates(
+export async function findStates(
   queryable: Queryable,
   keys: ArrayLike<number>,
 ): Promise<Map<number, CatalogState | undefined>> {
@@ -64,6 +64,7 @@ async function findStates(
     states.set(catalogKey, known.get(catalogKey));
     if (!known.has(catalogKey)) unknown.add(catalogKey);
   }
+  if (unknown.size === 0) return states;
   const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, [...unknown]));
   if (mayKeep) keepCatalogs(queryable, found);
   for (const [catalogKey, state] of found) states.set(catalogKey, state);

@@ -4,13 +4,15 @@ import { Recent } from '../recent.ts';
 import type { CatalogState } from '../rules/discover/served.ts';
 import type { Queryable } from './database.ts';
 import { maxRunLength } from './discovery-lists.ts';
+import { OfferedWordMemory } from './offered-word-memory.ts';
 import { PageMemory } from './page-memory.ts';
 import { PlaceMemory } from './place-memory.ts';
+import { ProviderMemory } from './provider-memory.ts';
 import { VerdictMemory } from './verdict-memory.ts';
 import { WordMemory } from './word-memory.ts';
 
 // What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents, which
-// of them pass a check, geometries, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and
+// of them pass a check, geometries, wide offers of providers, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (catch-up.ts), and
 // read again when it is needed.
 
 /** Runs that a list may always have. */
@@ -35,6 +37,8 @@ const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit
 const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** Enough for a million checks of catalogs with some resources. */
 const maxVerdictBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
+/** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
+const maxWideOffers = 2_000_000;
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
 
@@ -59,6 +63,8 @@ export interface Memory {
   verdicts: VerdictMemory;
   words: WordMemory;
   places: PlaceMemory;
+  providers: ProviderMemory;
+  offeredWords: OfferedWordMemory;
   inPieces: Set<number>;
 }
 
@@ -105,6 +111,8 @@ export function forgetAll(memory: Memory): void {
   memory.verdicts.clear();
   memory.words.clear();
   memory.places.clear();
+  memory.providers.clear();
+  memory.offeredWords.clear();
   memory.lists.clear();
 }
 
@@ -117,9 +125,14 @@ export function forgetChanged(memory: Memory, changes: readonly Change[]): void 
       memory.members.forget(key);
       memory.pages.forget(key);
       memory.places.noteChanged(key);
+      memory.providers.noteChanged(key);
       memory.verdicts.forget(key);
     }
-    for (const owner of JSON.parse(owners ?? '[]')) memory.pages.forgetOwner(owner);
+    for (const owner of JSON.parse(owners ?? '[]')) {
+      memory.pages.forgetOwner(owner);
+      memory.providers.forgetOwner(owner);
+      memory.offeredWords.forgetOwner(owner);
+    }
     for (const list of JSON.parse(lists ?? '[]')) memory.lists.forget(list);
   }
   const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
@@ -200,6 +213,16 @@ export function placeMemory(queryable: Queryable): PlaceMemory {
   return memoryOf(queryable).places;
 }
 
+/** The wide offers of providers that are known. */
+export function providerMemory(queryable: Queryable): ProviderMemory {
+  return memoryOf(queryable).providers;
+}
+
+/** Whose offers words stand in, as far as it is known. */
+export function offeredWordMemory(queryable: Queryable): OfferedWordMemory {
+  return memoryOf(queryable).offeredWords;
+}
+
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
   const { states } = memoryOf(queryable);
@@ -237,6 +260,8 @@ export function memoryOf(queryable: Queryable): Memory {
     verdicts: new VerdictMemory(maxVerdictBytes),
     words: new WordMemory(maxMatches),
     places: new PlaceMemory(maxPlaceBytes),
+    providers: new ProviderMemory(maxWideOffers),
+    offeredWords: new OfferedWordMemory(maxWideOffers),
   };
   memories.set(database, memory);
   return memory;

@@ -6,7 +6,7 @@ const kilobyte = 'x'.repeat(1_000);
 function home(owner: string, ...keys: number[]): KnownHome {
   const document = { text: kilobyte };
   return {
-    ...{ owner, head: { text: '{}' }, offers: [] },
+    ...{ owner, head: { text: '{}' }, offers: [], more: 0 },
     resources: new Map(keys.map((key) => [key, { document, offers: [] }])),
   };
 }

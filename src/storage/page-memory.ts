@@ -8,8 +8,10 @@ import type { PeriodBounds } from '../rules/time-period.ts';
 export interface KnownHome {
   owner: string;
   head: StoredDocument;
-  /** Those on all its resources. */
+  /** Those on all its resources, as many as an answer has room for. */
   offers: readonly KnownOffer[];
+  /** How many there are beyond these. */
+  more: number;
   resources: ReadonlyMap<number, KnownResource>;
 }
 
@@ -55,8 +57,8 @@ export class PageMemory {
   }
 
   /** Beside the resources of the same catalog that are known already. Those that were not asked for the longest are forgotten. */
-  keep(catalogKey: number, { owner, head, offers, resources }: KnownHome): void {
-    const home = this.homes.get(catalogKey) ?? this.open(catalogKey, { owner, head, offers });
+  keep(catalogKey: number, { owner, head, offers, more, resources }: KnownHome): void {
+    const home = this.homes.get(catalogKey) ?? this.open(catalogKey, { owner, head, offers, more });
     for (const [key, resource] of resources) {
       if (home.resources.has(key)) continue;
       home.resources.set(key, resource);

@@ -136,10 +136,10 @@ function findStanding(
   let distance: number | undefined;
   for (const { targets, quantifier, test } of spatial) {
     const results = addressedGeometries(targets, resource, catalog, offers).map(test);
-    const isThere = quantify(
-      quantifier,
-      results.map(({ holds }) => holds),
-    );
+    const isThere = quantify(quantifier, {
+      asked: results.length,
+      holds: results.filter(({ holds }) => holds).length,
+    });
     if (!isThere) return undefined;
     const distances = results.flatMap((result) => result.distance ?? []);
     // Of several radiuses the first one orders.

@@ -5,6 +5,7 @@ import {
   maxLimit,
   neededCount,
   type StoredDocument,
+  type WideOffers,
 } from '../../rules/discover/page-answer.ts';
 import {
   type Confirmation,
@@ -128,13 +129,17 @@ function confirmation({ filter, filterSource }: Plan): Confirmation | undefined 
 /** The same catalog and the same offer are the same document, whichever part of the page they came with. */
 class Documents {
   private readonly documents = new Map<number, StoredDocument>();
+  private readonly wide = new Map<StoredDocument, WideOffers>();
 
-  found({ key, catalog, resource, offers }: ListedResource): FoundResource {
-    return {
-      catalog: this.one(headOf(key), catalog),
-      resource,
-      offers: offers.map((offer) => this.one(offer.key, offer.document)),
-    };
+  found({ key, catalog: head, resource, offers, wide }: ListedResource): FoundResource {
+    const catalog = this.one(headOf(key), head);
+    const ofCatalog = this.wide.get(catalog) ?? { offers: this.all(wide.offers), more: wide.more };
+    this.wide.set(catalog, ofCatalog);
+    return { catalog, resource, offers: this.all(offers), wide: ofCatalog };
+  }
+
+  private all(offers: ListedResource['offers']): StoredDocument[] {
+    return offers.map((offer) => this.one(offer.key, offer.document));
   }
 
   private one(key: number, document: StoredDocument): StoredDocument {

@@ -1,13 +1,14 @@
 import { addTo } from '../../group.ts';
 import { quantify } from '../../rules/discover/quantify.ts';
-import { readGeometries, type StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { catalogKeyOf, keyOf } from '../../storage/discovery-keys.ts';
 import { findOffers } from '../../storage/discovery-offers.ts';
 import { roots } from '../geometries.ts';
 import type { Search } from './candidates.ts';
+import { findGeometries } from './find-geometries.ts';
 import { type Judgement, judge } from './judge.ts';
-import { isAll, type PlacedConstraint } from './placed-constraint.ts';
+import type { PlacedConstraint } from './placed-constraint.ts';
 import type { Standing } from './standing.ts';
+import { addPlaces, tallyOf, type WidePlaces } from './wide-places.ts';
 
 /**
  * Which resources satisfy all spatial constraints. What concerns a resource are its own geometries, its provider's, and those of the offers
@@ -17,25 +18,34 @@ export async function checkPlaces(
   search: Search,
   placed: readonly PlacedConstraint[],
   keys: readonly number[],
+  wide: WidePlaces,
 ): Promise<Standing[]> {
   let left = keys.map((key): Standing => ({ key }));
   const holders = await holdersOf(search, placed, left);
   for (const each of placed) {
     if (left.length === 0) return left;
-    left = await checkOne(search, each, left, holders);
+    if (asksOffers(each))
+      await wide.read(
+        each,
+        left.map(({ key }) => catalogKeyOf(key)),
+      );
+    left = await checkOne(search, each, left, { holders, wide });
   }
   return left;
 }
 
-/** The keys under which the geometries of each resource stand. */
+function asksOffers({ paths }: PlacedConstraint): boolean {
+  return paths.some((path) => path.startsWith(roots.offer));
+}
+
+/** The keys under which the geometries of each resource stand, apart from those of wide offers. */
 async function holdersOf(
   { database, plan }: Search,
   placed: readonly PlacedConstraint[],
   standings: readonly Standing[],
 ): Promise<Map<number, number[]>> {
   const holders = new Map(standings.map(({ key }) => [key, [key, keyOf(catalogKeyOf(key), 0)]]));
-  const asksOffers = placed.some(({ paths }) => paths.some((path) => path.startsWith(roots.offer)));
-  if (asksOffers) {
+  if (placed.some(asksOffers)) {
     for (const { resource_key, offer_key } of await findOffers(database, [...holders.keys()], plan.gate)) {
       holders.get(resource_key)?.push(offer_key);
     }
@@ -47,7 +57,7 @@ async function checkOne(
   search: Search,
   placed: PlacedConstraint,
   standings: readonly Standing[],
-  holders: ReadonlyMap<number, readonly number[]>,
+  { holders, wide }: { holders: ReadonlyMap<number, readonly number[]>; wide: WidePlaces },
 ): Promise<Standing[]> {
   const { constraint } = placed;
   const stored = await findGeometries(
@@ -63,22 +73,9 @@ async function checkOne(
   }
   return standings.flatMap((standing) => {
     const about = (holders.get(standing.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
-    const results = about.map(({ holds }) => holds);
-    if (!quantify(constraint.quantifier, results)) return [];
-    const distances = about.flatMap(({ distance }) => distance ?? []);
-    if (distances.length === 0 || standing.distance !== undefined) return [standing];
-    return [{ ...standing, distance: Math.min(...distances) }];
+    const tally = addPlaces(tallyOf(about), wide.find(placed, catalogKeyOf(standing.key)));
+    if (!quantify(constraint.quantifier, tally)) return [];
+    if (tally.distance === Number.POSITIVE_INFINITY || standing.distance !== undefined) return [standing];
+    return [{ ...standing, distance: tally.distance }];
   });
-}
-
-/** Those of some keys that say whether they satisfy the constraint. A radius reaches none but those that were found around its middle. */
-async function findGeometries(
-  { database }: Search,
-  { constraint, paths, nearby }: PlacedConstraint,
-  keys: readonly number[],
-): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
-  const wanted = new Set(keys);
-  if (nearby && isAll(nearby) && constraint.quantifier === 'ANY')
-    return nearby.geometries.filter(({ key }) => wanted.has(key));
-  return readGeometries(database, [...wanted], paths);
 }

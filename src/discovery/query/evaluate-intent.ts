@@ -72,7 +72,8 @@ export async function evaluateIntent(
       const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (isOutdated && attempt < maxAttempts) continue;
-      if (answer.leftOut && !answer.pagination) trace.note('cut', { leftOut: answer.leftOut });
+      if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
+        trace.note('cut', { leftOut: answer.leftOut });
       return { answer, trace, ...(trust && { trust }) };
     }
   });

@@ -1,7 +1,10 @@
+import { addTo } from '../../group.ts';
+import type { Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import { localFilter } from '../../rules/filters/local-filter.ts';
 import { parseFilter } from '../../rules/filters/parse.ts';
 import { type CatalogView, selectResources } from '../../rules/filters/select.ts';
+import { catalogKeyOf } from '../../storage/discovery-keys.ts';
 
 // What runs in threads: their input and result are copied, and a thread that takes too long is ended.
 
@@ -24,9 +27,19 @@ export function testDocuments({
 
 /** A catalog as texts: threads parse them themselves. */
 export interface CatalogTexts {
+  key: number;
   head: string;
   resources: string[];
-  offers: { text: string; covers: number[] }[];
+  /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
+  wide: Float64Array;
+  /** The keys of offers on single resources, by their places. */
+  named: { key: number; place: number }[];
+}
+
+export interface OfferTexts {
+  keys: Float64Array;
+  /** Beside their keys. */
+  texts: string[];
 }
 
 /** Which resources of each catalog a filter selects, by their places. */
@@ -34,16 +47,30 @@ export function selectInCatalogs({
   expression,
   acceptPostfix,
   catalogs,
-}: FilterSource & { catalogs: CatalogTexts[] }): number[][] {
+  offers,
+}: FilterSource & { catalogs: CatalogTexts[]; offers: OfferTexts }): Uint32Array[] {
   const filter = parseFilter(expression, { acceptPostfix });
-  return catalogs.map((catalog) => [...selectResources(filter, viewOf(catalog))]);
+  const parsed = new Map<number, Offer>();
+  for (const [index, key] of offers.keys.entries()) parsed.set(key, JSON.parse(offers.texts[index] ?? '{}'));
+  return catalogs.map((catalog) => Uint32Array.from(selectResources(filter, viewOf(catalog, parsed))));
 }
 
-function viewOf({ head, resources, offers }: CatalogTexts): CatalogView {
+function viewOf(
+  { key: home, head, resources, wide, named }: CatalogTexts,
+  parsed: ReadonlyMap<number, Offer>,
+): CatalogView {
+  const covers = new Map<number, number[]>();
+  for (const { key, place } of named) addTo(covers, key, place);
+  const isForeign = (key: number) => Number(catalogKeyOf(key) !== home);
+  // As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys.
+  const keys = [...wide, ...covers.keys()].sort((a, b) => isForeign(a) - isForeign(b) || a - b);
   return {
     members: JSON.parse(head),
     resources: resources.map((text): Json => JSON.parse(text)),
-    offers: offers.map(({ text, covers }) => ({ offer: JSON.parse(text), covers: new Set(covers) })),
+    offers: keys.flatMap((key) => {
+      const offer = parsed.get(key);
+      return offer ? [{ offer, covers: covers.get(key) ?? 'all' }] : [];
+    }),
   };
 }
 

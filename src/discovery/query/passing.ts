@@ -1,8 +1,10 @@
 import { neededCount } from '../../rules/discover/page-answer.ts';
 import { readPassing, readPassingDocuments } from '../../storage/discovery-candidates.ts';
+import { countDocuments } from '../../storage/discovery-documents.ts';
 import { catalogKeyOf, keysBetween } from '../../storage/discovery-keys.ts';
 import { hasCatalogs, withMembers } from '../../storage/discovery-members.ts';
 import { findSearched } from '../../storage/discovery-searched.ts';
+import { findListings } from '../../storage/discovery-wide-offers.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
 import { runInThread } from './deadline.ts';
@@ -118,23 +120,45 @@ async function* selected(search: Search, candidates: Candidates): AsyncGenerator
   }
 }
 
-/** The selected resources of each catalog. */
+/** The selected resources of each catalog. As many catalogs at a time as have not more documents than are kept in memory at once. */
 async function select(
   search: Search,
   catalogKeys: readonly number[],
 ): Promise<Map<number, ReadonlySet<number>>> {
-  if (catalogKeys.length === 0) return new Map();
-  search.deadline.check();
-  const catalogs = await readCatalogTexts(search.database, catalogKeys, search.plan.gate);
-  const places = await runInThread<number[][]>(search, 'filterMs', {
-    module: evaluateUrl,
-    name: selectInCatalogs.name,
-    input: { ...search.plan.filterSource, catalogs: catalogs.map(({ texts }) => texts) },
-  });
-  return new Map(
-    catalogs.map(({ key, resourceKeys }, index) => [
-      key,
-      new Set((places[index] ?? []).map((place) => resourceKeys[place] ?? 0)),
-    ]),
-  );
+  const selected = new Map<number, ReadonlySet<number>>();
+  for (const keys of await inBatches(search, catalogKeys)) {
+    search.deadline.check();
+    const texts = await readCatalogTexts(search.database, keys, search.plan.gate);
+    const places = await runInThread<Uint32Array[]>(search, 'filterMs', {
+      module: evaluateUrl,
+      name: selectInCatalogs.name,
+      input: { ...search.plan.filterSource, catalogs: texts.catalogs, offers: texts.offers },
+    });
+    for (const [index, key] of texts.keys.entries()) {
+      const resourceKeys = texts.resourceKeys[index] ?? [];
+      selected.set(key, new Set(Array.from(places[index] ?? [], (place) => resourceKeys[place] ?? 0)));
+    }
+  }
+  return selected;
 }
+
+/** Catalogs that together have not more resources and wide offers than that, or single ones. */
+async function inBatches({ database, plan }: Search, catalogKeys: readonly number[]): Promise<number[][]> {
+  if (catalogKeys.length <= 1) return [[...catalogKeys]].filter(({ length }) => length > 0);
+  const counts = await countDocuments(database, catalogKeys);
+  const listings = await findListings(database, catalogKeys, plan.gate);
+  const batches: number[][] = [];
+  let left = 0;
+  for (const key of catalogKeys) {
+    const size = (counts.get(key)?.resources ?? 0) + (listings.get(key)?.common.length ?? 0);
+    if (batches.length === 0 || size > left) {
+      batches.push([]);
+      left = maxAtOnce;
+    }
+    batches.at(-1)?.push(key);
+    left -= size;
+  }
+  return batches;
+}
+
+const maxAtOnce = 50_000;

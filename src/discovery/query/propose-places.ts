@@ -1,10 +1,12 @@
-import { addTo } from '../../group.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
-import { kindOf } from '../../storage/discovery-keys.ts';
-import { findCovered } from '../../storage/discovery-offers.ts';
+import { keyOf, kindOf } from '../../storage/discovery-keys.ts';
+import { divideOffers, findCovered } from '../../storage/discovery-offers.ts';
 import { findInOrder, findNearby } from '../../storage/discovery-places.ts';
+import { readListings } from '../../storage/discovery-wide-offers.ts';
+import { nameOf } from '../../storage/provider-memory.ts';
+import { findFirst } from '../../storage/wide-offers.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
 import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
@@ -49,24 +51,29 @@ function byDistance(a: Place, b: Place): number {
   return (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key;
 }
 
-/** What stands in an offer stands in the resources that it covers now. */
+/** What stands in an offer stands in the resources that it applies to now; in a wide one, in the catalogs that list it. */
 async function withCovered({ database, plan }: Search, places: readonly Place[]): Promise<Place[]> {
-  const offers = places.filter(({ key }) => kindOf(key) === 'offer');
+  const offers = places.filter(({ key }) => kindOf(key) === 'offer').sort(byDistance);
   if (offers.length === 0) return [...places];
-  const covered = new Map<number, number[]>();
-  const pairs = await findCovered(
+  const found = places.filter(({ key }) => kindOf(key) !== 'offer');
+  const nearest = new Map<number, Place>();
+  for (const place of offers) if (!nearest.has(place.key)) nearest.set(place.key, place);
+  const { named, wide } = await divideOffers(database, [...nearest.keys()]);
+  for (const { offer_key, resource_key } of await findCovered(database, named, plan.gate))
+    found.push({ key: resource_key, distance: nearest.get(offer_key)?.distance });
+  const listings = await readListings(
     database,
-    offers.map(({ key }) => key),
+    wide.map(({ provider }) => provider),
     plan.gate,
   );
-  for (const { offer_key, resource_key } of pairs) {
-    addTo(covered, offer_key, resource_key);
+  for (const { provider, keys } of wide) {
+    const theirs = keys.flatMap((key) => nearest.get(key) ?? []).sort(byDistance);
+    const wanted = theirs.map(({ key }) => key);
+    for (const listing of listings.get(nameOf(provider)) ?? [])
+      for (const [home, place] of findFirst(listing, wanted))
+        found.push({ key: keyOf(home, 0), distance: theirs[place]?.distance });
   }
-  return places.flatMap(({ key, distance }) =>
-    kindOf(key) === 'offer'
-      ? (covered.get(key) ?? []).map((each) => ({ key: each, distance }))
-      : [{ key, distance }],
-  );
+  return found;
 }
 
 async function* inOrderOfKeys(

@@ -8,7 +8,7 @@ const best = { keys: Float64Array.of(1, 2), ranks: Float64Array.of(2, 1) };
 const places = () => ({ ...emptyWhole });
 
 function known(word: object, every?: object, documents = 100): KnownText {
-  const entry = { id: 1, documents: 2, places: word, offered: emptyList };
+  const entry = { id: 1, documents: 2, places: word, offered: emptyWhole };
   return { query: { words: [] }, entries: new Map([['word', entry]]), every, documents } as KnownText;
 }
 

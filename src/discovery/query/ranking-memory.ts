@@ -46,7 +46,7 @@ export class RankingMemory {
   }
 }
 
-/** Which offers apply, and the beginning of a list that is too long, are read anew for each search. */
+/** Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
 function sourcesOf({ entries, every }: KnownText): object[] {
   const places = Array.from(entries.values(), (entry) => [entry.places, entry.offered]);
   return [...places.flat(), ...(every ? [every] : [])];

@@ -7,6 +7,7 @@ import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
 import type { SpatialPlan } from './plan.ts';
 import { firstLook, proposePlaces } from './propose-places.ts';
 import type { Standing } from './standing.ts';
+import { WidePlaces } from './wide-places.ts';
 
 /** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. */
 export interface SpatialSearch extends Proposal {
@@ -28,6 +29,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   // Of many, only the radius that orders the answer can propose the first ones.
   const selective = placed.find(({ count }) => count === estimate);
   const lead = estimate <= selectiveCount(search.plan) ? selective : (radius ?? selective);
+  const wide = new WidePlaces(search);
   return {
     by: `place: ${lead?.constraint.operator}`,
     estimate,
@@ -38,7 +40,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
       keys: lead ? proposePlaces(search, lead) : inOnePart([]),
       check: search.plan.filter?.checkBeside([]),
     }),
-    check: (keys) => checkPlaces(search, placed, keys),
+    check: (keys) => checkPlaces(search, placed, keys, wide),
   };
 }
 
@@ -62,10 +64,13 @@ async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstr
   return { ...spatial, region, count, nearby, looked };
 }
 
-/** For ALL and NONE, all geometries of a resource have to be seen; and what stands at several levels is found more than once. */
+/**
+ * For ALL and NONE, all geometries of a resource have to be seen; and what stands at several levels is found more than once. So is what stands in
+ * offers: of some resources, and of whole catalogs.
+ */
 function isDecidedByOne({ constraint, paths }: SpatialPlan): boolean {
   const levels = Object.values(roots).filter((root) => paths.some((path) => path.startsWith(root)));
-  return constraint.quantifier === 'ANY' && levels.length === 1;
+  return constraint.quantifier === 'ANY' && levels.length === 1 && levels[0] !== roots.offer;
 }
 
 function note(search: Search, placed: readonly PlacedConstraint[]): void {

@@ -3,13 +3,13 @@ import { queryKeys } from '../../rules/text/typing-errors.ts';
 import { queryWords } from '../../rules/text/words.ts';
 import { type ListRest, readLists } from '../../storage/discovery-list-reader.ts';
 import { everyResource, offerList, wordList } from '../../storage/discovery-lists.ts';
-import { type AppliedOffer, findCovered } from '../../storage/discovery-offers.ts';
 import { divided, emptyWhole, readWholeLists, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { countLists, matchWords } from '../../storage/discovery-word-search.ts';
-import { emptyList, inOrder, type KeyList } from '../../storage/key-list.ts';
+import type { KeyList } from '../../storage/key-list.ts';
 import type { WordMatch } from '../../storage/word-memory.ts';
 import { hash53 } from '../index-entries.ts';
 import type { Search } from './candidates.ts';
+import { findOffered } from './offered-words.ts';
 
 // The words of a text as the index knows them: what each may stand for in spite of typing errors, where that stands, and how rare it is.
 
@@ -23,8 +23,8 @@ export interface WordEntry {
   documents: number;
   /** Where it stands in resources and in what is said of catalogs; of a word that is too common, the beginning. */
   places: WordPlaces;
-  /** The resources of the offers that it stands in. */
-  offered: KeyList;
+  /** The resources that offers with it name and apply to, and the catalogs that list its wide offers. */
+  offered: WholeList;
 }
 
 export interface WordPlaces extends WholeList {
@@ -69,7 +69,7 @@ async function readEntries(
   const { found, counts } = await readPlaces(search, [everyResource, ...lists]);
   const placesOf = (list: number) => found.get(list) ?? emptyWhole;
   const countOf = (list: number) => counts.get(list) ?? keyCount(placesOf(list));
-  const offered = await readOffered(
+  const offered = await findOffered(
     search,
     new Map([...ids.values()].map((id) => [id, placesOf(offerList(id)).others])),
   );
@@ -79,7 +79,7 @@ async function readEntries(
       id,
       documents: countOf(wordList(id)) + countOf(offerList(id)),
       places: placesOf(wordList(id)),
-      offered: offered.get(id) ?? emptyList,
+      offered: offered.get(id) ?? emptyWhole,
     },
   ]);
   const every = found.get(everyResource);
@@ -101,25 +101,4 @@ async function readPlaces(
   for (const [list, { rest, ...part }] of await readLists(database, long, firstRuns))
     found.set(list, { ...divided(part), ...(rest && { rest }) });
   return { found, counts: await countLists(database, long) };
-}
-
-/** The resources that offers with each word apply to now. */
-async function readOffered(
-  { database, plan }: Search,
-  offers: ReadonlyMap<number, KeyList>,
-): Promise<Map<number, KeyList>> {
-  const all = new Set([...offers.values()].flatMap(({ keys }) => [...keys]));
-  if (all.size === 0) return new Map();
-  const covered = await findCovered(database, [...all], plan.gate);
-  return new Map([...offers].map(([id, list]) => [id, resourcesOf(list, covered)]));
-}
-
-function resourcesOf({ keys, weights }: KeyList, covered: readonly AppliedOffer[]): KeyList {
-  const weightOf = new Map(Array.from(keys, (key, index) => [key, weights[index] ?? 0]));
-  const best = new Map<number, number>();
-  for (const { offer_key, resource_key } of covered) {
-    const weight = weightOf.get(offer_key);
-    if (weight !== undefined) best.set(resource_key, Math.max(weight, best.get(resource_key) ?? 0));
-  }
-  return inOrder({ keys: Float64Array.from(best.keys()), weights: Uint8Array.from(best.values()) });
 }

@@ -41,7 +41,7 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
     return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
-      return [along.get(entry.id) ?? entry.places, { heads: emptyList, others: entry.offered }];
+      return [along.get(entry.id) ?? entry.places, entry.offered];
     };
   }
 
@@ -105,7 +105,8 @@ const none: Keys = new Float64Array();
 
 /** Where one word stands, part by part. */
 async function* placesOf({ database }: Search, { places, offered }: WordEntry): AsyncGenerator<KeyPlaces> {
-  yield { heads: places.heads.keys, others: offered.keys };
+  yield { heads: offered.heads.keys, others: offered.others.keys };
+  yield { heads: places.heads.keys, others: none };
   yield* slicesOf(places.others.keys);
   for (let { rest } = places, runs = moreRuns; rest; runs *= growth) {
     const { rest: next, ...part } = await readOn(database, rest, runs);

@@ -2,7 +2,8 @@ import type { Pagination } from '../../protocol/shapes.ts';
 
 // An answer of discover from the resources that were found (catalog spec: POST /on_discover). Decided: `limit` and `offset` count
 // resources; they go back into their catalogs, in the order in which they were found. Without a limit an answer has up to 1,000
-// resources, and any answer ends, between two resources, before its message has 8 MiB. It carries a pagination only where the request paged:
+// resources, and any answer ends, between two resources, before its message has 8 MiB. A resource whose offers alone have more stands alone in an
+// answer, with as many of them as fit. It carries a pagination only where the request paged:
 // schemas of peers are closed, and one member that nobody asked for makes them refuse the whole answer. Documents are put together as the
 // texts that they are stored as.
 
@@ -25,8 +26,16 @@ export interface Paging {
 export interface FoundResource {
   catalog: StoredDocument;
   resource: StoredDocument;
-  /** Those that apply to this resource. */
+  /** Those that name this resource. */
   offers: readonly StoredDocument[];
+  /** Those on all resources of the catalog, which are listed with the first of them. */
+  wide?: WideOffers;
+}
+
+export interface WideOffers {
+  offers: readonly StoredDocument[];
+  /** How many there are beyond these, which would not fit into any answer. */
+  more: number;
 }
 
 export interface StoredDocument {
@@ -123,13 +132,16 @@ export class AnswerDraft {
   }
 
   /** False where it has no room any more. The first resource always has: an answer is never empty. */
-  private addOne({ catalog, resource, offers }: FoundResource): boolean {
+  private addOne({ catalog, resource, offers, wide = noOffers }: FoundResource): boolean {
+    const isNew = !this.catalogs.has(catalog);
     const listed = this.catalogs.get(catalog) ?? { resources: [], offers: new Set() };
-    const newOffers = offers.filter((offer) => !listed.offers.has(offer));
+    const named = offers.filter((offer) => !listed.offers.has(offer));
+    const newOffers = isNew ? [...named, ...wide.offers] : named;
+    const more = isNew ? wide.more : 0;
     const room = this.maxBytes - this.bytes;
-    const opening = this.catalogs.has(catalog) ? 0 : sizeOf(catalog.text) + frameBytes;
+    const opening = isNew ? sizeOf(catalog.text) + frameBytes : 0;
     const needed = opening + listSize([resource]) + listSize(newOffers);
-    if (needed > room && this.resourceCount > 0) return false;
+    if ((needed > room || more > 0) && this.resourceCount > 0) return false;
     const listable =
       needed <= room ? newOffers : findFitting(newOffers, room - opening - listSize([resource]));
     listed.resources.push(resource);
@@ -137,8 +149,8 @@ export class AnswerDraft {
     this.catalogs.set(catalog, listed);
     this.bytes += opening + listSize([resource]) + listSize(listable);
     this.resourceCount++;
-    this.missingOffers += newOffers.length - listable.length;
-    return listable.length === newOffers.length;
+    this.missingOffers += newOffers.length - listable.length + more;
+    return listable.length === newOffers.length && more === 0;
   }
 
   private text(): string {
@@ -164,6 +176,7 @@ interface Listed {
   offers: Set<StoredDocument>;
 }
 
+const noOffers: WideOffers = { offers: [], more: 0 };
 const frameBytes = ',"resources":[],"offers":[],'.length;
 
 function listText(name: string, documents: readonly StoredDocument[]): string {

@@ -13,6 +13,7 @@ describe('quantify', () => {
     ['ALL', [], false],
     ['NONE', [], false],
   ] as const)('%s of %j is %s', (quantifier, results, expected) => {
-    expect(quantify(quantifier, results)).toBe(expected);
+    const holds = results.filter((result) => result).length;
+    expect(quantify(quantifier, { asked: results.length, holds })).toBe(expected);
   });
 });

@@ -1,0 +1,54 @@
+import { Recent } from '../recent.ts';
+import type { WholeList } from './discovery-whole-lists.ts';
+import type { KeyList } from './key-list.ts';
+import type { ProviderName } from './provider-memory.ts';
+import type { Listing } from './wide-offers.ts';
+
+// Whose offers words stand in, as far as it was asked lately: of a word's offers, those that name resources, and the wide ones by their providers. It
+// holds until the list of the word changes, or one of the owners has written an offer.
+
+export interface OfferedWord {
+  /** Which it was made of. */
+  list: KeyList;
+  named: KeyList;
+  wide: readonly WideOffers[];
+  owners: ReadonlySet<string>;
+  /** What came of it last, and from which listings: from the same ones comes the same. */
+  last?: { listings: readonly Listing[]; places: WholeList };
+}
+
+/** Offers of one provider, those with the highest weights first. */
+export interface WideOffers {
+  provider: ProviderName;
+  keys: Float64Array;
+  weights: Uint8Array;
+}
+
+/** What a word takes by itself, counted in offers. */
+const wordSize = 100;
+
+export class OfferedWordMemory {
+  private readonly words: Recent<number, OfferedWord>;
+
+  constructor(maxOffers: number) {
+    this.words = new Recent(maxOffers, ({ list }) => 2 * list.keys.length + wordSize);
+  }
+
+  /** By the number of the word's list. */
+  find(number: number, list: KeyList): OfferedWord | undefined {
+    const word = this.words.find(number);
+    return word?.list === list ? word : undefined;
+  }
+
+  keep(number: number, word: OfferedWord): void {
+    this.words.keep(number, word);
+  }
+
+  forgetOwner(owner: string): void {
+    for (const [number, { owners }] of this.words.entries()) if (owners.has(owner)) this.words.forget(number);
+  }
+
+  clear(): void {
+    this.words.clear();
+  }
+}
