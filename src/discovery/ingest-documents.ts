@@ -24,6 +24,8 @@ import { type Target, validityRow } from './ingest-target.ts';
 const documentsAtOnce = 2_000;
 /** So many documents are taken apart without a break: bounds how long other requests wait. */
 const documentsWithoutBreak = 50;
+/** To compare one takes much less. */
+const comparedWithoutBreak = 1_000;
 
 /** Brings the resources or the offers of all targets to what was sent. */
 export async function applyDocuments(
@@ -32,7 +34,7 @@ export async function applyDocuments(
   targets: readonly Target[],
   removals: ListRemovals,
 ): Promise<void> {
-  const steps = planSteps(kind, targets, await readStored(tx, kind, targets));
+  const steps = await planSteps(kind, targets, await readStored(tx, kind, targets));
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
     const write = await prepareSteps(tx, kind, steps.slice(start, start + documentsAtOnce), removals);
@@ -76,13 +78,15 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-function planSteps(kind: DocumentKind, targets: readonly Target[], stored: Stored): Step[] {
-  return targets.flatMap((target) => {
+async function planSteps(kind: DocumentKind, targets: readonly Target[], stored: Stored): Promise<Step[]> {
+  const steps: Step[] = [];
+  let compared = 0;
+  for (const target of targets) {
     const { incoming, row } = target;
     const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
     const documents = new Map(sent(kind, incoming.catalog).map((document) => [document.id, document]));
-    const steps: Step[] = [];
     for (const [id, document] of documents) {
+      if (++compared % comparedWithoutBreak === 0) await immediate();
       const text = JSON.stringify(document);
       const digest = hash53(text);
       const current = ofCatalog.get(id);
@@ -97,8 +101,8 @@ function planSteps(kind: DocumentKind, targets: readonly Target[], stored: Store
         : removals(kind, incoming).flatMap((id) => (documents.has(id) ? [] : (ofCatalog.get(id) ?? [])));
     for (const { id, key } of leaving) steps.push({ target, key, id, replaces: true });
     target.removed += leaving.length;
-    return steps;
-  });
+  }
+  return steps;
 }
 
 /** Numbers are never used again, so that the order of a catalog's resources is that of their first arrival. */

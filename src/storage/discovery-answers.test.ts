@@ -61,11 +61,14 @@ async function list(
   };
   const page = await findPage(reader, asked);
   const resources = await readListed(reader, page.keys, asked);
-  const nameOf = (text: string) => JSON.parse(text).descriptor?.name ?? JSON.parse(text).id;
+  // Of a document, or of several with commas between them.
+  const namesOf = (text: string): string[] =>
+    JSON.parse(`[${text}]`).map((each: Offer) => each.descriptor?.name ?? each.id);
+  const nameOf = (text: string) => namesOf(text)[0] ?? '';
   const listed = resources.map(({ catalog, resource, offers, wide }) => ({
     catalog: nameOf(catalog.text),
     resource: nameOf(resource.text),
-    offers: [...offers, ...wide.offers].map(({ document }) => nameOf(document.text)),
+    offers: [...offers, ...wide.offers].flatMap(({ document }) => namesOf(document.text)),
   }));
   return { listed, read: watched.statements, count: page.count };
 }

@@ -100,37 +100,39 @@ async function addWideOffers(
     const [home, listing] = [homes.get(key), listings.get(key)];
     if (home === undefined || listing === undefined) continue;
     const wanted = offersIn(listing, key);
-    const found = await readWithin(queryable, wanted, room);
-    home.offers = found.map((offer) => ({
-      key: offer.key,
-      document: { text: offer.document },
+    const pieces = await readPieces(queryable, wanted, room);
+    home.offers = pieces.map(({ first, text, count }) => ({
+      key: first,
+      document: { text, count },
       validity: {},
     }));
-    home.more = wanted.length - found.length;
-    room -= found.reduce((sum, { document }) => sum + document.length, 0);
+    home.more = pieces.reduce((left, { count }) => left - count, wanted.length);
+    room = pieces.reduce((left, { text }) => left - text.length, room);
   }
 }
 
-/** The first of these offers, as many as fit. */
-async function readWithin(
+/** The first of these offers, as many as fit, in pieces: each has several of them, with commas between. */
+async function readPieces(
   queryable: Queryable,
   keys: Float64Array,
   characters: number,
-): Promise<{ key: number; document: string }[]> {
+): Promise<{ first: number; text: string; count: number }[]> {
   if (characters <= 0) return [];
-  const { rows } = await queryable.query<{ key: number; document: string }>(
-    `select key, document from (
-       select key, document, sum(length(document)) over (order by key) as total
+  const { rows } = await queryable.query<{ first: number; text: string; count: number }>(
+    `select min(key) as first, string_agg(document, ',' order by key) as text, count(*) as count from (
+       select key, document, sum(length(document) + 1) over (order by key) as total
        from (
          select key, document::text as document from discovery.offer where key = any ($1::bigint[])
        ) as offer
      ) as measured
-     where total <= $2 order by key`,
+     where total <= $2 group by total / ${pieceCharacters} order by first`,
     [bigintArray(keys), characters],
     { prepared: true },
   );
   return rows;
 }
+
+const pieceCharacters = 32_768;
 
 type HomeRow =
   /** The owner is null where offers of other catalogs apply, or wide ones that are many. */
@@ -193,23 +195,51 @@ export async function readCatalogHeads(
   return new Map(rows.map(({ key, head }) => [key, head]));
 }
 
-/** All resources of these catalogs. */
+/** Documents as one JSON array: whoever passes them on need not look at each. */
+export interface DocumentList {
+  /** In ascending order, as the documents. */
+  keys: Float64Array;
+  text: string;
+}
+
+export const noDocuments: DocumentList = { keys: new Float64Array(), text: '[]' };
+
+/** All resources of these catalogs, by the catalogs' keys; those that have none are left out. */
 export async function readCatalogResources(
   queryable: Queryable,
   keys: readonly number[],
-): Promise<FoundDocument[]> {
-  const { rows } = await queryable.query<FoundDocument>(
-    `select resource.key, catalog_key, document::text as document
+): Promise<Map<number, DocumentList>> {
+  const { rows } = await queryable.query<ListRow & { catalog_key: number }>(
+    `select catalog_key, ${documentList('resource')}
      from unnest($1::bigint[]) as wanted (key)
      join discovery.resource on resource.key > wanted.key << 26 and resource.key < (wanted.key + 1) << 26
-     order by resource.key`,
+     group by catalog_key`,
     [bigintArray(keys)],
   );
-  return rows;
+  return new Map(rows.map((row) => [row.catalog_key, listOf(row)]));
 }
 
-export interface FoundDocument {
-  key: number;
-  catalog_key: number;
-  document: string;
+export async function readOfferList(queryable: Queryable, keys: ArrayLike<number>): Promise<DocumentList> {
+  if (keys.length === 0) return noDocuments;
+  const { rows } = await queryable.query<ListRow>(
+    `select ${documentList('offer')} from discovery.offer where key = any ($1::bigint[]) having count(*) > 0`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  return rows[0] ? listOf(rows[0]) : noDocuments;
+}
+
+interface ListRow {
+  keys: string;
+  text: string;
+}
+
+function documentList(table: 'resource' | 'offer'): string {
+  const { key, document } = { key: `${table}.key`, document: `${table}.document` };
+  return `array_to_json(array_agg(${key} order by ${key}))::text as keys,
+    '[' || string_agg(${document}::text, ',' order by ${key}) || ']' as text`;
+}
+
+function listOf({ keys, text }: ListRow): DocumentList {
+  return { keys: Float64Array.from(JSON.parse(keys) as number[]), text };
 }

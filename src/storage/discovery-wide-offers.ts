@@ -82,12 +82,13 @@ async function readProvidersOf(
   return rows;
 }
 
+/** Lists come as JSON texts: thousands of offers are read as one row. */
 type Row =
-  /** A wide offer. */
-  | { kind: 1; place: number; key: number; id: string; validity: string | null }
-  /** An offer with the same id that names a resource of a catalog of the provider. */
-  | { kind: 2; place: number; key: number; id: string; validity: string | null; home: number }
-  | { kind: 3; place: number; home: number };
+  /** A provider's wide offers in the order of keys, the numbers of their ids, and when those are valid that are not always. */
+  | { kind: 1; place: number; keys: string; ids: string; validity: string | null }
+  /** An offer with the same id, and the catalogs of the provider whose resources it names. */
+  | { kind: 2; place: number; keys: string; ids: string; validity: string | null; homes: string }
+  | { kind: 3; place: number; homes: string };
 
 /** In the order of the names. */
 async function readProviders(queryable: Queryable, names: readonly ProviderName[]): Promise<KnownProvider[]> {
@@ -95,82 +96,102 @@ async function readProviders(queryable: Queryable, names: readonly ProviderName[
     `with wanted as materialized (
        select * from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, place)
      ), wide as materialized (
-       select place, offer.key, offer.id, offer.owner, offer.provider_id, ${validityText} as validity
+       select place, offer.key, offer.id, offer.owner, offer.provider_id, ${validityText} as validity,
+         dense_rank() over (partition by place order by offer.id) as number
        from wanted cross join lateral (
          select * from discovery.offer
          where offer.owner = wanted.owner and offer.provider_id = wanted.provider_id and resource_ids is null offset 0) as offer
      )
-     select 1 as kind, place, key, id, validity, null::bigint as home from wide
+     select 1 as kind, place, array_to_json(array_agg(key order by key))::text as keys,
+       array_to_json(array_agg(number order by key))::text as ids,
+       (json_object_agg(key, validity) filter (where validity is not null))::text as validity, null as homes
+     from wide group by place
      union all
-     select distinct 2, place, named.key, named.id, named.validity, home.key
-     from wide cross join lateral (
-       select key, id, resource_ids, ${validityText} as validity from discovery.offer
+     select 2, place, named.key::text, number::text, named.validity, array_to_json(array_agg(distinct home.key))::text
+     from (select distinct place, owner, provider_id, id, number from wide) as wide cross join lateral (
+       select key, resource_ids, ${validityText} as validity from discovery.offer
        where offer.owner = wide.owner and offer.id = wide.id and resource_ids is not null offset 0) as named
      cross join lateral unnest(named.resource_ids) as target (id)
      join discovery.resource on resource.id = target.id
      join discovery.catalog as home
        on home.key = resource.catalog_key and home.owner = wide.owner and home.provider_id = wide.provider_id
+     group by place, named.key, number, named.validity
      union all
-     select 3, place, null, null, null, catalog.key
-     from wanted join discovery.catalog using (owner, provider_id)
-     order by kind, key`,
+     select 3, place, null, null, null, array_to_json(array_agg(catalog.key))::text
+     from wanted join discovery.catalog using (owner, provider_id) group by place`,
     [textArray(names.map(({ owner }) => owner)), textArray(names.map(({ providerId }) => providerId))],
     { prepared: true },
   );
-  const drafts = names.map(() => new Draft());
-  for (const row of rows) drafts[row.place - 1]?.add(row);
-  const catalogs = new Set(drafts.flatMap((draft) => draft.catalogs()));
+  const drafts = names.map((): Draft => ({ keys: [], ids: [], validity: {}, rivals: [], homes: [] }));
+  for (const row of rows) {
+    const draft = drafts[row.place - 1];
+    if (draft) note(row, draft);
+  }
+  const catalogs = drafts.map(catalogsOf);
   const states = await findStates(
     queryable,
-    Array.from(catalogs, (key) => keyOf(key, 0)),
+    Array.from(new Set(catalogs.flat()), (key) => keyOf(key, 0)),
   );
-  return drafts.map((draft) => draft.finish(states));
+  return drafts.map((draft, place) => {
+    const theirs = catalogs[place] ?? [];
+    return knownOf(draft, new Map(theirs.map((key) => [key, states.get(key)])));
+  });
 }
 
-class Draft {
-  private readonly keys: number[] = [];
-  private readonly ids: number[] = [];
-  private readonly validity: [number, ReturnType<typeof readPeriod>][] = [];
-  private readonly numbers = new Map<string, number>();
-  private readonly rivals = new Map<number, NamedRival & { homes: number[] }>();
-  private readonly homes: number[] = [];
+interface Draft {
+  keys: number[];
+  ids: number[];
+  /** By their keys. */
+  validity: Record<string, string>;
+  rivals: NamedRival[];
+  homes: number[];
+}
 
-  add(row: Row): void {
-    if (row.kind === 1) {
-      const number = this.numbers.get(row.id) ?? this.numbers.size;
-      this.numbers.set(row.id, number);
-      if (row.validity !== null) this.validity.push([this.keys.length, readPeriod(row.validity)]);
-      this.keys.push(row.key);
-      this.ids.push(number);
-    } else if (row.kind === 2) {
-      const { key, home } = row;
-      const known = this.rivals.get(key);
-      const id = this.numbers.get(row.id) ?? 0;
-      if (known) known.homes.push(home);
-      else this.rivals.set(key, { key, id, validity: readPeriod(row.validity), homes: [home] });
-    } else this.homes.push(row.home);
+function note(row: Row, draft: Draft): void {
+  switch (row.kind) {
+    case 1:
+      draft.keys = JSON.parse(row.keys);
+      draft.ids = JSON.parse(row.ids);
+      draft.validity = JSON.parse(row.validity ?? '{}');
+      break;
+    case 2: {
+      const validity = readPeriod(row.validity);
+      draft.rivals.push({
+        key: Number(row.keys),
+        id: Number(row.ids),
+        validity,
+        homes: JSON.parse(row.homes),
+      });
+      break;
+    }
+    case 3:
+      draft.homes = JSON.parse(row.homes);
   }
+}
 
-  catalogs(): number[] {
-    return [...new Set([...this.keys, ...this.rivals.keys()].map(catalogKeyOf)), ...this.homes];
-  }
+function catalogsOf({ keys, rivals, homes }: Draft): number[] {
+  const origins = new Set(homes);
+  for (const key of keys) origins.add(catalogKeyOf(key));
+  for (const { key } of rivals) origins.add(catalogKeyOf(key));
+  return [...origins];
+}
 
-  finish(known: Awaited<ReturnType<typeof findStates>>): KnownProvider {
-    const states = new Map(this.catalogs().map((key) => [key, known.get(key)]));
-    const rivals = [...this.rivals.values()];
-    const periods = [
-      ...rivals.map(({ validity }) => validity),
-      ...Array.from(states.values(), (state) => state?.validity ?? {}),
-    ];
-    return {
-      keys: Float64Array.from(this.keys),
-      ids: Uint32Array.from(this.ids),
-      validity: new Map(this.validity),
-      rivals,
-      homes: this.homes,
-      states,
-      isTimeless: this.validity.length === 0 && periods.every((period) => Object.keys(period).length === 0),
-      listings: new Map(),
-    };
-  }
+function knownOf(
+  { keys, ids, validity, rivals, homes }: Draft,
+  states: KnownProvider['states'],
+): KnownProvider {
+  const periods = new Map(
+    Object.entries(validity).map(([key, text]) => [Number(key), readPeriod(text)] as const),
+  );
+  const others = [...rivals, ...states.values()].map((each) => each?.validity ?? {});
+  return {
+    keys: Float64Array.from(keys),
+    ids: Uint32Array.from(ids),
+    validity: periods,
+    rivals,
+    homes,
+    states,
+    isTimeless: periods.size === 0 && others.every((period) => Object.keys(period).length === 0),
+    listings: new Map(),
+  };
 }

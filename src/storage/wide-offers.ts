@@ -15,7 +15,7 @@ export interface ProviderOffers {
   keys: Float64Array;
   /** Offers with the same id have the same number. */
   ids: Uint32Array;
-  /** By the places of those offers that have one. */
+  /** By the keys of those offers that have one. */
   validity: ReadonlyMap<number, PeriodBounds>;
   /** Offers with one of the ids that name resources instead. */
   rivals: readonly NamedRival[];
@@ -100,7 +100,7 @@ function listFor(
       catalogKey = catalogKeyOf(key);
       isSeen = sees(catalogKey);
     }
-    if (!isSeen || !isValid(validity.get(place), now)) continue;
+    if (!isSeen || !isValid(validity.get(key), now)) continue;
     const first = firsts.get(ids[place] as number);
     if (first === undefined) {
       firsts.set(ids[place] as number, key);

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import {
   AnswerDraft,
   type AnswerPage,
@@ -54,6 +55,9 @@ export async function buildAnswer(
   return { answer: page.draft.finish(total, paging), isOutdated: page.isOutdated };
 }
 
+/** After a resource with more of them others get their turn. */
+const manyOffers = 1_000;
+
 /** The resources of an answer are read until it is full, so that no more large documents are in memory than it has room for. */
 class Page {
   readonly draft = new AnswerDraft();
@@ -75,7 +79,10 @@ class Page {
       const part = keysBetween(keys, start, start + this.draft.roomFor);
       const listed = await readListed(database, part, { gate, confirm: confirmation(plan) });
       this.isOutdated ||= listed.length < part.length;
-      this.draft.add(listed.map((each) => this.documents.found(each)));
+      for (const each of listed) {
+        this.draft.add([this.documents.found(each)]);
+        if (each.wide.offers.length > manyOffers) await immediate();
+      }
       start += part.length;
       read += listed.length;
     }
@@ -133,13 +140,13 @@ class Documents {
 
   found({ key, catalog: head, resource, offers, wide }: ListedResource): FoundResource {
     const catalog = this.one(headOf(key), head);
-    const ofCatalog = this.wide.get(catalog) ?? { offers: this.all(wide.offers), more: wide.more };
+    const ofCatalog = this.wide.get(catalog) ?? {
+      offers: wide.offers.map(({ document }) => document),
+      more: wide.more,
+    };
     this.wide.set(catalog, ofCatalog);
-    return { catalog, resource, offers: this.all(offers), wide: ofCatalog };
-  }
-
-  private all(offers: ListedResource['offers']): StoredDocument[] {
-    return offers.map((offer) => this.one(offer.key, offer.document));
+    const named = offers.map((offer) => this.one(offer.key, offer.document));
+    return { catalog, resource, offers: named, wide: ofCatalog };
   }
 
   private one(key: number, document: StoredDocument): StoredDocument {

@@ -29,17 +29,11 @@ export function testDocuments({
 export interface CatalogTexts {
   key: number;
   head: string;
-  resources: string[];
+  resources: { text: string };
   /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
   wide: Float64Array;
   /** The keys of offers on single resources, by their places. */
   named: { key: number; place: number }[];
-}
-
-export interface OfferTexts {
-  keys: Float64Array;
-  /** Beside their keys. */
-  texts: string[];
 }
 
 /** Which resources of each catalog a filter selects, by their places. */
@@ -48,10 +42,10 @@ export function selectInCatalogs({
   acceptPostfix,
   catalogs,
   offers,
-}: FilterSource & { catalogs: CatalogTexts[]; offers: OfferTexts }): Uint32Array[] {
+}: FilterSource & { catalogs: CatalogTexts[]; offers: { keys: Float64Array; text: string } }): Uint32Array[] {
   const filter = parseFilter(expression, { acceptPostfix });
-  const parsed = new Map<number, Offer>();
-  for (const [index, key] of offers.keys.entries()) parsed.set(key, JSON.parse(offers.texts[index] ?? '{}'));
+  const documents: Offer[] = JSON.parse(offers.text);
+  const parsed = new Map(documents.map((offer, index) => [offers.keys[index] ?? 0, offer]));
   return catalogs.map((catalog) => Uint32Array.from(selectResources(filter, viewOf(catalog, parsed))));
 }
 
@@ -61,12 +55,13 @@ function viewOf(
 ): CatalogView {
   const covers = new Map<number, number[]>();
   for (const { key, place } of named) addTo(covers, key, place);
-  const isForeign = (key: number) => Number(catalogKeyOf(key) !== home);
+  const inOrder = Float64Array.from([...wide, ...covers.keys()]).sort();
+  const isOwn = (key: number) => catalogKeyOf(key) === home;
   // As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys.
-  const keys = [...wide, ...covers.keys()].sort((a, b) => isForeign(a) - isForeign(b) || a - b);
+  const keys = [...inOrder.filter(isOwn), ...inOrder.filter((key) => !isOwn(key))];
   return {
     members: JSON.parse(head),
-    resources: resources.map((text): Json => JSON.parse(text)),
+    resources: JSON.parse(resources.text) as Json[],
     offers: keys.flatMap((key) => {
       const offer = parsed.get(key);
       return offer ? [{ offer, covers: covers.get(key) ?? 'all' }] : [];

@@ -5,6 +5,7 @@ import { catalogKeyOf, keysBetween } from '../../storage/discovery-keys.ts';
 import { hasCatalogs, withMembers } from '../../storage/discovery-members.ts';
 import { findSearched } from '../../storage/discovery-searched.ts';
 import { findListings } from '../../storage/discovery-wide-offers.ts';
+import type { Listing } from '../../storage/wide-offers.ts';
 import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
 import { runInThread } from './deadline.ts';
@@ -128,16 +129,14 @@ async function select(
   const selected = new Map<number, ReadonlySet<number>>();
   for (const keys of await inBatches(search, catalogKeys)) {
     search.deadline.check();
-    const texts = await readCatalogTexts(search.database, keys, search.plan.gate);
+    const { catalogs, offers } = await readCatalogTexts(search.database, keys, search.plan.gate);
     const places = await runInThread<Uint32Array[]>(search, 'filterMs', {
       module: evaluateUrl,
       name: selectInCatalogs.name,
-      input: { ...search.plan.filterSource, catalogs: texts.catalogs, offers: texts.offers },
+      input: { ...search.plan.filterSource, catalogs, offers },
     });
-    for (const [index, key] of texts.keys.entries()) {
-      const resourceKeys = texts.resourceKeys[index] ?? [];
-      selected.set(key, new Set(Array.from(places[index] ?? [], (place) => resourceKeys[place] ?? 0)));
-    }
+    for (const [index, { key, resources }] of catalogs.entries())
+      selected.set(key, new Set(Array.from(places[index] ?? [], (place) => resources.keys[place] ?? 0)));
   }
   return selected;
 }
@@ -149,14 +148,21 @@ async function inBatches({ database, plan }: Search, catalogKeys: readonly numbe
   const listings = await findListings(database, catalogKeys, plan.gate);
   const batches: number[][] = [];
   let left = 0;
+  let shared = new Set<Listing>();
   for (const key of catalogKeys) {
-    const size = (counts.get(key)?.resources ?? 0) + (listings.get(key)?.common.length ?? 0);
+    const listing = listings.get(key);
+    // Catalogs that list the same offers share their texts.
+    const wide = listing && !shared.has(listing) ? listing.common.length : 0;
+    const own = listing?.departures.get(key)?.own.length ?? 0;
+    const size = (counts.get(key)?.resources ?? 0) + wide + own;
     if (batches.length === 0 || size > left) {
       batches.push([]);
       left = maxAtOnce;
+      shared = new Set();
     }
     batches.at(-1)?.push(key);
     left -= size;
+    if (listing) shared.add(listing);
   }
   return batches;
 }

@@ -1,3 +1,4 @@
+import { keysBetween } from '../../storage/discovery-keys.ts';
 import { type Candidates, inOnePart, type Search, selectiveCount } from './candidates.ts';
 import { filterProposal } from './filter-candidates.ts';
 import { passing, settled } from './passing.ts';
@@ -48,8 +49,13 @@ async function* checked(
   spatial: SpatialSearch,
   batches: AsyncIterable<readonly number[]>,
 ): AsyncGenerator<Standing[]> {
-  for await (const keys of batches) yield await spatial.check(keys);
+  for await (const keys of batches)
+    for (let start = 0; start < keys.length; start += checkedAtOnce)
+      yield await spatial.check(keysBetween(keys, start, start + checkedAtOnce));
 }
+
+/** A catalog that is proposed as a whole may have many more. */
+const checkedAtOnce = 2_000;
 
 async function* keysOf(batches: AsyncIterable<readonly Standing[]>): AsyncGenerator<number[]> {
   const seen = new Set<number>();

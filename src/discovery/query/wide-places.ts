@@ -33,6 +33,9 @@ export function tallyOf(judgements: readonly Judgement[]): PlaceTally {
   );
 }
 
+/** So many are read and judged at a time. */
+const offersAtOnce = 4_000;
+
 interface JudgedListing {
   all: PlaceTally;
   /** Of each offer that has geometries. */
@@ -91,12 +94,15 @@ export class WidePlaces {
 
   private async judge(placed: PlacedConstraint, { common, departures }: Listing): Promise<JudgedListing> {
     const own = Array.from(departures.values(), (departure) => departure.own).flat();
-    const stored = await findGeometries(this.search, placed, [...common, ...own]);
-    const judgements = await judge(this.search, placed.constraint, stored);
+    const keys = [...common, ...own];
     const byOffer = new Map<number, Judgement[]>();
-    for (const [index, { key }] of stored.entries()) {
-      const judgement = judgements[index];
-      if (judgement) addTo(byOffer, key, judgement);
+    for (let start = 0; start < keys.length; start += offersAtOnce) {
+      const stored = await findGeometries(this.search, placed, keys.slice(start, start + offersAtOnce));
+      const judgements = await judge(this.search, placed.constraint, stored);
+      for (const [index, { key }] of stored.entries()) {
+        const judgement = judgements[index];
+        if (judgement) addTo(byOffer, key, judgement);
+      }
     }
     const offers = new Map(Array.from(byOffer, ([key, each]) => [key, tallyOf(each)]));
     const isOwn = new Set(own);

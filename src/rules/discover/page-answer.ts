@@ -41,6 +41,8 @@ export interface WideOffers {
 export interface StoredDocument {
   /** A JSON object; that of a catalog has neither resources nor offers. */
   text: string;
+  /** Where it is several of them, with commas between: how many. */
+  count?: number;
 }
 
 export interface AnswerPage {
@@ -102,7 +104,7 @@ export class AnswerDraft {
     return Math.max(1, Math.ceil(((this.maxBytes - this.bytes) / this.bytes) * this.resourceCount));
   }
 
-  add(found: readonly FoundResource[]): void {
+  add(found: Iterable<FoundResource>): void {
     for (const each of found) this.isFull ||= !this.addOne(each);
   }
 
@@ -138,18 +140,19 @@ export class AnswerDraft {
     const named = offers.filter((offer) => !listed.offers.has(offer));
     const newOffers = isNew ? [...named, ...wide.offers] : named;
     const more = isNew ? wide.more : 0;
-    const room = this.maxBytes - this.bytes;
     const opening = isNew ? sizeOf(catalog.text) + frameBytes : 0;
-    const needed = opening + listSize([resource]) + listSize(newOffers);
-    if ((needed > room || more > 0) && this.resourceCount > 0) return false;
-    const listable =
-      needed <= room ? newOffers : findFitting(newOffers, room - opening - listSize([resource]));
+    const without = opening + listSize([resource]);
+    const room = this.maxBytes - this.bytes - without;
+    const needed = listSize(newOffers);
+    const isFitting = needed <= room;
+    if ((!isFitting || more > 0) && this.resourceCount > 0) return false;
+    const listable = isFitting ? newOffers : findFitting(newOffers, room);
     listed.resources.push(resource);
     for (const offer of listable) listed.offers.add(offer);
     this.catalogs.set(catalog, listed);
-    this.bytes += opening + listSize([resource]) + listSize(listable);
+    this.bytes += without + (isFitting ? needed : listSize(listable));
     this.resourceCount++;
-    this.missingOffers += newOffers.length - listable.length + more;
+    this.missingOffers += isFitting ? more : countOf(newOffers) - countOf(listable) + more;
     return listable.length === newOffers.length && more === 0;
   }
 
@@ -181,6 +184,10 @@ const frameBytes = ',"resources":[],"offers":[],'.length;
 
 function listText(name: string, documents: readonly StoredDocument[]): string {
   return documents.length === 0 ? '' : `,"${name}":[${documents.map(({ text }) => text).join()}]`;
+}
+
+function countOf(documents: readonly StoredDocument[]): number {
+  return documents.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
 /** With a comma after each. */

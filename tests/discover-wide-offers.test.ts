@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { actions } from '../src/protocol/actions.ts';
+import type { Catalog, Offer, Resource } from '../src/protocol/catalog.ts';
+import type { Body, Exchange } from './support/actor.ts';
+import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
+import { startDiscovery, type TestDiscovery } from './support/discovery.ts';
+import { watchMainThread } from './support/main-thread.ts';
+import { defaultNetwork } from './support/network.ts';
+import { type PlayedService, playService } from './support/played-service.ts';
+
+// Offers on all resources of a provider, so many that their pairs with the resources would fill the memory. Whoever asks gets an answer, and nobody
+// else waits for it. Everything runs in one process here, the tests as well: the event loop that they watch is also that of the service.
+
+const longestBlockMs = 250;
+/** A push of four megabytes is also written, signed, read and checked here. */
+const longestPushBlockMs = 600;
+const maxGrownBytes = 400 * 2 ** 20;
+/** What a busy machine needs. */
+const timeoutMs = 240_000;
+
+let scene: Discovering;
+let service: PlayedService;
+let discovery: TestDiscovery;
+
+beforeAll(async () => {
+  scene = await startDiscovering({ settings: { ROLES: 'registry,catalog' } });
+  service = await playService(scene.network, 'flooding', () => discovery.url);
+  discovery = await startDiscovery(
+    scene.network,
+    [{ catalogUrl: service.actor.url, networkIds: [defaultNetwork] }],
+    { DISCOVER_TIMEOUT_MS: '60000', RATE_LIMIT_PER_SECOND: '0' },
+  );
+  await discovery.settled();
+});
+afterAll(async () => {
+  await discovery?.stop();
+  await scene?.network.close();
+});
+
+describe('2,000 offers on 2,000 resources', () => {
+  const shops = many(300, (shop) =>
+    catalog(
+      `shop-${shop}`,
+      many(4, (index) => ({
+        id: `shop-${shop}-${index}`,
+        descriptor: { name: `${goods[(shop + index) % goods.length]} ${shop}` },
+      })),
+    ),
+  );
+
+  it(
+    'leave searches of others as they were, also for words that come near theirs',
+    async () => {
+      await scene.hold(shops);
+      const searches = many(40, (index) => ({
+        intent: { textSearch: `${goods[index % goods.length]} ${index}` },
+        limit: 5,
+      }));
+      const searchAll = async () => {
+        const found: string[][] = [];
+        for (const message of searches) found.push(resourceIds(await find(message)));
+        return found;
+      };
+      const expected = await searchAll();
+      const before = await watchMainThread(searchAll);
+      const resources = many(2_000, (index) => ({ id: `m${index}`, descriptor: { name: 'Thing' } }));
+      const offers = many(2_000, (index) => ({ id: `mo${index}`, descriptor: { name: 'Offer' } }));
+      await push(catalog('mid', resources, offers));
+      expect(await searchAll()).toEqual(expected);
+      const after = await watchMainThread(searchAll);
+      expect(after.result).toEqual(expected);
+      expect(after.processorMs).toBeLessThan(2 * before.processorMs);
+      expect(after.tookMs).toBeLessThan(5 * before.tookMs);
+      // "offer" is what "coffee" may have been meant to be: it finds the offers' resources as well, after all others.
+      const { message } = await find({ intent: { textSearch: 'coffee' }, limit: 1_000 });
+      expect(message.pagination.total).toBeGreaterThan(1_000);
+      expect(resourceIds({ message })[0]).toMatch(/^shop-/);
+    },
+    timeoutMs,
+  );
+});
+
+describe('20,000 resources and 30,000 offers on all of them', () => {
+  const resources = many(20_000, (index) => ({ id: `r${index}`, descriptor: { name: 'Gadget' } }));
+  const offers = many(30_000, (index) => ({
+    id: `o${index}`,
+    geo: { type: 'Point', coordinates: [77 + index / 100_000, 13] },
+    ...(index === 29_999 && { descriptor: { name: 'Bargain' } }),
+  }));
+
+  it(
+    'are applied without stopping others',
+    async () => {
+      const { blockedMs, grownBytes } = await watchMainThread(() =>
+        push(catalog('flood', resources, offers)),
+      );
+      expect(blockedMs).toBeLessThan(longestPushBlockMs);
+      expect(grownBytes).toBeLessThan(maxGrownBytes);
+    },
+    timeoutMs,
+  );
+
+  const around = (distanceMeters: number) => ({
+    spatial: [
+      {
+        op: 'S_DWITHIN',
+        targets: '$.catalogs[*].offers[*].geo',
+        geometry: { type: 'Point', coordinates: [77.1, 13] },
+        distanceMeters,
+      },
+    ],
+  });
+  it.each([
+    ['a filter on offers', filter("$.catalogs[*].offers[?@.id == 'o29999']")],
+    ['a filter on catalogs', filter("$.catalogs[?@.offers[?@.id == 'o29999']].resources[*]")],
+    ['a word of an offer', { intent: { textSearch: 'bargain' } }],
+    ['a place of some offers', { intent: around(100) }],
+    ['a place of all offers', { intent: around(1_000_000) }],
+    ['their name', { intent: { textSearch: 'gadget' } }],
+  ])(
+    'are found by %s, the first ones with all offers',
+    async (_, message) => {
+      const found = await findWatched({ ...message, limit: 20 });
+      expect(resourceIds(found)).toEqual(resources.slice(0, 20).map(({ id }) => id));
+      expect(found.message.catalogs[0].offers).toHaveLength(offers.length);
+      expect(found.message.pagination.total).toBe(1_001);
+    },
+    timeoutMs,
+  );
+});
+
+describe('20 catalogs of one provider with 30,000 offers on all their resources', () => {
+  const catalogs = many(20, (number) =>
+    catalog(
+      `part-${number}`,
+      [{ id: `p${number}`, descriptor: { name: 'Fragment' } }],
+      many(1_500, (index) => ({ id: `p${number}-${index}`, ...(index === 0 && { number }) })),
+      'parts',
+    ),
+  );
+
+  it(
+    'are each found by an offer of another one, and listed with all offers as far as there is room',
+    async () => {
+      for (const each of catalogs) await push(each);
+      for (const message of [
+        filter('$.catalogs[*].offers[?@.number == 19]'),
+        { intent: { textSearch: 'fragment' } },
+      ]) {
+        const found = await findWatched(message);
+        expect(resourceIds(found)).toEqual(many(20, (number) => `p${number}`));
+        for (const { offers } of found.message.catalogs) expect(offers).toHaveLength(30_000);
+      }
+    },
+    timeoutMs,
+  );
+});
+
+/** The answer is made before it is acknowledged; afterwards this test reads it, which takes long as well. */
+async function findWatched(message: object): Promise<Body> {
+  const { result, blockedMs, grownBytes } = await watchMainThread(() => ask(message));
+  expect(blockedMs).toBeLessThan(longestBlockMs);
+  expect(grownBytes).toBeLessThan(maxGrownBytes);
+  return answerTo(result);
+}
+
+async function push(pushed: Catalog): Promise<void> {
+  const { status } = await service.push([pushed], { visibleTo: [defaultNetwork] });
+  expect(status).toBe(200);
+}
+
+async function find(message: object): Promise<Body> {
+  return answerTo(await ask(message));
+}
+
+function ask(message: object): Promise<Exchange> {
+  return scene.consumer.send(actions.discover, message, { to: discovery.url });
+}
+
+async function answerTo(exchange: Exchange): Promise<Body> {
+  expect(exchange).toMatchObject({ status: 200 });
+  return (await scene.consumer.waitFor('on_discover', exchange.messageId)).body;
+}
+
+const goods = 'coffee tea sugar bread cheese apple lemon table chair lamp'.split(' ');
+
+function many<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+function catalog(id: string, resources: Resource[], offers?: Offer[], provider = id): Catalog {
+  return {
+    ...{ id, descriptor: { name: id }, provider: { id: provider, descriptor: { name: provider } } },
+    ...{ bppId: 'flooding.example', resources, ...(offers && { offers }) },
+  };
+}
