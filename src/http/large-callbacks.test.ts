@@ -83,13 +83,18 @@ describe('a large callback with a chain', () => {
       },
     });
     const parseMs = timed(() => parseJson(largest));
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    delay.enable();
-    const answer = await send(`${url}/catalog/on_pull`, forged(largest));
-    delay.disable();
-    expect([answer.status, answer.json.message?.error?.code]).toEqual([401, 'AUT_SIGNATURE_INVALID']);
+    const blocked: number[] = [];
+    // The least of several: a busy machine may stop this process at any time.
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const delay = monitorEventLoopDelay({ resolution: 5 });
+      delay.enable();
+      const answer = await send(`${url}/catalog/on_pull`, forged(largest));
+      delay.disable();
+      expect([answer.status, answer.json.message?.error?.code]).toEqual([401, 'AUT_SIGNATURE_INVALID']);
+      blocked.push(delay.max / 1e6);
+    }
     expect(asked).toContain('bpp.example.org/subscribers.beckn.one');
-    expect(delay.max / 1e6).toBeLessThan(parseMs / 2);
+    expect(Math.min(...blocked)).toBeLessThan(parseMs / 2);
   });
 
   it('is taken when its chain is genuine, wherever in it the messageId stands', async () => {
