@@ -4,10 +4,13 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
     globalSetup: ['tests/support/database-server.ts'],
-    reporters: ['default', './tests/support/skip-reporter.ts'],
+    reporters: ['default', './tests/support/summary-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A machine that is taken away for minutes must fail nothing: what will not happen is waited for no longer than `patienceMs`.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    // Some tests cannot do without a clock (a deadline, a rate, a lease). The summary names those that needed a second run.
+    retry: 1,
     // Two workers: each test file brings up real servers, and a small machine gains nothing from more.
     maxWorkers: 2,
     // A worker loads the code once and not for each of its files, which would cost more than most of them take.

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const attacks = ['made-up-record-ids', 'stalled-bodies-forged'];
 
-describe('while one attacker does its worst', { timeout: 600_000 }, () => {
+describe('while one attacker does its worst', () => {
   let directory: string;
 
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 const scenarios = readdirSync('bench/scenarios').map((file) => file.replace('.mjs', ''));
 
-describe('npm run bench', { timeout: 120_000 }, () => {
+describe('npm run bench', () => {
   let directory: string;
 
   beforeAll(async () => {

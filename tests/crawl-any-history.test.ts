@@ -87,7 +87,7 @@ describe('whatever a provider does and the crawler meets', () => {
       }),
       { numRuns: 2, endOnFailure: true },
     );
-  }, 120_000);
+  });
 
   async function live(steps: readonly Step[]): Promise<void> {
     const { provider } = scene;

@@ -7,87 +7,72 @@ import type { ServiceProcess } from './support/service-process.ts';
 
 // Crawlers in processes of their own: killed, two at a time, and one that comes back when others have done its work.
 
-const timeoutMs = 180_000;
-
 describe('crawlers', () => {
-  it(
-    'that are killed at any moment leave no catalog half applied, and the next one skips none',
-    () => crawlThroughKills({ nodes: 6, catalogs: 4, kills: 4 }),
-    timeoutMs,
-  );
+  it('that are killed at any moment leave no catalog half applied, and the next one skips none', () =>
+    crawlThroughKills({ nodes: 6, catalogs: 4, kills: 4 }));
 
-  it(
-    'share the work: each file is fetched once and applied once, however many crawl',
-    async () => {
-      const crawled = await startProviders(8, 3);
-      const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
-      try {
-        const crawlers = await Promise.all([startCrawler(), startCrawler()]);
-        await settled(network.database);
-        for (let round = 0; round < 2; round += 1) {
-          await publishAll();
-          for (const { requests } of providers) requests.length = 0;
-          await rouse(network.database);
-          await settled(network.database, { timeoutMs: 60_000 });
-          expect(await expectWhole()).toBe(8 * 3);
-          for (const { requests } of providers) {
-            const fetched = requests.filter(({ status }) => status === 200).map(({ path }) => path);
-            expect(fetched.filter((path) => path.startsWith('/catalogs/'))).toHaveLength(3);
-            expect([...new Set(fetched)]).toEqual(fetched);
-          }
-        }
-        const applied = await Promise.all(crawlers.map(countApplied));
-        expect(applied.reduce((sum, count) => sum + count, 0)).toBe(2 * 8 * 3);
-        await Promise.all(crawlers.map((crawler) => crawler.stop()));
-      } finally {
-        await crawled.end();
-      }
-    },
-    timeoutMs,
-  );
-
-  it(
-    'write nothing when their lease ran out: another one has gone on since',
-    async () => {
-      const crawled = await startProviders(1, 1);
-      const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
-      const [provider] = providers;
-      try {
+  it('share the work: each file is fetched once and applied once, however many crawl', async () => {
+    const crawled = await startProviders(8, 3);
+    const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
+    try {
+      const crawlers = await Promise.all([startCrawler(), startCrawler()]);
+      await settled(network.database);
+      for (let round = 0; round < 2; round += 1) {
         await publishAll();
-        let isAsked = false;
-        let answer = () => {};
-        provider?.spoil(async (path) => {
-          if (!path.startsWith('/catalogs/') || isAsked) return undefined;
-          isAsked = true;
-          await new Promise<void>((resolve) => {
-            answer = resolve;
-          });
-          return undefined;
-        });
-        const halted = await startCrawler();
-        await until(() => isAsked, 'the first file to be asked for');
-        halted.halt();
-        await endLeases(network.database);
-        await startCrawler();
-        await publishAll();
+        for (const { requests } of providers) requests.length = 0;
         await rouse(network.database);
         await settled(network.database);
-        expect(await expectWhole()).toBe(1);
-
-        answer();
-        halted.goOn();
-        await until(() => halted.log.some((line) => line.includes('was lost')), 'it to notice', 60_000);
-        expect(await expectWhole()).toBe(1);
-        const { rows } = await network.database.query(
-          'select failures, last_code from discovery.crawl_target',
-        );
-        expect(rows).toEqual([{ failures: 0, last_code: null }]);
-      } finally {
-        await crawled.end();
+        expect(await expectWhole()).toBe(8 * 3);
+        for (const { requests } of providers) {
+          const fetched = requests.filter(({ status }) => status === 200).map(({ path }) => path);
+          expect(fetched.filter((path) => path.startsWith('/catalogs/'))).toHaveLength(3);
+          expect([...new Set(fetched)]).toEqual(fetched);
+        }
       }
-    },
-    timeoutMs,
-  );
+      const applied = await Promise.all(crawlers.map(countApplied));
+      expect(applied.reduce((sum, count) => sum + count, 0)).toBe(2 * 8 * 3);
+      await Promise.all(crawlers.map((crawler) => crawler.stop()));
+    } finally {
+      await crawled.end();
+    }
+  });
+
+  it('write nothing when their lease ran out: another one has gone on since', async () => {
+    const crawled = await startProviders(1, 1);
+    const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
+    const [provider] = providers;
+    try {
+      await publishAll();
+      let isAsked = false;
+      let answer = () => {};
+      provider?.spoil(async (path) => {
+        if (!path.startsWith('/catalogs/') || isAsked) return undefined;
+        isAsked = true;
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
+        return undefined;
+      });
+      const halted = await startCrawler();
+      await until(() => isAsked, 'the first file to be asked for');
+      halted.halt();
+      await endLeases(network.database);
+      await startCrawler();
+      await publishAll();
+      await rouse(network.database);
+      await settled(network.database);
+      expect(await expectWhole()).toBe(1);
+
+      answer();
+      halted.goOn();
+      await until(() => halted.log.some((line) => line.includes('was lost')), 'it to notice');
+      expect(await expectWhole()).toBe(1);
+      const { rows } = await network.database.query('select failures, last_code from discovery.crawl_target');
+      expect(rows).toEqual([{ failures: 0, last_code: null }]);
+    } finally {
+      await crawled.end();
+    }
+  });
 });
 
 /** How many catalogs a crawler has brought up to date. */

@@ -254,7 +254,7 @@ describe('what another implementation wrote, with', () => {
         lives[place] = { ...lives[place], [step]: await held(network.database, catalogId) };
       }
     }
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const scene of scenes) await scene.end();
     await network?.close();

@@ -78,7 +78,6 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
       await until(async () => (await readiness()).status === 200, 'the service to be ready again');
       expect(await publish(provider, catalog('afterwards'))).toMatchObject({ status: 'ACCEPTED' });
     },
-    120_000,
   );
 });
 

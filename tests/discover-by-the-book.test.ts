@@ -7,9 +7,9 @@ const seed = 20_261_115;
 describe('discover', () => {
   it('answers what a plain evaluation of every document answers', async () => {
     await holdAgainstTheBook({ indexes: 20, questions: 10, seed });
-  }, 120_000);
+  });
 
   it('answers so from an index that came about by changes, while its lists are put together', async () => {
     await holdAgainstTheBook({ indexes: 6, questions: 15, seed, byChanges: true });
-  }, 120_000);
+  });
 });

@@ -37,7 +37,7 @@ describe('on_discover', () => {
       // Always the same indexes and questions; the long form (npm run test:long) draws new ones each time.
       { numRuns: 8, seed: 20_261_115, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });
 
 async function compare(index: readonly KnownCatalog[], question: Question): Promise<void> {

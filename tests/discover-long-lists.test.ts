@@ -45,7 +45,7 @@ it('the same is found, in the same order, in lists of thousands of runs', async 
   const inFew = await answers();
   await database.transaction(takeApart);
   expect(await answers()).toEqual(inFew);
-}, 60_000);
+});
 
 function chargers() {
   return Array.from({ length: resources }, (_, n) =>

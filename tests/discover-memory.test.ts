@@ -71,7 +71,7 @@ it('whatever several writers commit, the next search of any process finds, and n
     }),
     { numRuns: histories, endOnFailure: true },
   );
-}, 60_000);
+});
 
 /** A resource, by what it can be asked for. */
 interface Item {

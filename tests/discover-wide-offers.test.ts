@@ -19,8 +19,6 @@ const longestBlockMs = 5_000;
 /** A push of four megabytes is also written, signed, read and checked here, and an answer of eight is rendered, stored, sent and read. */
 const longestLargeBlockMs = 10_000;
 const maxGrownBytes = 400 * 2 ** 20;
-/** What a busy machine needs. */
-const timeoutMs = 240_000;
 
 let scene: Discovering;
 let service: PlayedService;
@@ -52,31 +50,27 @@ describe('2,000 offers on 2,000 resources', () => {
     ),
   );
 
-  it(
-    'leave searches of others as they were, also for words that come near theirs',
-    async () => {
-      await scene.hold(shops);
-      const searches = many(40, (index) => ({
-        intent: { textSearch: `${goods[index % goods.length]} ${index}` },
-        limit: 5,
-      }));
-      const searchAll = async () => {
-        const found: string[][] = [];
-        for (const message of searches) found.push(resourceIds(await find(message)));
-        return found;
-      };
-      const expected = await searchAll();
-      const resources = many(2_000, (index) => ({ id: `m${index}`, descriptor: { name: 'Thing' } }));
-      const offers = many(2_000, (index) => ({ id: `mo${index}`, descriptor: { name: 'Offer' } }));
-      await push(catalog('mid', resources, offers));
-      expect(await searchAll()).toEqual(expected);
-      // "offer" is what "coffee" may have been meant to be: it finds the offers' resources as well, after all others.
-      const { message } = await find({ intent: { textSearch: 'coffee' }, limit: 1_000 });
-      expect(message.pagination.total).toBeGreaterThan(1_000);
-      expect(resourceIds({ message })[0]).toMatch(/^shop-/);
-    },
-    timeoutMs,
-  );
+  it('leave searches of others as they were, also for words that come near theirs', async () => {
+    await scene.hold(shops);
+    const searches = many(40, (index) => ({
+      intent: { textSearch: `${goods[index % goods.length]} ${index}` },
+      limit: 5,
+    }));
+    const searchAll = async () => {
+      const found: string[][] = [];
+      for (const message of searches) found.push(resourceIds(await find(message)));
+      return found;
+    };
+    const expected = await searchAll();
+    const resources = many(2_000, (index) => ({ id: `m${index}`, descriptor: { name: 'Thing' } }));
+    const offers = many(2_000, (index) => ({ id: `mo${index}`, descriptor: { name: 'Offer' } }));
+    await push(catalog('mid', resources, offers));
+    expect(await searchAll()).toEqual(expected);
+    // "offer" is what "coffee" may have been meant to be: it finds the offers' resources as well, after all others.
+    const { message } = await find({ intent: { textSearch: 'coffee' }, limit: 1_000 });
+    expect(message.pagination.total).toBeGreaterThan(1_000);
+    expect(resourceIds({ message })[0]).toMatch(/^shop-/);
+  });
 });
 
 describe('20,000 resources and 30,000 offers on all of them', () => {
@@ -87,17 +81,11 @@ describe('20,000 resources and 30,000 offers on all of them', () => {
     ...(index === 29_999 && { descriptor: { name: 'Bargain' } }),
   }));
 
-  it(
-    'are applied without stopping others',
-    async () => {
-      const { blockedMs, grownBytes } = await watchMainThread(() =>
-        push(catalog('flood', resources, offers)),
-      );
-      expect(blockedMs).toBeLessThan(longestLargeBlockMs);
-      expect(grownBytes).toBeLessThan(maxGrownBytes);
-    },
-    timeoutMs,
-  );
+  it('are applied without stopping others', async () => {
+    const { blockedMs, grownBytes } = await watchMainThread(() => push(catalog('flood', resources, offers)));
+    expect(blockedMs).toBeLessThan(longestLargeBlockMs);
+    expect(grownBytes).toBeLessThan(maxGrownBytes);
+  });
 
   const around = (distanceMeters: number) => ({
     spatial: [
@@ -116,16 +104,12 @@ describe('20,000 resources and 30,000 offers on all of them', () => {
     ['a place of some offers', { intent: around(100) }],
     ['a place of all offers', { intent: around(1_000_000) }],
     ['their name', { intent: { textSearch: 'gadget' } }],
-  ])(
-    'are found by %s, the first ones with all offers',
-    async (_, message) => {
-      const found = await findWatched({ ...message, limit: 20 });
-      expect(resourceIds(found)).toEqual(resources.slice(0, 20).map(({ id }) => id));
-      expect(found.message.catalogs[0].offers).toHaveLength(offers.length);
-      expect(found.message.pagination.total).toBe(1_001);
-    },
-    timeoutMs,
-  );
+  ])('are found by %s, the first ones with all offers', async (_, message) => {
+    const found = await findWatched({ ...message, limit: 20 });
+    expect(resourceIds(found)).toEqual(resources.slice(0, 20).map(({ id }) => id));
+    expect(found.message.catalogs[0].offers).toHaveLength(offers.length);
+    expect(found.message.pagination.total).toBe(1_001);
+  });
 });
 
 describe('20 catalogs of one provider with 30,000 offers on all their resources', () => {
@@ -138,27 +122,23 @@ describe('20 catalogs of one provider with 30,000 offers on all their resources'
     ),
   );
 
-  it(
-    'are each found by an offer of another one, and listed with all offers, in as many answers as that takes',
-    async () => {
-      for (const each of catalogs) await push(each);
-      for (const message of [
-        filter('$.catalogs[*].offers[?@.number == 19]'),
-        { intent: { textSearch: 'fragment' } },
-      ]) {
-        const ids: string[] = [];
-        // More than 8 MiB in all: an answer ends between two resources, and its limit says where to go on.
-        while (ids.length < 20) {
-          const found = await findWatched({ ...message, limit: 20, offset: ids.length }, longestLargeBlockMs);
-          expect(found.message.pagination).toMatchObject({ total: 20, offset: ids.length });
-          for (const { offers } of found.message.catalogs) expect(offers).toHaveLength(30_000);
-          ids.push(...resourceIds(found));
-        }
-        expect(ids).toEqual(many(20, (number) => `p${number}`));
+  it('are each found by an offer of another one, and listed with all offers, in as many answers as that takes', async () => {
+    for (const each of catalogs) await push(each);
+    for (const message of [
+      filter('$.catalogs[*].offers[?@.number == 19]'),
+      { intent: { textSearch: 'fragment' } },
+    ]) {
+      const ids: string[] = [];
+      // More than 8 MiB in all: an answer ends between two resources, and its limit says where to go on.
+      while (ids.length < 20) {
+        const found = await findWatched({ ...message, limit: 20, offset: ids.length }, longestLargeBlockMs);
+        expect(found.message.pagination).toMatchObject({ total: 20, offset: ids.length });
+        for (const { offers } of found.message.catalogs) expect(offers).toHaveLength(30_000);
+        ids.push(...resourceIds(found));
       }
-    },
-    timeoutMs,
-  );
+      expect(ids).toEqual(many(20, (number) => `p${number}`));
+    }
+  });
 });
 
 /** The answer is made before it is acknowledged; afterwards this test reads it, which takes long as well. */

@@ -17,9 +17,7 @@ import { takeTime } from './support/time.ts';
 
 const recoveryMs = 60_000;
 
-it('a discovery service that is killed at any moment ends in step with its catalog service', {
-  timeout: 150_000,
-}, async () => {
+it('a discovery service that is killed at any moment ends in step with its catalog service', async () => {
   const network = await startNetwork({ settings: { ROLES: 'registry,catalog', PULL_INLINE_LIMIT: '10kb' } });
   let service: ServiceProcess | undefined;
   try {

@@ -87,7 +87,7 @@ describe.skipIf(!hasRegisters)('registers of charging stations (needs the regist
     ],
   ];
 
-  it.each(cases)('%s', (_, args, made) => takeThrough(args, made), 240_000);
+  it.each(cases)('%s', (_, args, made) => takeThrough(args, made));
 
   it.each(['ncr-gb-2022.csv', 'bnetza-de-2019-07.csv'])(
     'of which every fortieth row has its coordinates swapped are told so of these rows: %s',

@@ -11,7 +11,7 @@ import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-pr
 
 const run = promisify(execFile);
 
-describe('the packed package', { timeout: 180_000 }, () => {
+describe('the packed package', () => {
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let project: string;
   let installed: string;

@@ -6,11 +6,8 @@ import { processKey, startPublisherProcess } from './support/publisher-process.t
 // Publishers in processes of their own, on one tree.
 
 describe('publishers that are killed, or work at the same time', () => {
-  it(
-    'leave a tree that verifies at every moment, with all that was answered',
-    () => publishThroughKills({ publishes: 24, kills: 6 }),
-    120_000,
-  );
+  it('leave a tree that verifies at every moment, with all that was answered', () =>
+    publishThroughKills({ publishes: 24, kills: 6 }));
 
   it('lose nothing of each other', async () => {
     const tree = await makeTree({ key: processKey });
@@ -38,5 +35,5 @@ describe('publishers that are killed, or work at the same time', () => {
     } finally {
       await tree.remove();
     }
-  }, 120_000);
+  });
 });

@@ -38,7 +38,7 @@ describe('a reader of a published tree', () => {
       }),
       { numRuns: 30, endOnFailure: true },
     );
-  }, 300_000);
+  });
 });
 
 /** What is said of a catalog, without the lists that only the files of a tree need. */

@@ -129,7 +129,7 @@ describe('publishers with more to process than there are places', () => {
       const { body } = await (heavy[place] as Actor).waitFor('catalog/on_publish', messageId, 2 * patienceMs);
       expect(body.message.results).toHaveLength(600);
     }
-  }, 120_000);
+  });
 });
 
 function tryToPublish(as: Actor): Promise<Exchange> {

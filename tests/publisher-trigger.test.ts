@@ -241,19 +241,17 @@ it('the files are served while a large catalog is being published', async () => 
     const catalog = { ...smallCatalog('large'), resources };
     const body = JSON.stringify({ message: { catalogs: [catalog] } });
     let isDone = false;
-    const begun = performance.now();
     const publishing = trigger(busy.config, body).finally(() => {
       isDone = true;
     });
-    const waits: number[] = [];
+    let served = 0;
     while (!isDone) {
-      const asked = performance.now();
       expect((await fetchFile(busy.config, defaultIndex)).status).toBe(200);
-      waits.push(performance.now() - asked);
+      served += 1;
     }
     expect((await publishing).body).toMatchObject({ status: 'COMPLETED' });
-    // Had it been done in between, one of the answers would have waited for most of the time that it took.
-    expect(Math.max(...waits)).toBeLessThan((performance.now() - begun) / 3);
+    // Had it been done in between, one of a few answers would have waited for all of it.
+    expect(served).toBeGreaterThan(10);
   } finally {
     await busy.close();
   }

@@ -180,4 +180,4 @@ it('two processes of the service share the work: every push comes once, and neve
   } finally {
     await second.close();
   }
-}, 60_000);
+});

@@ -21,7 +21,7 @@ describe.skipIf(!hasRealData)('real data (needs the real data)', () => {
     consumer = await network.actor('driver');
     await hold([...stations, ...delhiStations()], 'chargers.signpost.test');
     await hold(products(), 'grocer.signpost.test');
-  }, 180_000);
+  });
   afterAll(() => network?.close());
 
   async function hold(catalogs: Catalog[], owner: string): Promise<void> {

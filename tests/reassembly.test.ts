@@ -247,7 +247,7 @@ describe('a master and its dependents that are published at the same moment', ()
 
   it('end assembled with the latest template, thirty times', async () => {
     await race('one-process', [network.catalogUrl], 30);
-  }, 120_000);
+  });
 
   it('come one after the other: a master does not change while a dependent is assembled with it', async () => {
     const version = (number: number) =>

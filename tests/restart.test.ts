@@ -26,7 +26,7 @@ afterEach(async () => {
 async function startUntilReady(): Promise<number> {
   const startedAt = performance.now();
   running = startUp(data.dataDir, settings);
-  await until(isReady, 'the roles to be ready', 120_000);
+  await until(isReady, 'the roles to be ready');
   return performance.now() - startedAt;
 }
 

@@ -7,13 +7,11 @@ import { runCommand } from './support/command.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
-import { patienceMs } from './support/patience.ts';
 import { until } from './support/receiver.ts';
 import { freePorts, makeDataDir, startCommand, type UpProcess } from './support/up-process.ts';
 
 // What an operator meets who starts roles for a network: what must be said first, what is told, and how a start fails.
 
-const timeout = 3 * patienceMs;
 const atEnd: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -39,7 +37,7 @@ describe('signpost serve asks, in a sentence, for', () => {
   });
 });
 
-describe('signpost serve', { timeout }, () => {
+describe('signpost serve', () => {
   it('tells the key that it made, what to register, where it listens and its public address', async () => {
     const network = await startRegistry();
     const { signpost, settings, dataDir } = await serve('catalog', {

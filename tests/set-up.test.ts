@@ -16,7 +16,7 @@ interface Locked {
   optionalDependencies?: Record<string, string>;
 }
 
-describe('set-up', { timeout: 120_000 }, () => {
+describe('set-up', () => {
   let project: string;
   const put = async (path: string, content: string) => {
     await mkdir(dirname(join(project, path)), { recursive: true });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeDataDir());
 
-describe('signpost up', { timeout: 120_000 }, () => {
+describe('signpost up', () => {
   it('told to stop while it starts says so at once, stops, and leaves no process', async () => {
     const signpost = startUp(dataDir, settings);
     const makesDatabase = async () =>
@@ -78,7 +78,7 @@ describe('signpost up', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a command that uses the database', { timeout: 120_000 }, () => {
+describe('a command that uses the database', () => {
   it('ends with Ctrl-C, together with the server that nobody else uses', async () => {
     const { url, kill } = await startEmbeddedProcess({ dataDir });
     await kill();

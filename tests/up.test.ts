@@ -12,7 +12,7 @@ import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-pr
 
 // What a newcomer types.
 
-describe('signpost up', { timeout: 120_000 }, () => {
+describe('signpost up', () => {
   const { write } = useDirectory();
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let settings: Record<string, string>;

@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ProtocolError } from '../protocol/errors.ts';
 
 /**
@@ -28,18 +27,22 @@ export interface Load {
 }
 
 const retryAfterSeconds = 2;
-const resolutionMs = 20;
+const tickMs = 20;
 const sampleEveryMs = 500;
 
 export function createAdmission({ limits, waitingConnections }: AdmissionOptions): Admission {
-  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
-  delay.enable();
   let eventLoopDelayMs = 0;
-  const sampler = setInterval(() => {
-    // What is recorded is the time between two ticks of a timer; the delay is what exceeds its interval.
-    eventLoopDelayMs = delay.count === 0 ? 0 : Math.max(0, delay.mean / 1e6 - resolutionMs);
-    delay.reset();
-  }, sampleEveryMs).unref();
+  let since = performance.now();
+  let ticks = 0;
+  // By how much the ticks of a timer come late, on average. However long it is held up, one comes.
+  const timer = setInterval(() => {
+    ticks += 1;
+    const passedMs = performance.now() - since;
+    if (passedMs < sampleEveryMs) return;
+    eventLoopDelayMs = Math.max(0, passedMs / ticks - tickMs);
+    since += passedMs;
+    ticks = 0;
+  }, tickMs).unref();
   return {
     admit() {
       const reason = overload({ waitingConnections: waitingConnections?.() ?? 0, eventLoopDelayMs }, limits);
@@ -49,8 +52,7 @@ export function createAdmission({ limits, waitingConnections }: AdmissionOptions
       });
     },
     close() {
-      clearInterval(sampler);
-      delay.disable();
+      clearInterval(timer);
     },
   };
 }

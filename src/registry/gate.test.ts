@@ -53,12 +53,14 @@ describe('a gate', () => {
     const { enter, order } = watch({ ...roomy, concurrent: 3, perLane: 2 });
     const leave = await enter('stranger 1', { source: 'a' });
     await enter('stranger 2', { source: 'b' });
-    void enter('stranger 3', { source: 'c' });
+    const stranger = enter('stranger 3', { source: 'c' });
     await enter('known 1', { source: 'd', isKnown: true });
     const known = enter('known 2', { source: 'd', isKnown: true });
     leave();
-    await known;
+    const leaveKnown = await known;
     expect(order).toEqual(['stranger 1', 'stranger 2', 'known 1', 'known 2']);
+    leaveKnown();
+    await stranger;
   });
 
   it('gives each source its share of the places, and of the queue', async () => {

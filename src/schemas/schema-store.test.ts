@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { patienceMs } from '../../tests/support/patience.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { openSchemaStore, type SchemaStore } from './schema-store.ts';
 
 const logger = silentLogger();
-const patience = { timeout: 15_000 };
+const patience = { timeout: patienceMs };
 let directory: string;
 
 beforeEach(async () => {

@@ -75,7 +75,7 @@ describe('geometries that are remembered', () => {
         { numRuns: 8 },
       );
     }
-  }, 60_000);
+  });
 
   async function expectSame(region: Region, from: Geometry): Promise<void> {
     const box = sphereBox(from);

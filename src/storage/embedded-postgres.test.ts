@@ -128,7 +128,7 @@ describe('the embedded PostgreSQL', () => {
     const isUnderWay = async () => (await query(victim.url, findWorker)).rows.length > 0;
     await until(isUnderWay, 'the statement');
     await victim.kill();
-    await until(async () => !(await isUnderWay()), 'the statement to be ended', 20_000);
+    await until(async () => !(await isUnderWay()), 'the statement to be ended');
     await start(shared);
   });
 

@@ -16,6 +16,7 @@ import { createThreadPool } from '../../src/thread-pool.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from './arbitrary-index.ts';
 import { createTestDatabase } from './database.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
+import { patienceMs } from './patience.ts';
 
 /** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. */
 export async function holdAgainstTheBook(runs: {
@@ -29,7 +30,12 @@ export async function holdAgainstTheBook(runs: {
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
-  const evaluator: Evaluator = { config: readConfig({}), database, threads, now: () => arbitraryNow };
+  const evaluator: Evaluator = {
+    config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}` }),
+    database,
+    threads,
+    now: () => arbitraryNow,
+  };
   try {
     await fc.assert(
       fc.asyncProperty(
