@@ -68,6 +68,8 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
       DISCOVERY_PRIVATE_KEY: discoverySeed,
       ALLOW_PRIVATE_ADDRESSES: 'true',
       RATE_LIMIT_PER_SECOND: '0',
+      TIME_LIMIT_MS_PER_SECOND: '0',
+      BYTE_LIMIT_PER_SECOND: '0',
       ...settings,
     },
   });

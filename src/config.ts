@@ -291,6 +291,15 @@ export const settings = {
     'most open connections per port and source address (IPv6: /64) that is no trusted proxy',
     { min: 1 },
   ),
+  TIME_LIMIT_MS_PER_SECOND: integer(
+    500,
+    'time of the main thread to read requests, per second and identity (burst: 30 times that); 0 lifts the limit',
+    { unit: 'milliseconds' },
+  ),
+  BYTE_LIMIT_PER_SECOND: size(
+    '64mb',
+    'bytes of bodies per second and identity (burst: 30 times that); 0 lifts the limit',
+  ),
   OVERLOAD_WAITING_CONNECTIONS: integer(
     200,
     'requests waiting for a database connection above which new ones get NET_OVERLOADED',

@@ -2,16 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { createAdmission } from '../http/admission.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import { createRateLimits, type RateLimits } from '../http/rate-limit.ts';
 import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
-import {
-  createRateLimits,
-  type LargeCallbacks,
-  type RateLimits,
-  type SignedService,
-} from '../http/signed-route.ts';
+import { connectionLimits, costLimits, signedLimits } from '../http/signed-limits.ts';
+import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -89,10 +86,11 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     connections: connectionLimits(config),
   });
   const scanner = createMessageIdScanner(logger);
+  const largeBodies = createLargeBodies(logger);
   let callbacks: CallbackLoop | undefined;
   return {
     server,
-    signed: signedService(context, options, scanner.scan),
+    signed: signedService(context, options, { scan: scanner.scan, largeBodies }),
     startCallbacks() {
       callbacks = startCallbackLoop({
         role,
@@ -111,7 +109,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     async close() {
       await server.close();
       admission.close();
-      await scanner.close();
+      await Promise.all([scanner.close(), largeBodies.close()]);
     },
   };
 }
@@ -119,7 +117,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
 function signedService(
   { config, self, registry, logger, database, now }: ServiceContext,
   { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
-  scan: LargeCallbacks['scan'],
+  { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
@@ -131,6 +129,8 @@ function signedService(
     largeCallbacks: isAwaited && { isAwaited, scan },
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
+    costs: costLimits(config),
+    largeBodies,
     limits: signedLimits(config),
     logger,
     now,

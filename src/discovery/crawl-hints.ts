@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
-import type { RateLimits } from '../http/signed-route.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';

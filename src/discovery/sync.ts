@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { LargeCallbacks, RateLimits, SignedService } from '../http/signed-route.ts';
+import type { RateLimits } from '../http/rate-limit.ts';
+import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
 import { listAwaitedServices } from '../storage/discovery-feeds.ts';
 import { findChainValues } from '../storage/sent-requests.ts';

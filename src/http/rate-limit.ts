@@ -1,3 +1,6 @@
+import type { Action } from '../protocol/actions.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+
 /**
  * Token buckets, one per key (an identity, or a source address). The time is an argument in milliseconds of any steady
  * clock. Memory is bounded: a bucket that has filled up again says nothing and is forgotten first.
@@ -74,3 +77,36 @@ interface Bucket {
 }
 
 const unlimited: RateLimit = { take: () => 0, allows: () => true, spend: () => {}, giveBack: () => {} };
+
+export interface RateLimits {
+  /** Charged when the signature has verified. */
+  identities: RateLimit;
+  /** Charged before that, and given back when it does: what remains charged are requests of nobody. */
+  sources: RateLimit;
+  /** Whose requests are not counted, such as pushes of services that one subscribed to. */
+  exempt?: (identity: string, action: Action) => boolean;
+}
+
+/** Behind one address there may be several identities: a proxy, a machine with many roles. */
+const identitiesPerSource = 4;
+
+/** RATE_LIMIT_PER_SECOND, with a burst of twice that. */
+export function createRateLimits(perSecond: number, exempt?: RateLimits['exempt']): RateLimits {
+  const perSource = perSecond * identitiesPerSource;
+  return {
+    identities: createRateLimit({ perSecond, burst: perSecond * 2 }),
+    sources: createRateLimit({ perSecond: perSource, burst: perSource * 2 }),
+    exempt,
+  };
+}
+
+/** Takes a token for one request; throws AUT_RATE_LIMITED when there is none. */
+export function chargeRequest(limit: RateLimit, key: string): void {
+  charge(limit, key, `Too many requests from ${key}.`);
+}
+
+/** The same for any cost; `says` is what the caller is told. */
+export function charge(limit: RateLimit, key: string, says: string): void {
+  const retryAfterSeconds = limit.take(key, performance.now());
+  if (retryAfterSeconds > 0) throw new ProtocolError('AUT_RATE_LIMITED', says, { retryAfterSeconds });
+}

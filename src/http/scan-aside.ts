@@ -10,8 +10,8 @@ export interface MessageIdScanner {
   close(): Promise<void>;
 }
 
-/** The largest body takes some hundredths of a second. */
-const deadlineMs = 5_000;
+/** The largest body takes some hundredths of a second; a new thread takes longer than that to start, and seconds on a busy machine. */
+const deadlineMs = 60_000;
 const retryAfterSeconds = 2;
 
 export function createMessageIdScanner(logger: Logger): MessageIdScanner {

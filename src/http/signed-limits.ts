@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { ConnectionLimits } from './connections.ts';
+import { type CostLimits, createCostLimits } from './cost-limits.ts';
 import type { SignedService } from './signed-route.ts';
 
 /** What the settings say of signed requests, the same for every role. */
@@ -11,6 +12,14 @@ export function signedLimits(config: Config): SignedService['limits'] {
     bodyBytes: config.BODY_SIZE_LIMIT,
     bulkBodyBytes: config.BULK_BODY_SIZE_LIMIT,
   };
+}
+
+/** What the settings say of the costs of requests; each role counts by itself. */
+export function costLimits(config: Config): CostLimits {
+  return createCostLimits({
+    msPerSecond: config.TIME_LIMIT_MS_PER_SECOND,
+    bytesPerSecond: config.BYTE_LIMIT_PER_SECOND,
+  });
 }
 
 /** What the settings say of connections, the same for every port that others reach. */

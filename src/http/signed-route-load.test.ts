@@ -14,8 +14,7 @@ import { takeTime } from '../../tests/support/time.ts';
 import { type Action, actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { signRequest } from '../protocol/request-signature.ts';
-import { createRateLimit } from './rate-limit.ts';
-import { createRateLimits } from './signed-route.ts';
+import { createRateLimit, createRateLimits } from './rate-limit.ts';
 
 afterEach(closeAll);
 

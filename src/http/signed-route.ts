@@ -4,7 +4,6 @@ import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { findMessageId, prepareToRead } from '../protocol/envelope.ts';
-import { ProtocolError } from '../protocol/errors.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { findSignatureText, signDigest } from '../protocol/request-signature.ts';
 import { type Arrivals, answerOnce, createArrivals, type Recall } from './answer-once.ts';
@@ -18,9 +17,11 @@ import {
   parseClaim,
   verifySigner,
 } from './authenticate.ts';
+import type { CostLimits } from './cost-limits.ts';
 import { type Answer, asProtocolError, errorAnswer } from './error-answer.ts';
 import { cutOffIdleReader } from './idle-reader.ts';
-import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { type LargeBodies, largeBodyBytes } from './large-bodies.ts';
+import { chargeRequest, type RateLimits } from './rate-limit.ts';
 import {
   answerEarly,
   type Progress as BodyProgress,
@@ -44,7 +45,7 @@ export type { VerifiedRequest } from './verified-request.ts';
  * A signed request gets a signed answer. In this order, and the first failure answers:
  *
  *   overload → rate of the source → declared size → what the header claims, key lookup (authenticate.ts) → body → signature
- *   → rate of the identity → JSON, context, schema, named caller (verified-request.ts) → memory (answer-once.ts) → handler
+ *   → rate and costs of the identity → JSON, context, schema, named caller (verified-request.ts) → memory (answer-once.ts) → handler
  *
  * Fastify's own body reading is left out: it decides by Content-Type, knows no body of a GET, and closes the connection on a
  * body that is too large before its sender has read why.
@@ -87,34 +88,15 @@ export interface SignedService extends Authenticator {
   limits: Authenticator['limits'] & { bodyBytes: number; bulkBodyBytes: number };
   /** Without them, nobody is limited. */
   rateLimits?: RateLimits;
+  /** Without them, nobody is charged for what requests cost. */
+  costs?: CostLimits;
   recall?: Recall;
+  largeBodies?: Pick<LargeBodies, 'read'>;
   /** What bodies take of the memory; unless given, that of the process. */
   receiving?: ReceiveBudget;
   /** How quickly a body must arrive. */
   bodyProgress?: BodyProgress;
   now?: () => Date;
-}
-
-export interface RateLimits {
-  /** Charged when the signature has verified. */
-  identities: RateLimit;
-  /** Charged before that, and given back when it does: what remains charged are requests of nobody. */
-  sources: RateLimit;
-  /** Whose requests are not counted, such as pushes of services that one subscribed to. */
-  exempt?: (identity: string, action: Action) => boolean;
-}
-
-/** Behind one address there may be several identities: a proxy, a machine with many roles. */
-const identitiesPerSource = 4;
-
-/** RATE_LIMIT_PER_SECOND, with a burst of twice that. */
-export function createRateLimits(perSecond: number, exempt?: RateLimits['exempt']): RateLimits {
-  const perSource = perSecond * identitiesPerSource;
-  return {
-    identities: createRateLimit({ perSecond, burst: perSecond * 2 }),
-    sources: createRateLimit({ perSecond: perSource, burst: perSource * 2 }),
-    exempt,
-  };
 }
 
 interface Route<A extends Action> {
@@ -187,7 +169,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   const { raw, source, receivedAt } = progress;
   const { rateLimits, recall, receiving = processReceiveBudget } = service;
   raw.server.admission?.admit();
-  if (rateLimits) charge(rateLimits.sources, source);
+  if (rateLimits) chargeRequest(rateLimits.sources, source);
   checkDeclaredLength(raw.raw, maxBytes);
 
   const header = parseClaim(service, action, raw.raw, receivedAt);
@@ -209,19 +191,13 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   raw.identity = identity;
   receiving.vouch({ source, identity });
   rateLimits?.sources.giveBack(source);
-  if (rateLimits && !rateLimits.exempt?.(identity, action)) charge(rateLimits.identities, identity);
+  if (rateLimits && !rateLimits.exempt?.(identity, action)) chargeRequest(rateLimits.identities, identity);
+  service.costs?.check(identity);
+  service.costs?.spendBytes(identity, progress.body.length);
   admit?.(identity);
 
-  const request = readRequest(service, action, progress, progress.caller);
+  const request = await readRequest(service, action, progress, progress.caller);
   return await answerOnce(recall, request, () => handler(request), arrivals);
-}
-
-function charge(limit: RateLimit, key: string): void {
-  const waitSeconds = limit.take(key, performance.now());
-  if (waitSeconds === 0) return;
-  throw new ProtocolError('AUT_RATE_LIMITED', `Too many requests from ${key}.`, {
-    retryAfterSeconds: waitSeconds,
-  });
 }
 
 async function refuse(service: SignedService, progress: Progress, thrown: unknown): Promise<Answer> {
@@ -261,7 +237,8 @@ async function readForRefusal(
   }
 }
 
-function readableMessageId({ body, caller, json }: Progress): string | undefined {
+function readableMessageId({ body, caller, json, messageId }: Progress): string | undefined {
+  if (messageId !== undefined || body.length >= largeBodyBytes) return messageId;
   if (body.length === 0 || (caller === undefined && body.length > maxUnverifiedParseBytes)) return undefined;
   if (json !== undefined) return findMessageId(json);
   try {

@@ -10,6 +10,8 @@ import { type Json, parseJson } from '../protocol/json.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { RequestKey } from './answer-once.ts';
 import type { AuthenticatedCaller } from './authenticate.ts';
+import type { CostLimits } from './cost-limits.ts';
+import { type LargeBodies, largeBodyBytes } from './large-bodies.ts';
 
 /** Made by `readRequest` alone: the caller is who it says, and the message is what the action asks for. */
 export interface VerifiedRequest<A extends Action = Action> {
@@ -53,23 +55,29 @@ export interface ReceivedRequest {
   arrivedAt: number;
   /** The body, where it was read before. */
   json?: Json;
+  /** Of a large body, which is read in a thread. */
+  messageId?: string;
 }
 
 export interface Receiver {
   role: string;
   registryName: string;
+  /** Without it, bodies of every size are read here. */
+  largeBodies?: Pick<LargeBodies, 'read'>;
+  costs?: Pick<CostLimits, 'spendMs'>;
 }
 
 /** JSON → context → schema → named caller. What it parsed stays in `received`, for the NACK. */
-export function readRequest<A extends Action>(
-  { role, registryName }: Receiver,
+export async function readRequest<A extends Action>(
+  receiver: Receiver,
   action: A,
   received: ReceivedRequest,
   { header, identity, record, digest }: AuthenticatedCaller,
-): VerifiedRequest<A> {
+): Promise<VerifiedRequest<A>> {
+  const { role, registryName } = receiver;
   const { raw, body, receivedAt, arrivedAt } = received;
   const url = raw.url;
-  const envelope = action.body && readEnvelope(action, received);
+  const envelope = action.body && (await readEnvelope(receiver, action, received, identity));
   const query = action.query && parseQuery(action.query, raw.query as Record<string, unknown>);
   if (envelope && action.kind === 'request')
     checkCaller(action, envelope.context, identity, record, registryName);
@@ -109,7 +117,12 @@ function addressOf({ path, query: schema }: Action, query: Record<string, unknow
 }
 
 /** The bytes decide, not Content-Type. They are never decompressed: what was signed is what is read. */
-function readEnvelope(action: Action, received: ReceivedRequest): Envelope {
+async function readEnvelope(
+  { largeBodies, costs }: Receiver,
+  action: Action,
+  received: ReceivedRequest,
+  owner: string,
+): Promise<Envelope> {
   const encoding = received.raw.headers['content-encoding'];
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw new ProtocolError(
@@ -117,8 +130,18 @@ function readEnvelope(action: Action, received: ReceivedRequest): Envelope {
       `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`,
     );
   }
-  received.json ??= parseJson(received.body);
-  return parseEnvelope(received.json, action, received.receivedAt);
+  const { body, receivedAt: now } = received;
+  if (largeBodies && body.length >= largeBodyBytes) {
+    const read = await largeBodies.read(body, { action, now, owner });
+    received.messageId = read.messageId;
+    costs?.spendMs(owner, read.spentMs);
+    return read.envelope();
+  }
+  const began = performance.now();
+  received.json ??= parseJson(body);
+  const envelope = parseEnvelope(received.json, action, now);
+  costs?.spendMs(owner, performance.now() - began);
+  return envelope;
 }
 
 /**

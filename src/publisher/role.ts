@@ -2,12 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import { createRateLimits } from '../http/rate-limit.ts';
 import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
-import { connectionLimits, signedLimits } from '../http/signed-limits.ts';
-import { createRateLimits, type LargeCallbacks, type SignedService } from '../http/signed-route.ts';
+import { connectionLimits, costLimits, signedLimits } from '../http/signed-limits.ts';
+import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -89,14 +91,15 @@ export async function startPublisherRole(
   });
   const relay = createCallbackRelay();
   const scanner = createMessageIdScanner(logger);
-  relay.addRoutes(files, trigger, signedService(context, relay, scanner.scan));
+  const largeBodies = createLargeBodies(logger);
+  relay.addRoutes(files, trigger, signedService(context, relay, { scan: scanner.scan, largeBodies }));
 
   const close = async () => {
     const renewed = renewal.close();
     await Promise.all([trigger.close(), files.close()]);
     hints.close();
     await thread.close();
-    await scanner.close();
+    await Promise.all([scanner.close(), largeBodies.close()]);
     await renewed;
   };
   return startOrClose(async () => {
@@ -120,7 +123,7 @@ function currentKey({ DATA_DIR, identities }: Config): SigningKey {
 function signedService(
   { config, registry, logger, now }: PublisherContext,
   { findSentRequest, isAwaited }: CallbackRelay,
-  scan: LargeCallbacks['scan'],
+  { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
   return {
@@ -133,6 +136,8 @@ function signedService(
     findSentRequest,
     largeCallbacks: { isAwaited, scan },
     rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond),
+    costs: costLimits(config),
+    largeBodies,
     limits: signedLimits(config),
     logger,
     now,

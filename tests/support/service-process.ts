@@ -36,6 +36,8 @@ export function startCatalogProcess(
     ALLOW_PRIVATE_ADDRESSES: 'true',
     RETRY_BASE_MS: '50',
     RATE_LIMIT_PER_SECOND: '0',
+    TIME_LIMIT_MS_PER_SECOND: '0',
+    BYTE_LIMIT_PER_SECOND: '0',
     // A busy machine is no reason to turn the tests away.
     OVERLOAD_EVENT_LOOP_MS: '60000',
     ...settings,

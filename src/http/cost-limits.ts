@@ -1,0 +1,34 @@
+import { charge, createRateLimit } from './rate-limit.ts';
+
+/**
+ * What the requests of an identity cost, beside their number: bytes, and milliseconds of the main thread, on which everybody is served. (Threads are
+ * shared by fair queueing: fair-turns.ts.) The cost is known only afterwards, so a request is charged when its cost is known, and the next one is
+ * refused until that is paid back. Nobody is exempt.
+ */
+export interface CostLimits {
+  /** Throws AUT_RATE_LIMITED for an identity that has used more than its share. */
+  check(identity: string): void;
+  spendMs(identity: string, ms: number): void;
+  spendBytes(identity: string, bytes: number): void;
+}
+
+export interface CostShares {
+  msPerSecond: number;
+  bytesPerSecond: number;
+}
+
+/** A bucket holds what comes back in this time. */
+const burstSeconds = 30;
+
+export function createCostLimits({ msPerSecond, bytesPerSecond }: CostShares): CostLimits {
+  const bucket = (perSecond: number) => createRateLimit({ perSecond, burst: perSecond * burstSeconds });
+  const [time, bytes] = [bucket(msPerSecond), bucket(bytesPerSecond)];
+  return {
+    check(identity) {
+      charge(time, identity, 'The requests of this caller took more than its share of time.');
+      charge(bytes, identity, 'This caller has sent more than its share of bytes.');
+    },
+    spendMs: (identity, ms) => time.spend(identity, ms, performance.now()),
+    spendBytes: (identity, count) => bytes.spend(identity, count, performance.now()),
+  };
+}

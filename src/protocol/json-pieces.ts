@@ -1,0 +1,116 @@
+import type { Json, JsonObject } from './json.ts';
+
+// A large JSON value in small pieces: a thread that has parsed one gives back texts, and who wants the value joins them a few at a time. One
+// object that is copied from thread to thread as a whole would stop the receiving one for as long as parsing it.
+
+/** Characters of a piece, about: to parse as many takes less than a millisecond. */
+const pieceLength = 32 * 1024;
+
+/**
+ * One step of putting the value together, as JSON text: [container, key, kind] opens an array or object inside a container, [container,
+ * part] adds items or members to one. Containers are numbered in the order in which they are opened; 0 holds the value as its only item.
+ */
+type Step = [container: number, key: string, kind: 'array' | 'object'] | [container: number, part: Json];
+
+export function splitJson(value: Json): string[] {
+  const large = findLarge(value);
+  const pieces: string[] = [];
+  let opened = 0;
+
+  function add(container: number, key: string, child: Json, batch: Batch): void {
+    if (typeof child === 'object' && child !== null && large.has(child)) {
+      // Members keep their order: what came before is added first.
+      flush(container, batch);
+      open(container, key, child);
+      return;
+    }
+    const text = batch.isArray ? JSON.stringify(child) : `${JSON.stringify(key)}:${JSON.stringify(child)}`;
+    batch.texts.push(text);
+    batch.length += text.length;
+    if (batch.length > pieceLength) flush(container, batch);
+  }
+
+  function open(container: number, key: string, value: Json[] | JsonObject): void {
+    const isArray = Array.isArray(value);
+    pieces.push(JSON.stringify([container, key, isArray ? 'array' : 'object'] satisfies Step));
+    opened += 1;
+    const number = opened;
+    const batch: Batch = { isArray, texts: [], length: 0 };
+    for (const [name, child] of Object.entries(value)) add(number, name, child, batch);
+    flush(number, batch);
+  }
+
+  function flush(container: number, batch: Batch): void {
+    if (batch.texts.length === 0) return;
+    const part = batch.texts.join();
+    pieces.push(`[${container},${batch.isArray ? `[${part}]` : `{${part}}`}]`);
+    [batch.texts, batch.length] = [[], 0];
+  }
+
+  const outer: Batch = { isArray: true, texts: [], length: 0 };
+  add(0, '0', value, outer);
+  flush(0, outer);
+  return pieces;
+}
+
+/** The arrays and objects that are longer than a piece. Each value is measured once, however deep it stands. */
+function findLarge(value: Json): Set<object> {
+  const large = new Set<object>();
+  const measure = (value: Json): number => {
+    if (typeof value === 'string') return value.length;
+    if (typeof value !== 'object' || value === null) return shortLength;
+    let length = 0;
+    for (const name of Object.keys(value))
+      length += name.length + shortLength + measure((value as JsonObject)[name] as Json);
+    if (length > pieceLength) large.add(value);
+    return length;
+  };
+  measure(value);
+  return large;
+}
+
+/** A number, a literal, or what stands between a member and the next. */
+const shortLength = 4;
+
+interface Batch {
+  isArray: boolean;
+  texts: string[];
+  length: number;
+}
+
+/** Puts the pieces together, one with each call of `next`; false when there are no more. */
+export function joinJson(pieces: readonly string[]): { next(): boolean; value(): Json } {
+  const outer: Json[] = [];
+  const containers: (Json[] | JsonObject)[] = [outer];
+  let at = 0;
+  return {
+    next() {
+      const text = pieces[at];
+      if (text === undefined) return false;
+      at += 1;
+      const [number, ...step] = JSON.parse(text) as Step;
+      const container = containers[number] ?? outer;
+      if (step.length === 1) {
+        addPart(container, step[0]);
+      } else {
+        const child: Json[] | JsonObject = step[1] === 'array' ? [] : {};
+        containers.push(child);
+        if (Array.isArray(container)) container.push(child);
+        else setMember(container, step[0], child);
+      }
+      return true;
+    },
+    value: () => outer[0] as Json,
+  };
+}
+
+function addPart(container: Json[] | JsonObject, part: Json): void {
+  if (Array.isArray(container)) for (const item of part as Json[]) container.push(item);
+  else for (const [name, member] of Object.entries(part as JsonObject)) setMember(container, name, member);
+}
+
+/** As JSON.parse does it: `__proto__` is a member like any other. */
+function setMember(object: JsonObject, name: string, value: Json): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,54 @@
+import { type Action, actions } from './actions.ts';
+import { findMessageId, parseEnvelope } from './envelope.ts';
+import { type ErrorCode, ProtocolError } from './errors.ts';
+import { type Json, parseJson } from './json.ts';
+import { splitJson } from './json-pieces.ts';
+import { scanMessageId } from './message-id-scan.ts';
+
+// What a thread does with a large body: it is parsed and checked there, and comes back in pieces.
+
+export interface AsideTask {
+  body: Uint8Array;
+  method: string;
+  path: string;
+  now: Date;
+}
+
+export interface AsideResult {
+  messageId?: string;
+  /** Of the envelope (json-pieces.ts), or what is wrong with it: the class of an error does not come through. */
+  outcome: { pieces: string[] } | { refused: Refusal };
+}
+
+interface Refusal {
+  code: ErrorCode;
+  message: string;
+  path?: string;
+  status: number;
+}
+
+export function readAside({ body, method, path, now }: AsideTask): AsideResult {
+  let json: Json | undefined;
+  try {
+    json = parseJson(body);
+    const { context, message } = parseEnvelope(json, actionAt(method, path), now);
+    const messageId = findMessageId(json);
+    return { messageId, outcome: { pieces: splitJson({ context, message } as unknown as Json) } };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const { code, message, path, status } = error;
+    return {
+      messageId: findMessageId(json) ?? scanMessageId(body),
+      outcome: { refused: { code, message, path, status } },
+    };
+  }
+}
+
+function actionAt(method: string, path: string): Action {
+  const action = Object.values(actions).find((each) => each.method === method && each.path === path);
+  if (action === undefined) throw new TypeError(`there is no ${method} ${path}`);
+  return action;
+}
+
+/** Where a thread finds this. */
+export const readAsideUrl = import.meta.url;
