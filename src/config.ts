@@ -1,4 +1,10 @@
-import { readBaseAddress, readNetworkId, readNodeName, readSubscription } from './setting-items.ts';
+import {
+  readBaseAddress,
+  readNameServer,
+  readNetworkId,
+  readNodeName,
+  readSubscription,
+} from './setting-items.ts';
 import {
   choice,
   decimal,
@@ -60,6 +66,11 @@ export const settings = {
   TRUSTED_PROXIES: list(
     '',
     'addresses or ranges of proxies whose X-Forwarded-For is believed, comma-separated',
+  ),
+  DNS_SERVERS: list(
+    '',
+    'name servers for all that is called, comma-separated: addresses, with a port where it is not 53, as 192.0.2.1:5353 or [2001:db8::1]:53; search domains are not used with them; empty means the name servers and search domains of the system',
+    readNameServer,
   ),
   LOG_LEVEL: choice(
     ['trace', 'debug', 'info', 'warn', 'error', 'silent'],

@@ -81,7 +81,10 @@ export async function startProcess(
     if (database) await prepare?.(database);
 
     const metrics = createMetrics();
-    const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
+    const client = createGuardedClient({
+      allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+      nameServers: config.DNS_SERVERS,
+    });
     closers.push(() => client.close());
     const freshRegistry = () =>
       createRegistryClient({

@@ -1,6 +1,7 @@
+import { isIP } from 'node:net';
 import { networkId, subscriberId, url } from './settings.ts';
 
-// The entries of settings that are JSON arrays, checked one by one (config.ts has the settings themselves).
+// The entries of settings that are lists, checked one by one (config.ts has the settings themselves).
 
 /** An entry of DISCOVERY_SUBSCRIPTIONS. */
 export interface SubscriptionSetting {
@@ -40,6 +41,15 @@ export function readNodeName(item: unknown): string {
 
 export function readBaseAddress(item: unknown): string {
   return url('').parse(textOf(item));
+}
+
+/** Of DNS_SERVERS: an address, with a port where it is not 53. */
+export function readNameServer(item: string): string {
+  const [, six, four, port = '53'] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(item) ?? [];
+  const isAddress = isIP(item) !== 0 || isIP(six ?? '') === 6 || isIP(four ?? '') === 4;
+  if (!isAddress || Number(port) < 1 || Number(port) > 65_535)
+    throw new Error('must name addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53');
+  return item;
 }
 
 function textOf(item: unknown): string {

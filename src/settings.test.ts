@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { readConfig, settings } from './config.ts';
 import { generateSeed } from './protocol/keys.ts';
@@ -86,6 +87,23 @@ describe('settings', () => {
     const config = readConfig({ HOST });
     expect(config.identities.catalog.url).toBe(url);
     expect(config.registryUrl).toBe(url.replace(':4002', ':4001/dedi'));
+  });
+
+  it.each([
+    'ns.example.org',
+    '192.0.2.1:0',
+    '192.0.2.1:65536',
+    '2001:db8::1:x',
+    '[192.0.2.1]:53',
+    '[2001:db8::1',
+  ])('refuse %s as a name server', (value) => {
+    expect(() => readConfig({ DNS_SERVERS: `192.0.2.7,${value}` })).toThrow('DNS_SERVERS');
+  });
+
+  it('take name servers with a port and without', () => {
+    const servers = ['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]', '[2001:db8::1]:53'];
+    expect(readConfig({ DNS_SERVERS: servers.join(', ') }).DNS_SERVERS).toEqual(servers);
+    expect(() => new Resolver().setServers(servers)).not.toThrow();
   });
 
   it('refuse a role that does not exist', () => {

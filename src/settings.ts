@@ -143,7 +143,11 @@ export function size(fallback: string, about: string): Kind<number> {
   };
 }
 
-export function list(fallback: string, about: string): Kind<string[]> {
+export function list(
+  fallback: string,
+  about: string,
+  readItem = (item: string): string => item,
+): Kind<string[]> {
   return {
     fallback,
     about,
@@ -151,7 +155,8 @@ export function list(fallback: string, about: string): Kind<string[]> {
       given
         .split(',')
         .map((item) => item.trim())
-        .filter((item) => item !== ''),
+        .filter((item) => item !== '')
+        .map(readItem),
   };
 }
 

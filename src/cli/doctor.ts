@@ -63,7 +63,10 @@ function parseNode(text: string): string {
 
 async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
   const config = context.config();
-  const client = createGuardedClient({ allowPrivateAddresses: allowsPrivate(config, context) });
+  const client = createGuardedClient({
+    allowPrivateAddresses: allowsPrivate(config, context),
+    nameServers: config.DNS_SERVERS,
+  });
   try {
     const diagnosis = await withRegistry(config, (registry) =>
       examineAll(name, options, { config, client, registry, context }),

@@ -60,7 +60,10 @@ export async function withPublisher<T>(
   work: (publisher: Publisher) => Promise<T>,
 ): Promise<T> {
   const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
-  const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
+  const client = createGuardedClient({
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    nameServers: config.DNS_SERVERS,
+  });
   const schemas = await openConfiguredSchemas(config, client, logger);
   try {
     return await work(await openPublisher(config, { schemas, logger }));

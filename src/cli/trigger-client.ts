@@ -33,7 +33,7 @@ export async function askTrigger(
   request: object,
   indexName?: string,
 ): Promise<TriggerAnswer | undefined> {
-  const client = createGuardedClient({ allowPrivateAddresses: true });
+  const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
   try {
     if (!(await triggerAnswers(config, client))) return undefined;
     const node = config.identities.publisher.id;

@@ -66,7 +66,10 @@ async function verify(
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
-  const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
+  const client = createGuardedClient({
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    nameServers: config.DNS_SERVERS,
+  });
   try {
     const source = await openSource(place ?? config.publisherDir, config, client);
     const report = options.key

@@ -10,6 +10,8 @@ import {
   serve,
   serveHops,
 } from '../../tests/support/guarded-calls.ts';
+import { startNameServer } from '../../tests/support/name-server.mjs';
+import { patienceMs } from '../../tests/support/patience.ts';
 
 closeAfterEach();
 
@@ -98,6 +100,17 @@ describe('the guard', () => {
       /^localhost \((127\.0\.0\.1|::1)\) is not called: its address is loopback/,
     );
     expect(connections()).toBe(0);
+  });
+
+  it('refuses a name whose name server gives only addresses that are not public', async () => {
+    const names = await startNameServer(() => ({ A: ['127.0.0.1', '10.1.2.3'], AAAA: ['::1'] }));
+    const { port, connections } = await serve((_request, response) => response.end());
+    const client = guarded({ nameServers: [names.address] });
+    const patient = { ...limits, timeoutMs: patienceMs };
+    expect(await kindOf(client.request(`https://inside.test:${port}/`, patient))).toBe('address-refused');
+    expect(names.questions).toContain('A inside.test');
+    expect(connections()).toBe(0);
+    await names.stop();
   });
 
   it('resolves once, so that a name cannot change between the check and the connection', async () => {

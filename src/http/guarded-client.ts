@@ -5,6 +5,7 @@ import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
 import { inflate } from './inflate.ts';
+import { createNameLookup } from './name-lookup.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
 
@@ -59,7 +60,9 @@ export interface StreamedAnswer {
 export interface GuardedClientOptions {
   /** Lets messages, records and files name private addresses and plain HTTP (development). */
   allowPrivateAddresses: boolean;
-  /** Resolves names; the system's resolver unless given. */
+  /** Addresses of name servers (DNS_SERVERS); those of the system unless given. */
+  nameServers?: readonly string[];
+  /** Resolves names in another way. */
   lookup?: LookupFunction;
 }
 
@@ -67,7 +70,11 @@ const defaultMaxRedirects = 3;
 const connectionsPerOrigin = 64;
 const keepAliveMs = 10_000;
 
-export function createGuardedClient({ allowPrivateAddresses, lookup }: GuardedClientOptions): GuardedClient {
+export function createGuardedClient({
+  allowPrivateAddresses,
+  nameServers,
+  lookup = createNameLookup({ servers: nameServers }),
+}: GuardedClientOptions): GuardedClient {
   // Two pools: a connection that was opened without the check can never serve a call that needs it.
   const open = new Agent({ ...agentOptions, connect: openConnector(lookup) });
   const guarded = new Agent({ ...agentOptions, connect: guardedConnector(lookup) });

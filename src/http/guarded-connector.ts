@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
@@ -11,7 +10,7 @@ const connectTimeoutMs = 10_000;
  * resolution whose result the socket connects to, so that a name cannot resolve to something else between the check and the
  * connection; and once more on the socket itself. A pool on this connector therefore never holds an unchecked connection.
  */
-export function guardedConnector(resolve: LookupFunction = systemLookup): buildConnector.connector {
+export function guardedConnector(resolve: LookupFunction): buildConnector.connector {
   const connect = buildConnector({ lookup: publicOnly(resolve), timeout: connectTimeoutMs });
   return (options, callback) => {
     const literal = literalAddress(options.hostname);
@@ -30,7 +29,7 @@ export function guardedConnector(resolve: LookupFunction = systemLookup): buildC
 }
 
 /** The connector for addresses that the operator configured or allowed. */
-export function openConnector(resolve: LookupFunction = systemLookup): buildConnector.connector {
+export function openConnector(resolve: LookupFunction): buildConnector.connector {
   return buildConnector({ lookup: resolve, timeout: connectTimeoutMs });
 }
 

@@ -143,8 +143,12 @@ async function openHere(config: Config): Promise<Publisher> {
 let here: Promise<PublisherFurniture> | undefined;
 
 async function furnish(config: Config): Promise<PublisherFurniture> {
-  const { LOG_LEVEL: level, LOG_FORMAT: format, ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses } = config;
+  const { LOG_LEVEL: level, LOG_FORMAT: format } = config;
   const logger = createLogger({ level, format }).child({ role: 'publisher' });
-  const schemas = await openConfiguredSchemas(config, createGuardedClient({ allowPrivateAddresses }), logger);
+  const client = createGuardedClient({
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    nameServers: config.DNS_SERVERS,
+  });
+  const schemas = await openConfiguredSchemas(config, client, logger);
   return { schemas, logger, memory: createContentMemory() };
 }

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, LookupFunction, Server as TcpServer } from 'node:net';
+import type { AddressInfo, Server as TcpServer } from 'node:net';
 import { afterEach } from 'vitest';
 import { FetchFailure, type FetchFailureKind } from '../../src/http/fetch-failure.ts';
 import {
   createGuardedClient,
   type GuardedClient,
+  type GuardedClientOptions,
   type RequestOptions,
 } from '../../src/http/guarded-client.ts';
 
@@ -19,11 +20,13 @@ export function closeAfterEach(): void {
   });
 }
 
-export function open(options: { lookup?: LookupFunction } = {}): GuardedClient {
+type ClientOptions = Omit<GuardedClientOptions, 'allowPrivateAddresses'>;
+
+export function open(options: ClientOptions = {}): GuardedClient {
   return keep(createGuardedClient({ allowPrivateAddresses: true, ...options }));
 }
 
-export function guarded(options: { lookup?: LookupFunction } = {}): GuardedClient {
+export function guarded(options: ClientOptions = {}): GuardedClient {
   return keep(createGuardedClient({ allowPrivateAddresses: false, ...options }));
 }
 

@@ -68,7 +68,7 @@ export async function startNetwork(
     ...options.settings,
   });
   const actors: Actor[] = [];
-  const client = createGuardedClient({ allowPrivateAddresses: true });
+  const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
   const registry = createRegistryClient({
     url: config.registryUrl,
     registryName: config.REGISTRY_NAME,

@@ -1,0 +1,191 @@
+import { type LookupAddress, promises } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../error-code.ts';
+import { createTurns, type TurnsOptions } from '../fair-turns.ts';
+import { Recent } from '../recent.ts';
+import { openSystemNames, type SystemNames } from './system-names.ts';
+
+// Finds the addresses of names. The system's own way (getaddrinfo) holds one of the four threads of the process until the name server answers,
+// which a zone can keep from happening: a few calls to such a name hold up every call to anybody. Here one slow zone delays only itself:
+//
+//   hosts file, localhost → cache (failures, too) → the same question under way → a turn of the zone → name servers
+//
+// Names are asked for as the system would: in the hosts file, then in DNS with the search domains of resolv.conf. What else a system may know
+// (mDNS, NetBIOS) is not asked.
+
+export interface NameLookupOptions {
+  /** Addresses of name servers, with a port where it is not 53. Given, they take names as they are, without search domains. */
+  servers?: readonly string[];
+  system?: SystemNames;
+  limits?: Partial<NameLookupLimits>;
+}
+
+export interface NameLookupLimits {
+  /** For one lookup, the wait for its turn included. */
+  deadlineMs: number;
+  /** Lookups under way, given out per zone (see fair-turns.ts). Each asks twice; common forwarders take no more than 100 or 150 questions at once. */
+  turns: TurnsOptions;
+  /** However long the zone says. */
+  maxKeptMs: number;
+  /** That there is no such name, or that no name server answered. */
+  failureKeptMs: number;
+  maxEntries: number;
+}
+
+const usualLimits: NameLookupLimits = {
+  deadlineMs: 5_000,
+  turns: { size: 32, maxWaiting: 1_000 },
+  maxKeptMs: 60_000,
+  failureKeptMs: 10_000,
+  maxEntries: 10_000,
+};
+/** A server is asked twice within the deadline; the second wait is twice as long. */
+const attempts = { timeout: 1_500, tries: 2 };
+/** How long IPv6 addresses are waited for once there are IPv4 ones. */
+const otherFamilyMs = 100;
+/** A zone may list thousands; nobody tries more of them than these. */
+const maxAddressesPerFamily = 8;
+
+/** Answers as `dns.lookup` does, to be used where sockets are opened. */
+export function createNameLookup(options: NameLookupOptions = {}): LookupFunction {
+  const limits = { ...usualLimits, ...options.limits };
+  const { servers = [], system = openSystemNames() } = options;
+  const kept = new Recent<string, { answer: Answer; untilMs: number }>(limits.maxEntries);
+  const underWay = new Map<string, Promise<Answer>>();
+  const turns = createTurns(limits.turns);
+
+  async function find(name: string): Promise<Answer> {
+    const known = findHere(name, system) ?? findKept(name) ?? underWay.get(name);
+    if (known) return known;
+    const asking = askInTurn(name).finally(() => underWay.delete(name));
+    underWay.set(name, asking);
+    return asking;
+  }
+
+  function findKept(name: string): Answer | undefined {
+    const entry = kept.find(name);
+    return entry && entry.untilMs > performance.now() ? entry.answer : undefined;
+  }
+
+  async function askInTurn(name: string): Promise<Answer> {
+    const endMs = performance.now() + limits.deadlineMs;
+    const turn = await turns.take(zoneOf(name), limits.deadlineMs).catch(() => undefined);
+    if (!turn) return { code: 'EAI_AGAIN' };
+    const leftMs = endMs - performance.now();
+    const answer = await ask(name, leftMs).finally(() => turn.end());
+    // A name that spent its time waiting for others of its zone may well be found the next time.
+    if ('code' in answer && answer.code === 'EAI_AGAIN' && leftMs < limits.deadlineMs / 2) return answer;
+    const ms = 'code' in answer ? limits.failureKeptMs : Math.min(answer.ttlMs, limits.maxKeptMs);
+    if (ms > 0) kept.keep(name, { answer, untilMs: performance.now() + ms });
+    return answer;
+  }
+
+  /** A resolver of its own per lookup reads the settings of the system as they are now, and can be stopped at the deadline. It takes no thread. */
+  async function ask(name: string, withinMs: number): Promise<Answer> {
+    const resolver = new promises.Resolver(attempts);
+    if (servers.length > 0) resolver.setServers(servers);
+    const late = new AbortController();
+    late.signal.addEventListener('abort', () => resolver.cancel());
+    const timer = setTimeout(() => late.abort(), withinMs);
+    const spellings = servers.length > 0 ? [name.replace(/\.$/, '')] : system.spellOut(name);
+    return await askUntilFound(resolver, spellings, late.signal).finally(() => {
+      clearTimeout(timer);
+      late.abort(); // ends a question for IPv6 that nobody waits for any more
+    });
+  }
+
+  return (hostname, { all, family }, callback) => {
+    const give = (answer: Answer) => {
+      const found = 'code' in answer ? [] : ofFamily(answer.addresses, family);
+      const [first] = found;
+      if (first === undefined)
+        callback(lookupError(hostname, 'code' in answer ? answer.code : 'ENOTFOUND'), []);
+      else if (all) callback(null, found);
+      else callback(null, first.address, first.family);
+    };
+    find(hostname.toLowerCase()).then(give, (error) => callback(error, []));
+  };
+}
+
+/** What is known of a name. Failures are answers: they are shared and kept like others. */
+type Answer = { addresses: LookupAddress[]; ttlMs: number } | { code: LookupCode };
+type LookupCode = 'ENOTFOUND' | 'EAI_AGAIN';
+
+function findHere(asked: string, { findInHosts }: SystemNames): Answer | undefined {
+  const name = asked.replace(/\.$/, '');
+  const written = isIP(name) === 0 ? findInHosts(name) : [name];
+  if (written) return { addresses: toAddresses(written), ttlMs: 0 };
+  // RFC 6761, 6.3: these never leave the machine.
+  if (name === 'localhost' || name.endsWith('.localhost'))
+    return { addresses: toAddresses(['127.0.0.1', '::1']), ttlMs: 0 };
+  return undefined;
+}
+
+function toAddresses(texts: readonly string[]): LookupAddress[] {
+  return texts.map((address) => ({ address, family: isIP(address) }));
+}
+
+/**
+ * Roughly what somebody can register: two labels, or three below the likes of co.in. Names of one zone are answered by the same servers, so that
+ * they share its turns, however many names somebody makes up in it.
+ */
+function zoneOf(name: string): string {
+  const labels = name.replace(/\.$/, '').split('.');
+  const suffix = labels.slice(-2).join('.');
+  return labels.slice(publicSuffix.test(suffix) ? -3 : -2).join('.');
+}
+
+const publicSuffix =
+  /^(ac|co|com|edu|firm|gen|go|gob|gov|gouv|ind|info|me|ne|net|nic|nom|or|org|res)\.[a-z]{2}$/;
+
+async function askUntilFound(
+  resolver: promises.Resolver,
+  spellings: readonly string[],
+  late: AbortSignal,
+): Promise<Answer> {
+  let code: LookupCode = 'ENOTFOUND';
+  for (const spelling of spellings) {
+    const answer = await askServers(resolver, spelling);
+    if ('addresses' in answer) return answer;
+    if (answer.code === 'EAI_AGAIN') code = answer.code;
+    if (late.aborted) break;
+  }
+  return { code };
+}
+
+/** Both families at once; IPv6 is not waited for long where there is IPv4. */
+async function askServers(resolver: promises.Resolver, name: string): Promise<Answer> {
+  const asking6 = readRecords(resolver.resolve6(name, { ttl: true }));
+  const four = await readRecords(resolver.resolve4(name, { ttl: true }));
+  const hasFour = typeof four !== 'string' && four.length > 0;
+  const six = hasFour ? await Promise.race([asking6, delay(otherFamilyMs, [])]) : await asking6;
+  const records = [four, six].flatMap((answer) => (answer === 'failed' ? [] : answer));
+  if (records.length === 0) return { code: [four, six].includes('failed') ? 'EAI_AGAIN' : 'ENOTFOUND' };
+  return {
+    addresses: toAddresses(records.map(({ address }) => address)),
+    ttlMs: Math.min(...records.map(({ ttl }) => ttl)) * 1000,
+  };
+}
+
+type FamilyAnswer = { address: string; ttl: number }[] | 'failed';
+
+async function readRecords(asking: Promise<{ address: string; ttl: number }[]>): Promise<FamilyAnswer> {
+  try {
+    return (await asking).slice(0, maxAddressesPerFamily);
+  } catch (error) {
+    // There is no such name, or it has no address of the family.
+    return hasCode(error, 'ENOTFOUND', 'ENODATA', 'EBADNAME') ? [] : 'failed';
+  }
+}
+
+function ofFamily(addresses: readonly LookupAddress[], family: unknown): LookupAddress[] {
+  const wanted = family === 'IPv4' ? 4 : family === 'IPv6' ? 6 : family;
+  return addresses.filter((one) => (wanted !== 4 && wanted !== 6) || one.family === wanted);
+}
+
+/** As the system's resolver would say it. */
+function lookupError(hostname: string, code: LookupCode): NodeJS.ErrnoException {
+  const error = new Error(`getaddrinfo ${code} ${hostname}`);
+  return Object.assign(error, { code, hostname, syscall: 'getaddrinfo' });
+}
