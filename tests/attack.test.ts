@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 // The short form of `npm run test:attack`: a few attacks, a few seconds each, and no bounds on time. See tests/attack/run.mjs.
 
-const attacks = ['made-up-record-ids', 'stalled-bodies-forged'];
+const attacks = ['made-up-record-ids', 'stalled-bodies-forged', 'slow-names'];
 
 describe('while one attacker does its worst', () => {
   let directory: string;
@@ -17,7 +17,7 @@ describe('while one attacker does its worst', () => {
   });
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('an honest client is refused nothing: by made-up keys of its own name, nor by bodies under its name that never end', async () => {
+  it('an honest client is refused nothing: by made-up keys of its own name, by bodies under its name that never end, nor by a receiver whose name is never resolved', async () => {
     const file = join(directory, 'rows.json');
     const run = promisify(execFile)(
       process.execPath,

@@ -15,12 +15,15 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../../dist/protoc
 import { openDatabase } from '../../dist/storage/database.js';
 import { startEmbeddedPostgres } from '../../dist/storage/embedded-postgres.js';
 import { registerParticipant } from '../../dist/storage/participants.js';
+import { startNameServer } from '../support/name-server.mjs';
 import { startHonestClient } from './honest-client.mjs';
 import { startProxy } from './proxy.mjs';
 
 export const registryName = 'subscribers.beckn.one';
 const network = 'nfh.global/beckn-nodes';
 const attackerHost = '127.0.0.66';
+/** Names below it are never answered; all others are this machine, and are asked for again after a second. */
+const slowZone = '.slow.test';
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const readyMs = 120_000;
 
@@ -49,7 +52,11 @@ export async function prepareScenes({ inOne = false } = {}) {
     await registerAll(template.url, people);
     const honest = await startHonestClient(people);
     closers.push(() => honest.close());
-    const home = { dataDir, people, honest };
+    const names = await startNameServer((name) =>
+      name.endsWith(slowZone) ? 'silent' : { A: ['127.0.0.1'], ttlSeconds: 1 },
+    );
+    closers.push(() => names.stop());
+    const home = { dataDir, people, honest, names };
     const first = await openScene(home, template, { settings: patientSettings });
     closers.push(first.close);
     await honest.publishMarket(first);
@@ -71,7 +78,7 @@ export async function prepareScenes({ inOne = false } = {}) {
   }
 }
 
-async function openScene({ dataDir, people, honest }, database, options) {
+async function openScene({ dataDir, people, honest, names }, database, options) {
   const { settings = {}, behindProxy = false, twinPort } = options;
   const closers = database.isTemplate ? [] : [database.drop];
   const close = async () => {
@@ -83,7 +90,8 @@ async function openScene({ dataDir, people, honest }, database, options) {
     roles[role] = await startRole(role, {
       DATABASE_URL: database.url,
       DATA_DIR: dataDir,
-      REGISTRY_URL: `${registry.url}/dedi`,
+      DNS_SERVERS: names.address,
+      REGISTRY_URL: `http://registry.attack.test:${portOf(registry.url)}/dedi`,
       ALLOW_PRIVATE_ADDRESSES: 'true',
       ...(behindProxy && { TRUSTED_PROXIES: '127.0.0.77' }),
       ...own,
@@ -131,10 +139,11 @@ function nameParticipants([registry, catalog, discovery, shopper, roaster, mallo
     registry: { url: `http://127.0.0.1:${registry}` },
     catalog: participant('catalog', catalog),
     discovery: participant('discovery', discovery),
-    shopper: participant('shopper', shopper),
-    roaster: participant('roaster', roaster),
+    shopper: participant('shopper', shopper, 'shopper.attack.test'),
+    roaster: participant('roaster', roaster, 'roaster.attack.test'),
     mallory: participant('mallory', mallory, attackerHost),
     eve: participant('eve', eve, attackerHost),
+    sloth: participant('sloth', eve, `receiver${slowZone}`),
   };
 }
 
