@@ -96,7 +96,11 @@ export const settings = {
     false,
     'let "signpost serve" run on the embedded PostgreSQL, a beta build for trying things out',
   ),
-  DATABASE_CONNECTIONS: integer(20, 'most connections to the database, per process', { min: 2, max: 500 }),
+  DATABASE_CONNECTIONS: integer(
+    20,
+    'most connections to the database, per process; large publishes are processed over a few more',
+    { min: 2, max: 500 },
+  ),
   DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
 
   CATALOG_ID: subscriberId(

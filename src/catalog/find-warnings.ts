@@ -13,7 +13,7 @@ import type { CatalogRow } from '../storage/catalogs.ts';
 import type { Transaction } from '../storage/database.ts';
 import type { OpenSubmission } from '../storage/submissions.ts';
 import { findSubscribedNetworks } from '../storage/subscriptions.ts';
-import type { CatalogContext } from './context.ts';
+import type { ApplyingContext } from './apply-submission.ts';
 
 interface WarningsOf {
   submission: Pick<OpenSubmission, 'publisher' | 'networkMemberships'>;
@@ -27,7 +27,7 @@ interface WarningsOf {
 /** What the publisher of a catalog should know although it is no error; storage is asked only about what the message leaves open. */
 export async function findWarnings(
   tx: Transaction,
-  { config, schemas }: CatalogContext,
+  { config, schemas }: Pick<ApplyingContext, 'config' | 'schemas'>,
   { submission, part, parts, stored }: WarningsOf,
 ): Promise<PublishWarning[]> {
   const strange = strangeNetworks(part, {

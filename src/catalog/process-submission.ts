@@ -1,210 +1,70 @@
-import { actions } from '../protocol/actions.ts';
-import { callbackContext, type ProviderContext } from '../protocol/context.ts';
-import type { PublishMessage } from '../protocol/publish-messages.ts';
-import { processCatalog } from '../rules/publish.ts';
-import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
-import { queueCallback } from '../storage/callbacks.ts';
-import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
-import type { Database, Transaction } from '../storage/database.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
-import {
-  AlreadyApplied,
-  type DueLane,
-  findOpenSubmission,
-  finishSubmission,
-  lanesChannel,
-  laneTable,
-  type OpenSubmission,
-  readResults,
-  readSubmissionBody,
-  recordResult,
-} from '../storage/submissions.ts';
+import { largeBodyBytes } from '../http/large-bodies.ts';
+import { type Claim, type Place, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { type DueLane, findOpenSubmission, lanesChannel, laneTable } from '../storage/submissions.ts';
+import { type Aside, createAside } from './apply-aside.ts';
+import { applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
-import { findWarnings } from './find-warnings.ts';
-import type { FreshMessage, FreshMessages } from './fresh-messages.ts';
-import { loadKnown } from './load-known.ts';
-import { writeCatalog } from './write-catalog.ts';
+import type { FreshMessages } from './fresh-messages.ts';
 
-// What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
-// result, catalog/on_publish is on its way. A publisher's submissions are worked on in the order of their acceptance, and a run that was cut
-// short goes on where it stopped.
+// Accepted publishes are processed publisher by publisher: what one has submitted, in the order of acceptance, for a turn (apply-submission.ts);
+// large ones in a thread of their own (apply-aside.ts).
 
 /** Publishers whose submissions are worked on at the same time, per process. */
 const lanesAtOnce = 4;
+/** How many more may wait for a thread, or for what it does. */
+const lanesAside = 32;
 /** A publisher that submits without end, or many catalogs at once, lets the others have their turn after this. */
 const turnMs = 1_000;
-/** After so many a catalog that fails for a reason of its own is rejected. */
-const maxAttempts = 5;
 
 export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessages): WorkLoop {
-  return startWorkLoop<DueLane>({
+  const aside = createAside(context);
+  const loop = startWorkLoop<DueLane>({
     database: context.database,
     table: laneTable,
     channel: lanesChannel,
     concurrency: lanesAtOnce,
+    aside: lanesAside,
     logger: context.logger,
-    handle: (claim, signal) => drainLane(context, fresh, claim, signal),
+    handle: (claim, signal, place) => drainLane(context, { fresh, aside, place }, claim, signal),
   });
+  return {
+    async close() {
+      await loop.close();
+      await aside.close();
+    },
+  };
+}
+
+interface Means {
+  fresh: FreshMessages;
+  aside: Aside;
+  place: Place;
 }
 
 async function drainLane(
   context: CatalogContext,
-  fresh: FreshMessages,
+  { fresh, aside, place }: Means,
   claim: Claim<DueLane>,
   signal: AbortSignal,
 ): Promise<void> {
   const { database } = context;
-  const turnEnds = performance.now() + turnMs;
+  const { attempts } = claim;
+  const endsAt = performance.now() + turnMs;
   let isEmpty = false;
-  while (!isEmpty && performance.now() < turnEnds) {
+  while (!isEmpty && performance.now() < endsAt) {
     signal.throwIfAborted();
     const submission = await findOpenSubmission(database, claim.row.publisher);
     if (submission === undefined) isEmpty = true;
-    else {
+    else if (submission.bytes >= largeBodyBytes) {
+      place.stepAside();
+      await aside.apply(submission, { attempts, turnMs });
+    } else {
       const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));
-      const turn = { signal, attempts: claim.attempts, endsAt: turnEnds };
-      if (accepted && !(await processSubmission(context, submission, accepted.message, turn)))
+      const turn = { signal, attempts, endsAt };
+      if (accepted && !(await applySubmission(context, submission, accepted.message, turn)))
         fresh.keep(submission.id, accepted);
     }
   }
   // A submission that was accepted meanwhile has made the lane due again, and it stays so.
   await settle(database, laneTable, claim, { dueInMs: isEmpty ? null : 0, set: { attempts: 0 } });
-}
-
-/** Undefined when another process, which had lost its lease, has finished it meanwhile. */
-async function readMessage(database: Database, submissionId: number): Promise<FreshMessage | undefined> {
-  const body = await readSubmissionBody(database, submissionId);
-  return body && { message: JSON.parse(body.toString('utf8')).message, bytes: body.length };
-}
-
-interface Turn {
-  signal: AbortSignal;
-  /** How often the lane was claimed without getting anywhere. */
-  attempts: number;
-  /** On the clock of performance.now(). */
-  endsAt: number;
-}
-
-/** Tells whether it is done; otherwise the turn has ended, and what is left of it is the first thing in the next one. */
-async function processSubmission(
-  context: CatalogContext,
-  submission: OpenSubmission,
-  message: PublishMessage,
-  { signal, attempts, endsAt }: Turn,
-): Promise<boolean> {
-  const { database, config } = context;
-  const requestContext: ProviderContext = JSON.parse(submission.context);
-  const publisher: Publisher = {
-    identity: submission.publisher,
-    recordSubscriberId: submission.recordSubscriberId,
-    registryName: config.REGISTRY_NAME,
-    bppId: requestContext.bppId,
-    bppUri: requestContext.bppUri,
-  };
-  const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
-  const open = parts.filter(({ position }) => !submission.done.includes(position));
-  for (const part of open) {
-    signal.throwIfAborted();
-    // At least one catalog a turn, or a short turn would never get anywhere.
-    if (part !== open[0] && performance.now() >= endsAt) return false;
-    const isLast = part === open.at(-1);
-    const apply = (work: (tx: Transaction) => Promise<void>) =>
-      database
-        .transaction(async (tx) => {
-          await work(tx);
-          if (isLast) await finish(tx, context, submission, requestContext);
-        })
-        .catch((error) => {
-          if (!(error instanceof AlreadyApplied)) throw error;
-        });
-    await apply((tx) => applyCatalog(tx, context, { submission, part, parts, publisher })).catch((error) => {
-      if (attempts < maxAttempts || error instanceof DatabaseUnavailable || isTransient(error)) throw error;
-      context.logger.error(
-        { err: error, catalogId: part.catalog.id },
-        'a catalog cannot be processed; it is rejected',
-      );
-      return apply((tx) => giveUp(tx, submission.id, part));
-    });
-  }
-  return true;
-}
-
-/** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */
-async function giveUp(
-  tx: Transaction,
-  submissionId: number,
-  { catalog, position }: Submission,
-): Promise<void> {
-  const error = { code: 'NET_INTERNAL_ERROR', message: 'The catalog could not be processed.' };
-  const result = JSON.stringify({ catalogId: catalog.id, status: 'REJECTED', errors: [error] });
-  await recordResult(tx, submissionId, { position, catalogId: catalog.id, result });
-}
-
-interface OpenCatalog {
-  submission: OpenSubmission;
-  part: Submission;
-  /** All catalogs of the message. */
-  parts: readonly Submission[];
-  publisher: Publisher;
-}
-
-async function applyCatalog(
-  tx: Transaction,
-  context: CatalogContext,
-  { submission, part, parts, publisher }: OpenCatalog,
-): Promise<void> {
-  const { stored, known } = await loadKnown(tx, part);
-  const { result, change } = processCatalog(part, publisher, known, context.schemas.checker());
-  // Before it is written: afterwards a FULL would hide what it removes.
-  const warnings = await findWarnings(tx, context, { submission, part, parts, stored });
-  if (change !== undefined) {
-    const isTakenOver = stored !== undefined && stored.owner === null;
-    await writeCatalog(tx, {
-      stored,
-      change,
-      publisher: publisher.identity,
-      submissionId: submission.id,
-      now: context.now(),
-      isTakenOver,
-    });
-  }
-  await recordResult(tx, submission.id, {
-    position: part.position,
-    catalogId: part.catalog.id,
-    result: JSON.stringify(result),
-    warnings: warnings.length > 0 ? JSON.stringify(warnings) : undefined,
-  });
-}
-
-/** One callback per request, after all its catalogs (catalog spec: POST /catalog/on_publish). */
-async function finish(
-  tx: Transaction,
-  { config, now }: CatalogContext,
-  submission: OpenSubmission,
-  requestContext: ProviderContext,
-): Promise<void> {
-  const at = now();
-  const results = (await readResults(tx, submission.id)).map(({ result, warnings }) =>
-    config.PUBLISH_WARNINGS && warnings !== null ? withWarnings(result, warnings) : result,
-  );
-  const context = callbackContext(actions.onPublish.name, requestContext, {
-    now: at,
-    requestDigest: submission.digest,
-  });
-  await finishSubmission(tx, submission.id, at);
-  await queueCallback(tx, {
-    role: 'catalog',
-    action: actions.onPublish.name,
-    messageId: submission.messageId,
-    destination: submission.callbackUrl,
-    body: Buffer.from(`{"context":${JSON.stringify(context)},"message":{"results":[${results.join(',')}]}}`),
-    requestSignature: submission.requestSignature,
-    requestId: submission.requestId,
-    giveUpAfterMs: config.RETRY_HOURS * 3_600_000,
-  });
-}
-
-/** Peers' schemas of on_publish are closed: nobody gets warnings who was not meant to. */
-function withWarnings(result: string, warnings: string): string {
-  return JSON.stringify({ ...JSON.parse(result), warnings: JSON.parse(warnings) });
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
+import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
@@ -104,7 +105,8 @@ async function accept(
     };
     const submissionId = await insertSubmission(tx, submission, backlog.share());
     if (submissionId === undefined) throw backlog.refuse(publisher);
-    fresh.keep(submissionId, { message, bytes: body.length });
+    // A large one is read again by the thread that applies it.
+    if (body.length < largeBodyBytes) fresh.keep(submissionId, { message, bytes: body.length });
   });
   return answer;
 }

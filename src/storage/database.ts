@@ -67,6 +67,8 @@ export interface TransactionOptions {
 }
 
 export interface Database extends Queryable {
+  /** Its address, with its secrets: for threads, which need connections of their own. */
+  readonly url: string;
   /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
@@ -126,6 +128,7 @@ export async function openDatabase(
   };
 
   return {
+    url,
     query(text, values, options) {
       const end = performance.now() + (options?.timeoutMs ?? 0);
       return watched(

@@ -20,13 +20,15 @@ export interface NewSubmission {
   body: Buffer;
   digest: string;
   requestSignature: string;
-  requestId: number;
+  requestId?: number;
   callbackUrl: string;
 }
 
 /** Without its body, which may be large and is asked for separately. */
 export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   id: number;
+  /** Of its body. */
+  bytes: number;
   /** Catalogs of it that have a result already, by their position in the message. */
   done: number[];
 }
@@ -106,7 +108,7 @@ export async function findOpenSubmission(
   const { rows } = await queryable.query<OpenSubmission>(
     `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
        network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
-       array(select position from catalog.submission_result where submission_id = submission.id) as done
+       octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done
      from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
     [publisher],
   );

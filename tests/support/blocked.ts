@@ -2,35 +2,47 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { takeTime } from './time.ts';
 
-// How long the event loop of this process was blocked at most while something was going on. What counts is the processor time of the main
-// thread between two rounds of the loop: a machine that is busy with others delays the loop too, and says nothing about us.
+// What something costs the main thread of this process, in its processor time: a machine that is busy with others delays everything, and that says
+// nothing about us.
 
 const everyMs = 5;
 
-export async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
-  const monitor = monitorEventLoopDelay({ resolution: everyMs });
-  let longestNs = 0;
-  let before = computedNs();
+export interface MainThreadCost {
+  /** The most between two rounds of the event loop: how long it was blocked. */
+  longestMs: number;
+  allMs: number;
+}
+
+export async function mainThreadCost(work: () => Promise<unknown>): Promise<MainThreadCost> {
+  const began = computedNs();
+  if (Number.isNaN(began)) return delayOf(work);
+  let [before, longestNs] = [began, 0];
   const sample = () => {
     const now = computedNs();
     longestNs = Math.max(longestNs, now - before);
     before = now;
   };
   const timer = setInterval(sample, everyMs);
-  monitor.enable();
   try {
-    // The monitor measures from one of its ticks to the next: one before the work, and one after it.
-    await takeTime(everyMs * 4);
     await work();
-    sample();
-    await takeTime(everyMs * 4);
   } finally {
     clearInterval(timer);
-    monitor.disable();
   }
-  const delayedMs = Math.max(0, monitor.max / 1e6 - everyMs);
-  // Where the system does not tell what a thread has computed, the delay has to do.
-  return Math.round(Number.isFinite(before) ? Math.min(longestNs / 1e6, delayedMs) : delayedMs);
+  sample();
+  return { longestMs: longestNs / 1e6, allMs: (before - began) / 1e6 };
+}
+
+/** Where the system does not tell what a thread has computed, the delay of its event loop has to do. */
+async function delayOf(work: () => Promise<unknown>): Promise<MainThreadCost> {
+  const monitor = monitorEventLoopDelay({ resolution: everyMs });
+  monitor.enable();
+  // The monitor measures from one of its ticks to the next: one before the work, and one after it.
+  await takeTime(everyMs * 4);
+  await work();
+  await takeTime(everyMs * 4);
+  monitor.disable();
+  const longestMs = Math.max(0, monitor.max / 1e6 - everyMs);
+  return { longestMs, allMs: longestMs };
 }
 
 /** By the main thread, since it was started. */

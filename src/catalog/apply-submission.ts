@@ -1,0 +1,178 @@
+import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
+import { actions } from '../protocol/actions.ts';
+import { callbackContext, type ProviderContext } from '../protocol/context.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
+import { processCatalog } from '../rules/publish.ts';
+import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
+import type { SchemaStore } from '../schemas/schema-store.ts';
+import { queueCallback } from '../storage/callbacks.ts';
+import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import {
+  AlreadyApplied,
+  finishSubmission,
+  type OpenSubmission,
+  readResults,
+  readSubmissionBody,
+  recordResult,
+} from '../storage/submissions.ts';
+import { findWarnings } from './find-warnings.ts';
+import { loadKnown } from './load-known.ts';
+import { writeCatalog } from './write-catalog.ts';
+
+// What an accepted publish does: its catalogs one after the other, each in a transaction of its own that also writes its result; with the last
+// result, catalog/on_publish is on its way. A run that was cut short goes on where it stopped.
+
+/** After so many a catalog that fails for a reason of its own is rejected. */
+const maxAttempts = 5;
+
+/** What this works with, in the process or in a thread of it (apply-aside.ts). */
+export interface ApplyingContext {
+  config: Pick<Config, 'REGISTRY_NAME' | 'DEFAULT_NETWORK_ID' | 'RETRY_HOURS' | 'PUBLISH_WARNINGS'>;
+  database: Database;
+  schemas: Pick<SchemaStore, 'checker'>;
+  logger: Logger;
+  now(): Date;
+}
+
+export interface Turn {
+  signal: AbortSignal;
+  /** How often the lane was claimed without getting anywhere. */
+  attempts: number;
+  /** On the clock of performance.now(). */
+  endsAt: number;
+}
+
+/** Tells whether it is done; otherwise the turn has ended, and what is left of it is the first thing in the next one. */
+export async function applySubmission(
+  context: ApplyingContext,
+  submission: OpenSubmission,
+  message: PublishMessage,
+  { signal, attempts, endsAt }: Turn,
+): Promise<boolean> {
+  const { database, config } = context;
+  const requestContext: ProviderContext = JSON.parse(submission.context);
+  const publisher: Publisher = {
+    identity: submission.publisher,
+    recordSubscriberId: submission.recordSubscriberId,
+    registryName: config.REGISTRY_NAME,
+    bppId: requestContext.bppId,
+    bppUri: requestContext.bppUri,
+  };
+  const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
+  const open = parts.filter(({ position }) => !submission.done.includes(position));
+  for (const part of open) {
+    signal.throwIfAborted();
+    // At least one catalog a turn, or a short turn would never get anywhere.
+    if (part !== open[0] && performance.now() >= endsAt) return false;
+    const isLast = part === open.at(-1);
+    const apply = (work: (tx: Transaction) => Promise<void>) =>
+      database
+        .transaction(async (tx) => {
+          await work(tx);
+          if (isLast) await finish(tx, context, submission, requestContext);
+        })
+        .catch((error) => {
+          if (!(error instanceof AlreadyApplied)) throw error;
+        });
+    await apply((tx) => applyCatalog(tx, context, { submission, part, parts, publisher })).catch((error) => {
+      if (attempts < maxAttempts || error instanceof DatabaseUnavailable || isTransient(error)) throw error;
+      context.logger.error(
+        { err: error, catalogId: part.catalog.id },
+        'a catalog cannot be processed; it is rejected',
+      );
+      return apply((tx) => giveUp(tx, submission.id, part));
+    });
+  }
+  return true;
+}
+
+/** What fails again and again, whatever the reason, must not hold up for ever what its publisher sent after it. */
+async function giveUp(
+  tx: Transaction,
+  submissionId: number,
+  { catalog, position }: Submission,
+): Promise<void> {
+  const error = { code: 'NET_INTERNAL_ERROR', message: 'The catalog could not be processed.' };
+  const result = JSON.stringify({ catalogId: catalog.id, status: 'REJECTED', errors: [error] });
+  await recordResult(tx, submissionId, { position, catalogId: catalog.id, result });
+}
+
+interface OpenCatalog {
+  submission: OpenSubmission;
+  part: Submission;
+  /** All catalogs of the message. */
+  parts: readonly Submission[];
+  publisher: Publisher;
+}
+
+async function applyCatalog(
+  tx: Transaction,
+  context: ApplyingContext,
+  { submission, part, parts, publisher }: OpenCatalog,
+): Promise<void> {
+  const { stored, known } = await loadKnown(tx, part);
+  const { result, change } = processCatalog(part, publisher, known, context.schemas.checker());
+  // Before it is written: afterwards a FULL would hide what it removes.
+  const warnings = await findWarnings(tx, context, { submission, part, parts, stored });
+  if (change !== undefined) {
+    const isTakenOver = stored !== undefined && stored.owner === null;
+    await writeCatalog(tx, {
+      stored,
+      change,
+      publisher: publisher.identity,
+      submissionId: submission.id,
+      now: context.now(),
+      isTakenOver,
+    });
+  }
+  await recordResult(tx, submission.id, {
+    position: part.position,
+    catalogId: part.catalog.id,
+    result: JSON.stringify(result),
+    warnings: warnings.length > 0 ? JSON.stringify(warnings) : undefined,
+  });
+}
+
+/** One callback per request, after all its catalogs (catalog spec: POST /catalog/on_publish). */
+async function finish(
+  tx: Transaction,
+  { config, now }: ApplyingContext,
+  submission: OpenSubmission,
+  requestContext: ProviderContext,
+): Promise<void> {
+  const at = now();
+  const results = (await readResults(tx, submission.id)).map(({ result, warnings }) =>
+    config.PUBLISH_WARNINGS && warnings !== null ? withWarnings(result, warnings) : result,
+  );
+  const context = callbackContext(actions.onPublish.name, requestContext, {
+    now: at,
+    requestDigest: submission.digest,
+  });
+  await finishSubmission(tx, submission.id, at);
+  await queueCallback(tx, {
+    role: 'catalog',
+    action: actions.onPublish.name,
+    messageId: submission.messageId,
+    destination: submission.callbackUrl,
+    body: Buffer.from(`{"context":${JSON.stringify(context)},"message":{"results":[${results.join(',')}]}}`),
+    requestSignature: submission.requestSignature,
+    requestId: submission.requestId,
+    giveUpAfterMs: config.RETRY_HOURS * 3_600_000,
+  });
+}
+
+/** Peers' schemas of on_publish are closed: nobody gets warnings who was not meant to. */
+function withWarnings(result: string, warnings: string): string {
+  return JSON.stringify({ ...JSON.parse(result), warnings: JSON.parse(warnings) });
+}
+
+/** Undefined when another process, which had lost its lease, has finished it meanwhile. */
+export async function readMessage(
+  database: Database,
+  submissionId: number,
+): Promise<{ message: PublishMessage; bytes: number } | undefined> {
+  const body = await readSubmissionBody(database, submissionId);
+  return body && { message: JSON.parse(body.toString('utf8')).message, bytes: body.length };
+}
