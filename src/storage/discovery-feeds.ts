@@ -135,7 +135,7 @@ export async function requestPull(
      from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
     [service ?? null, spacingMs],
   );
-  tx.hint(feedsChannel);
+  if (rowCount > 0) tx.hint(feedsChannel);
   return rowCount;
 }
 
@@ -155,12 +155,12 @@ export async function doubtSubscriptions(
   service: string,
   { everyMs, spacingMs }: { everyMs: number; spacingMs: number },
 ): Promise<void> {
-  await tx.query(
+  const { rowCount } = await tx.query(
     `update discovery.feed set check_at = null, due_at = case when run is null then least(due_at, now()) else due_at end
      where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
     [service, everyMs, spacingMs],
   );
-  tx.hint(feedsChannel);
+  if (rowCount > 0) tx.hint(feedsChannel);
 }
 
 /** The feed that waits for this answer. */
