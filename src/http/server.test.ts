@@ -151,6 +151,24 @@ describe('a server', () => {
       },
     });
   });
+
+  it('describes its routes once, however often anybody asks', async () => {
+    let described = 0;
+    const operation = {
+      get summary() {
+        described += 1;
+        return 'One thing.';
+      },
+    };
+    const running = await listen((server) =>
+      server.get('/thing', { config: { operation } }, async () => ({})),
+    );
+    opened.push(running);
+    const ask = async () => (await send(`${running.url}/openapi.json`, { method: 'GET' })).text;
+    const [first, second] = [await ask(), await ask()];
+    expect(second).toBe(first);
+    expect(described).toBe(1);
+  });
 });
 
 async function plain(): Promise<RunningServer> {

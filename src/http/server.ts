@@ -18,7 +18,7 @@ import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
 import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
-import { buildOpenApi, type PlainOperation } from './openapi.ts';
+import { buildOpenApi, type OpenApiDocument, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperationsServer } from './operations.ts';
 import { createProxyCheck } from './source.ts';
 
@@ -111,13 +111,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const actions: Action[] = [];
   const plain: { method: string; path: string; operation: PlainOperation }[] = [];
   const known: KnownRoute[] = [];
-  const document = () => buildOpenApi({ role, actions, plain });
+  let built: OpenApiDocument | undefined;
+  // Kept until a route is added: it takes milliseconds to build, and anybody may ask for it, at any rate.
+  const document = () => {
+    built ??= buildOpenApi({ role, actions, plain });
+    return built;
+  };
   server.decorate('admission', admission);
   server.decorateRequest('identity', '');
   server.decorateRequest('refusal', '');
 
   server.addHook('onRoute', (route) => {
     const { action, operation } = route.config ?? {};
+    built = undefined;
     known.push(knownRoute(route));
     if (action) actions.push(action);
     if (operation) {
