@@ -303,7 +303,7 @@ export const settings = {
   ),
   MAX_CONNECTIONS_PER_SOURCE: integer(
     500,
-    'most open connections per port and source address (IPv6: /64) that is no trusted proxy',
+    'most open connections per port and source address (IPv6: /64); behind TRUSTED_PROXIES, requests of one client at a time',
     { min: 1 },
   ),
   TIME_LIMIT_MS_PER_SECOND: integer(

@@ -98,6 +98,38 @@ describe('the number of connections', () => {
     await expect(send(`${url}/plain`, { method: 'GET' })).rejects.toThrow();
   });
 
+  it('of a trusted proxy is nothing that one client behind it can use up: its requests at a time are limited', async () => {
+    const answered = gate();
+    const begun: string[] = [];
+    const { url } = await open(
+      (server) => {
+        addPlain(server);
+        server.get('/waits', async ({ ip }) => {
+          begun.push(ip);
+          await answered.passed;
+          return {};
+        });
+      },
+      { connections: limits, trustProxy: ['127.0.0.9'] },
+    );
+    const attacker = '203.0.113.66';
+    const ask = (path: string, client: string) =>
+      send(`${url}${path}`, {
+        ...{ method: 'GET', localAddress: '127.0.0.9', headers: { 'x-forwarded-for': client } },
+      });
+    const held = [1, 2, 3, 4].map(() => ask('/waits', attacker));
+    await vi.waitFor(() => expect(begun).toHaveLength(4), patienceMs);
+    const refused = await ask('/waits', attacker);
+    expect({ status: refused.status, code: refused.json.message?.error?.code }).toEqual({
+      ...{ status: 503, code: 'NET_OVERLOADED' },
+    });
+    expect(refused.headers).toMatchObject({ connection: 'close', 'retry-after': '2' });
+    expect((await ask('/plain', '203.0.113.1')).status).toBe(200);
+    answered.open();
+    expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    await vi.waitFor(async () => expect((await ask('/plain', attacker)).status).toBe(200), patienceMs);
+  });
+
   function addPlain(server: FastifyInstance): void {
     server.get('/plain', async () => ({}));
   }

@@ -1,4 +1,6 @@
 import type { Server } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { ProtocolError } from '../protocol/errors.ts';
 import { type Account, createShares } from './shares.ts';
 import { sourceOf } from './source.ts';
 
@@ -6,9 +8,11 @@ import { sourceOf } from './source.ts';
 export interface ConnectionLimits {
   /** Of everybody; and as many again of trusted proxies, behind each of which there may be everybody. */
   all: number;
-  /** Of one source address that is no trusted proxy. */
+  /** Of one source address that is no trusted proxy; behind one, requests of one client at a time. */
   perSource: number;
 }
+
+const retryAfterSeconds = 2;
 
 /**
  * Closes connections beyond the limits as soon as they are accepted: nobody can hold so many that others find no place. `onRefused` is
@@ -37,5 +41,30 @@ export function limitConnections(
       onRefused(full.name);
       socket.destroy();
     }
+  });
+}
+
+/**
+ * Whose connection it is shows only at the proxy. What a client can hold behind it are requests under way: bodies that do not come, answers that
+ * are not read. Beyond the limit they are refused, and their connections closed, so that the proxy has them for others.
+ */
+export function limitProxiedRequests(
+  server: FastifyInstance,
+  { perSource }: Pick<ConnectionLimits, 'perSource'>,
+  isProxy: (address: string) => boolean,
+): void {
+  const shares = createShares();
+  server.addHook('onRequest', (request, reply, done) => {
+    const client = request.ip;
+    // A proxy that names no client asks for itself.
+    if (!isProxy(request.socket.remoteAddress ?? '') || isProxy(client)) return done();
+    const accounts: Account[] = [{ name: sourceOf(client), limit: perSource }];
+    if (shares.take(accounts, 1)) {
+      reply.header('connection', 'close');
+      const message = `Too many requests from ${client} are under way. Try again later.`;
+      return done(new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds }));
+    }
+    reply.raw.once('close', () => shares.giveBack(accounts, 1));
+    done();
   });
 }

@@ -16,7 +16,7 @@ import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
-import { type ConnectionLimits, limitConnections } from './connections.ts';
+import { type ConnectionLimits, limitConnections, limitProxiedRequests } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
 import { buildOpenApi, type OpenApiDocument, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperationsServer } from './operations.ts';
@@ -106,6 +106,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     ]);
     const isProxy = createProxyCheck(options.trustProxy ?? false);
     limitConnections(server.server, options.connections, isProxy, () => refused.inc({ role }));
+    if (options.trustProxy) limitProxiedRequests(server, options.connections, isProxy);
   }
 
   const actions: Action[] = [];
