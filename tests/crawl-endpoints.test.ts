@@ -4,7 +4,7 @@ import { type Action, actions } from '../src/protocol/actions.ts';
 import { CrawlLogAnswer, type CrawlLogEntry } from '../src/protocol/crawl-messages.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { validator } from '../src/protocol/validate.ts';
-import { hintNode } from '../src/storage/crawl-hints.ts';
+import { hintNode, mayLookUp } from '../src/storage/crawl-hints.ts';
 import { purgeLog } from '../src/storage/crawl-log.ts';
 import type { Actor } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
@@ -13,6 +13,7 @@ import { held } from './support/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
 import { until } from './support/receiver.ts';
+import { send } from './support/signed-service.ts';
 
 // What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner.
 
@@ -234,6 +235,43 @@ describe('POST /crawl-hints', () => {
     await database.query("update discovery.crawl_stranger set asked_at = asked_at - interval '1 minute'");
     expect((await hint({ nodeId: late.id })).status).toBe(200);
     expect(await isKnown(late)).toBe(true);
+  });
+
+  it('lets no unknown name wait for another where none may be looked up any more', async () => {
+    const { database } = network;
+    const limits = { windowMs: 60_000, maxNames: 10 };
+    const names = Array.from({ length: 10 }, (_, number) => `made-up-${number}.example.org`);
+    await database.query('delete from discovery.crawl_stranger');
+    for (const name of names) await database.transaction((tx) => mayLookUp(tx, name, limits));
+    await database.transaction(async (other) => {
+      await other.query('lock table discovery.crawl_stranger in share row exclusive mode');
+      const further = database.transaction(async (tx) => {
+        await tx.query("set local lock_timeout = '1s'");
+        return mayLookUp(tx, 'further.example.org', limits);
+      });
+      expect(await further).toBe(false);
+    });
+  });
+
+  it('AUT_RATE_LIMITED: a flood from one source is turned away, and others are not', async () => {
+    const flood = Array.from({ length: 500 }, (_, number) =>
+      send(`${network.discoveryUrl}/crawl-hints`, {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ nodeId: `flood-${number}.example.org` }),
+        localAddress: '127.0.0.66',
+      }).then(
+        ({ status, json, headers }) => ({
+          status,
+          code: json.message?.error?.code,
+          after: headers['retry-after'],
+        }),
+        () => undefined, // a connection beyond its share
+      ),
+    );
+    const refused = (await Promise.all(flood)).filter((answer) => answer?.status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]).toMatchObject({ code: 'AUT_RATE_LIMITED', after: expect.any(String) });
+    expect((await hint({ nodeId: 'nobody.example.org' })).status).toBe(404);
   });
 
   it.each([

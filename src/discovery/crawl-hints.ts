@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
-import type { RateLimits } from '../http/rate-limit.ts';
+import { chargeRequest, createRateLimit } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
@@ -20,17 +20,16 @@ const spacingMs = 60_000;
 /** Of nodes that are not known, looked up in `spacingMs`, by whomever they were sent. */
 const maxStrangers = 10;
 const maxBodyBytes = 4 * 1024;
+/** Of one source, which nobody has signed for. A host of many nodes may have all of them published at once. */
+const perSource = { perSecond: 10, burst: 200 };
 
-export function addCrawlHintsRoute(
-  server: FastifyInstance,
-  { sources }: Partial<RateLimits>,
-  context: DiscoveryContext,
-): void {
+export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryContext): void {
   const { database, config } = context;
+  const isLimited = config.RATE_LIMIT_PER_SECOND > 0;
+  const sources = createRateLimit(isLimited ? perSource : { ...perSource, perSecond: 0 });
   prepareValidator(CrawlHint);
   server.post('/crawl-hints', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
-    const waitSeconds = sources?.take(sourceOf(request.ip), performance.now()) ?? 0;
-    if (waitSeconds > 0) throw tooOften(`Too many requests from ${request.ip}.`, waitSeconds);
+    chargeRequest(sources, sourceOf(request.ip));
     const { nodeId } = validator(CrawlHint)(request.body);
     const node = identityOf(nodeId, config.REGISTRY_NAME);
     const hint = () => database.transaction((tx) => hintNode(tx, node, spacingMs));

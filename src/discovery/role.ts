@@ -20,7 +20,7 @@ export async function startDiscoveryRole(
   const { server, signed, keepPromise } = service;
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);
-  addCrawlHintsRoute(server, signed.rateLimits ?? {}, context);
+  addCrawlHintsRoute(server, context);
   sync.addRoutes(server, signed);
 
   const loops: { close(): Promise<void> }[] = [sync];

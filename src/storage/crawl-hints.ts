@@ -74,12 +74,16 @@ export async function mayLookUp(
   node: string,
   { windowMs, maxNames }: { windowMs: number; maxNames: number },
 ): Promise<boolean> {
-  await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
   // A time further ahead than the window is from before the clock was set back.
-  await tx.query(
-    'delete from discovery.crawl_stranger where abs(extract(epoch from asked_at - now())) * 1000 >= $1',
-    [windowMs],
+  const age = 'abs(extract(epoch from asked_at - now())) * 1000';
+  const { rows } = await tx.query<{ full: boolean }>(
+    `select count(*) >= $2 or coalesce(bool_or(node = $3), false) as full from discovery.crawl_stranger where ${age} < $1`,
+    [windowMs, maxNames, node],
   );
+  // Mostly so while somebody makes up names: these must not wait for each other, each with a connection in its hands.
+  if (rows[0]?.full) return false;
+  await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
+  await tx.query(`delete from discovery.crawl_stranger where ${age} >= $1`, [windowMs]);
   const { rowCount } = await tx.query(
     `insert into discovery.crawl_stranger (node, asked_at)
      select $1, now() where (select count(*) from discovery.crawl_stranger) < $2
