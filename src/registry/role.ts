@@ -6,13 +6,16 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createTurns, NoTurn, type Turns } from '../fair-turns.ts';
 import { isNotModified } from '../http/conditional.ts';
 import type { ConnectionLimits } from '../http/connections.ts';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
+import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import type { QueryAnswer, RegistriesAnswer } from '../protocol/registry-answers.ts';
 import type { Database } from '../storage/database.ts';
 import {
@@ -47,6 +50,13 @@ export interface RegistryRoleOptions {
   now?: () => Date;
 }
 
+/** Anybody may ask, and every service waits for the answers: the database is shared by fair queueing among the addresses that ask. */
+const questionsAtOnce = 6;
+const maxWaitingOfSource = 200;
+/** Our own client gives up after five seconds. */
+const waitMs = 4_000;
+const retryAfterSeconds = 2;
+
 export async function startRegistryRole(
   options: RegistryRoleOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
@@ -71,6 +81,7 @@ export function addRegistryRoutes(
   { database, now = () => new Date() }: Pick<RegistryRoleOptions, 'database' | 'now'>,
 ): void {
   const answers = createAnswers(database, now);
+  const turns = createTurns({ size: questionsAtOnce, maxWaiting: maxWaitingOfSource });
   for (const base of ['/dedi', '']) {
     for (const [path, operation] of Object.entries(operations)) {
       // Described once: the routes at the root are the same ones.
@@ -81,11 +92,27 @@ export function addRegistryRoutes(
         { config, errorHandler: answerRefusal },
         async (request, reply) => {
           if (!isName(request.params)) throw notFound(request.params);
-          return sendCacheable(request, reply, await answer(request.params, request.query));
+          const answered = await inTurn(turns, request, () => answer(request.params, request.query));
+          return sendCacheable(request, reply, answered);
         },
       );
     }
   }
+}
+
+async function inTurn<T>(turns: Turns, { ip }: FastifyRequest, ask: () => Promise<T>): Promise<T> {
+  const turn = await turns.take(sourceOf(ip), waitMs).catch(refuseFlood);
+  try {
+    return await ask();
+  } finally {
+    turn.end();
+  }
+}
+
+function refuseFlood(error: unknown): never {
+  if (!(error instanceof NoTurn)) throw error;
+  const message = 'Too many questions from your address are waiting. Try again later.';
+  throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds, cause: error });
 }
 
 /** What each question is answered with. */
