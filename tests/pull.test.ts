@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { maxOpenPulls } from '../src/catalog/pull.ts';
 import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
+import { identityOf } from '../src/protocol/identity.ts';
 import type { Actor, Body } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { seedCatalog } from './support/seed-catalogs.ts';
@@ -208,6 +210,47 @@ describe('POST /catalog/pull refuses', () => {
     const subscriptionId = await subscribe(ds, { networkIds: [small] });
     expect((await ds.send(actions.pull, { subscriptionId }, { context })).status).toBe(200);
     await ds.waitFor('catalog/on_pull', context.messageId);
+  });
+});
+
+describe('pulls of one owner', () => {
+  /** Pulls of `ds` that nobody works off, in this state. */
+  async function hold(count: number, state: string): Promise<void> {
+    await network.database.query(
+      `insert into catalog.pull (owner, subscription_id, page_limit, page_offset, context, digest, request_signature,
+         callback_url, accepted_at, lease_token, due_at, leased_until)
+       select $1, gen_random_uuid(), 10, 0, '{}', '', '', '', now(), gen_random_uuid(), ${state}, ${state}
+       from generate_series(1, $2::integer)`,
+      [identityOf(ds.id, network.config.REGISTRY_NAME), count],
+    );
+  }
+  afterEach(async () => {
+    await network.database.query("delete from catalog.pull where context::text = '{}'");
+  });
+
+  it('NET_OVERLOADED: are refused with Retry-After when too many of them wait, and those of others are not', async () => {
+    const subscriptionId = await subscribe(ds, { networkIds: [small] });
+    await hold(maxOpenPulls, 'null::timestamptz');
+    const { status, headers, body } = await ds.send(actions.pull, { subscriptionId });
+    expect([status, body.message.error.code]).toEqual([503, 'NET_OVERLOADED']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(
+      await pull(other, { subscriptionId: await subscribe(other, { networkIds: [small] }) }),
+    ).toMatchObject({
+      status: 'COMPLETED',
+    });
+  });
+
+  it('are answered one at a time, and those of others meanwhile', async () => {
+    const subscriptionId = await subscribe(ds, { networkIds: [small] });
+    await hold(1, "now() + interval '25 s'");
+    const { status, messageId } = await ds.send(actions.pull, { subscriptionId });
+    expect(status).toBe(200);
+    for (let count = 0; count < 3; count += 1)
+      await pull(other, { subscriptionId: await subscribe(other, { networkIds: [small] }) });
+    expect(ds.received.filter(({ body }) => body.context.messageId === messageId)).toEqual([]);
+    await network.database.query("delete from catalog.pull where context::text = '{}'");
+    await ds.waitFor('catalog/on_pull', messageId);
   });
 });
 

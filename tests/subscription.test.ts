@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { maxActiveSubscriptions } from '../src/catalog/subscription.ts';
+import { maxActive } from '../src/catalog/subscription.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Actor } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -128,7 +128,7 @@ describe('POST /catalog/subscription refuses', () => {
       `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
        select gen_random_uuid(), owner, 'ACTIVE', array[number || '.org/net'], '{}', now(), now()
        from catalog.subscription cross join generate_series(1, $1::integer) as number`,
-      [maxActiveSubscriptions],
+      [maxActive.count],
     );
     const message = { subscription: { networkIds: ['one-more.org/net'] } };
     for (const query of [undefined, { subscriptionId }]) {
@@ -139,7 +139,34 @@ describe('POST /catalog/subscription refuses', () => {
     expect(await createSubscription(other, { networkIds: ['one-more.org/net'] })).toMatchObject({
       status: 'ACTIVE',
     });
-    expect(await count()).toBe(maxActiveSubscriptions + 2);
+    expect(await count()).toBe(maxActive.count + 2);
+  });
+
+  it('POL_NP_CAPACITY_EXCEEDED: more names than all ACTIVE subscriptions of a caller may have together', async () => {
+    const most = Array.from({ length: 1_000 }, (_, number) => `${number}.org/net`);
+    const half = { networkIds: most, schemaTypes: most };
+    const created: string[] = [];
+    for (let count = 0; count < maxActive.names / 2_000; count += 1) {
+      const networkIds = [...most.slice(1), `other-${count}.org/net`];
+      created.push((await createSubscription(ds, { ...half, networkIds })).subscriptionId);
+    }
+    const [first = ''] = created;
+    const oneMore = { subscription: { networkIds: ['one-more.org/net'] } };
+    const refused = await ds.send(subscribe, oneMore);
+    expect([refused.status, refused.body.message.error.code]).toEqual([403, 'POL_NP_CAPACITY_EXCEEDED']);
+    expect(await count()).toBe(created.length);
+    // What is named no more leaves room.
+    const narrowed = await ds.send(subscribe, oneMore, { query: { subscriptionId: first } });
+    expect(narrowed.status).toBe(200);
+    expect(await createSubscription(ds, { networkIds: ['two-more.org/net'] })).toMatchObject({
+      status: 'ACTIVE',
+    });
+    const long = { networkIds: [], schemaTypes: [`https://${'x'.repeat(maxActive.characters)}.org/`] };
+    const { status, body } = await other.send(subscribe, { subscription: long });
+    expect([status, body.message.error.code]).toEqual([403, 'POL_NP_CAPACITY_EXCEEDED']);
+    expect(await createSubscription(other, { networkIds: ['one-more.org/net'] })).toMatchObject({
+      status: 'ACTIVE',
+    });
   });
 
   it.each([

@@ -9,7 +9,14 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
 import { queueCallback } from '../storage/callbacks.ts';
 import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
-import { type DuePull, finishPull, insertPull, pullsChannel, pullTable } from '../storage/pulls.ts';
+import {
+  countPulls,
+  type DuePull,
+  finishPull,
+  insertPull,
+  pullsChannel,
+  pullTable,
+} from '../storage/pulls.ts';
 import { findSubscription } from '../storage/subscriptions.ts';
 import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
 import type { CatalogContext } from './context.ts';
@@ -22,6 +29,11 @@ import { ownSubscription } from './subscription.ts';
 
 /** Each reads in a transaction of its own, and compresses in a thread of its own. */
 const pullsAtOnce = 2;
+/** Of one owner: others get the other places. */
+const pullsOfOwner = 1;
+/** Of one owner that wait: a discovery service has one for each of its networks. */
+export const maxOpenPulls = 100;
+const retryAfterSeconds = 5;
 /** After so many the catalogs count as unreadable. A process that died while assembling counts as one. */
 const maxAttempts = 4;
 
@@ -42,6 +54,7 @@ async function accept(
     if (status !== 'ACTIVE') {
       throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
     }
+    if ((await countPulls(tx, owner)) >= maxOpenPulls) throw tooMany(owner);
     await insertPull(tx, {
       owner,
       subscriptionId,
@@ -59,6 +72,11 @@ async function accept(
 
 const idInMessage = '$.message.subscriptionId';
 
+function tooMany(owner: string): ProtocolError {
+  const says = `${maxOpenPulls} pulls of ${owner} wait to be answered. Try again later.`;
+  return new ProtocolError('NET_OVERLOADED', says, { retryAfterSeconds });
+}
+
 export function startPullLoop(context: CatalogContext): WorkLoop {
   const { database, logger } = context;
   return startWorkLoop<DuePull>({
@@ -66,6 +84,7 @@ export function startPullLoop(context: CatalogContext): WorkLoop {
     table: pullTable,
     channel: pullsChannel,
     concurrency: pullsAtOnce,
+    perGroup: { column: 'owner', limit: pullsOfOwner },
     logger,
     handle: (claim, signal) => answerPull(context, claim, signal),
   });

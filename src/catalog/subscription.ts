@@ -10,7 +10,6 @@ import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
-  countActiveSubscriptions,
   deactivateSubscription,
   findSameSubscription,
   findSubscription,
@@ -20,6 +19,8 @@ import {
   lockSubscriptionsOf,
   type StoredSubscription,
   type SubscriptionChange,
+  type SubscriptionTotals,
+  sumActiveSubscriptions,
   updateSubscription,
 } from '../storage/subscriptions.ts';
 import type { CatalogContext } from './context.ts';
@@ -64,8 +65,9 @@ async function createOwn(
   await lockSubscriptionsOf(tx, identity);
   const same = await findSameSubscription(tx, identity, change);
   if (same) return same;
+  const created = await insertSubscription(tx, identity, change);
   await checkRoom(tx, identity);
-  return insertSubscription(tx, identity, change);
+  return created;
 }
 
 async function updateOwn(
@@ -75,20 +77,31 @@ async function updateOwn(
   change: SubscriptionChange,
 ): Promise<Subscription> {
   await lockSubscriptionsOf(tx, identity);
-  const { status } = ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
-  if (status === 'INACTIVE') await checkRoom(tx, identity);
-  return updateSubscription(tx, id, change);
+  ownSubscription(await lockSubscription(tx, id), identity, idInQuery);
+  const updated = await updateSubscription(tx, id, change);
+  await checkRoom(tx, identity);
+  return updated;
 }
 
-/** Every change of every catalog is held against every ACTIVE subscription: nobody may make that dear for all. */
-export const maxActiveSubscriptions = 1_000;
+/**
+ * What all ACTIVE subscriptions of a caller may be together. Every change of every catalog is held against every name in every one of them: nobody
+ * may make that dear for all.
+ */
+export const maxActive: SubscriptionTotals = { count: 1_000, names: 10_000, characters: 1_000_000 };
 
+/** What was written without room for it is rolled back. */
 async function checkRoom(tx: Transaction, identity: string): Promise<void> {
-  if ((await countActiveSubscriptions(tx, identity)) < maxActiveSubscriptions) return;
-  throw new ProtocolError(
-    'POL_NP_CAPACITY_EXCEEDED',
-    `${identity} has ${maxActiveSubscriptions} ACTIVE subscriptions, and may not have more; deactivate one.`,
-  );
+  const { count, names, characters } = await sumActiveSubscriptions(tx, identity);
+  if (count > maxActive.count)
+    throw new ProtocolError(
+      'POL_NP_CAPACITY_EXCEEDED',
+      `${identity} has ${maxActive.count} ACTIVE subscriptions, and may not have more; deactivate one.`,
+    );
+  if (names > maxActive.names || characters > maxActive.characters)
+    throw new ProtocolError(
+      'POL_NP_CAPACITY_EXCEEDED',
+      `The ACTIVE subscriptions of ${identity} would name more than ${maxActive.names} networks and schema types, or use more than ${maxActive.characters} characters for them; deactivate one, or name fewer.`,
+    );
 }
 
 /** An unknown id is an empty list, somebody else's is refused. */

@@ -49,6 +49,14 @@ export async function insertPull(tx: Transaction, pull: NewPull): Promise<void> 
   tx.hint(pullsChannel);
 }
 
+/** How many pulls of an owner are not answered yet. */
+export async function countPulls(tx: Transaction, owner: string): Promise<number> {
+  const { rows } = await tx.query<{ count: number }>('select count(*) from catalog.pull where owner = $1', [
+    owner,
+  ]);
+  return rows[0]?.count ?? 0;
+}
+
 /** Throws LeaseLost when somebody else works on it by now. */
 export async function finishPull(tx: Transaction, claim: Claim<DuePull>): Promise<void> {
   await settle(tx, pullTable, claim, { dueInMs: null });

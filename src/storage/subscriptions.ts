@@ -25,22 +25,36 @@ export async function findSameSubscription(
   owner: string,
   { networkIds = [], schemaTypes = [] }: SubscriptionChange,
 ): Promise<Subscription | undefined> {
+  // Names stand in no order, and none twice: as many, and all of them, are the same.
   const { rows } = await tx.query<SubscriptionRow>(
     `select ${columns} from catalog.subscription
      where owner = $1 and status = 'ACTIVE'
-       and network_ids @> $2 and network_ids <@ $2 and schema_types @> $3 and schema_types <@ $3
+       and cardinality(network_ids) = cardinality($2::text[]) and cardinality(schema_types) = cardinality($3::text[])
+       and network_ids @> $2 and schema_types @> $3
      order by created_at, id limit 1`,
-    [owner, networkIds, schemaTypes],
+    [owner, distinct(networkIds), distinct(schemaTypes)],
   );
   return rows[0] && render(rows[0]);
 }
 
-export async function countActiveSubscriptions(tx: Transaction, owner: string): Promise<number> {
-  const { rows } = await tx.query<{ count: number }>(
-    "select count(*) from catalog.subscription where owner = $1 and status = 'ACTIVE'",
+export interface SubscriptionTotals {
+  count: number;
+  /** Networks and schema types. */
+  names: number;
+  /** Of all names together. */
+  characters: number;
+}
+
+/** Of the ACTIVE subscriptions of an owner. */
+export async function sumActiveSubscriptions(tx: Transaction, owner: string): Promise<SubscriptionTotals> {
+  const { rows } = await tx.query<SubscriptionTotals>(
+    `select count(*), coalesce(sum(cardinality(names)), 0)::integer as names,
+       coalesce(sum(length(array_to_string(names, ''))), 0)::integer as characters
+     from catalog.subscription cross join lateral (select network_ids || schema_types as names offset 0) as named
+     where owner = $1 and status = 'ACTIVE'`,
     [owner],
   );
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { count: 0, names: 0, characters: 0 };
 }
 
 /** Which of these networks an ACTIVE subscription names. */
