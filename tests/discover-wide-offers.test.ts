@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Offer, Resource } from '../src/protocol/catalog.ts';
 import type { Body, Exchange } from './support/actor.ts';
+import { type CountedSearches, countSearches } from './support/counted-searches.ts';
 import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
 import { startDiscovery, type TestDiscovery } from './support/discovery.ts';
 import { watchMainThread } from './support/main-thread.ts';
@@ -23,6 +24,7 @@ const maxGrownBytes = 400 * 2 ** 20;
 let scene: Discovering;
 let service: PlayedService;
 let discovery: TestDiscovery;
+let counted: CountedSearches;
 
 beforeAll(async () => {
   scene = await startDiscovering({ settings: { ROLES: 'registry,catalog' } });
@@ -33,43 +35,89 @@ beforeAll(async () => {
     { DISCOVER_TIMEOUT_MS: '60000', RATE_LIMIT_PER_SECOND: '0' },
   );
   await discovery.settled();
+  counted = countSearches(scene.network.database, discovery.config);
 });
 afterAll(async () => {
+  await counted?.close();
   await discovery?.stop();
   await scene?.network.close();
 });
 
-describe('2,000 offers on 2,000 resources', () => {
-  const shops = many(300, (shop) =>
-    catalog(
-      `shop-${shop}`,
-      many(4, (index) => ({
-        id: `shop-${shop}-${index}`,
-        descriptor: { name: `${goods[(shop + index) % goods.length]} ${shop}` },
-      })),
-    ),
-  );
+const goods = 'coffee tea sugar bread cheese apple lemon table chair lamp'.split(' ');
+const shops = many(300, (shop) =>
+  catalog(
+    `shop-${shop}`,
+    many(4, (index) => ({
+      id: `shop-${shop}-${index}`,
+      descriptor: { name: `${goods[(shop + index) % goods.length]} ${shop}` },
+    })),
+    [{ id: `cheap-${shop}`, descriptor: { name: `Cheap ${shop}` }, resourceIds: [`shop-${shop}-0`] }],
+  ),
+);
+/** What is looked for in the shops, on the first page. */
+const searches = many(40, (index) => ({
+  ...(index % 4 === 3
+    ? filter(`$.catalogs[*].offers[?@.descriptor.name == 'Cheap ${index}']`)
+    : { intent: { textSearch: `${goods[index % goods.length]} ${index}` } }),
+  limit: 5,
+}));
 
+/**
+ * Searches of others find what they found before, and ask PostgreSQL for as much: once more when something was published, to learn of it, and
+ * then no more.
+ */
+async function expectAsBefore(published: readonly Catalog[]): Promise<void> {
+  await counted.find(searches);
+  const before = await counted.find(searches);
+  for (const each of published) await push(each);
+  expect((await counted.find(searches)).found).toEqual(before.found);
+  const after = await counted.find(searches);
+  expect(after.found).toEqual(before.found);
+  expect(after.asked.statements).toBe(before.asked.statements);
+  expect(after.asked.characters).toBeLessThan(before.asked.characters * 1.2);
+}
+
+describe('2,000 offers on 2,000 resources', () => {
   it('leave searches of others as they were, also for words that come near theirs', async () => {
     await scene.hold(shops);
-    const searches = many(40, (index) => ({
-      intent: { textSearch: `${goods[index % goods.length]} ${index}` },
-      limit: 5,
-    }));
-    const searchAll = async () => {
-      const found: string[][] = [];
-      for (const message of searches) found.push(resourceIds(await find(message)));
-      return found;
-    };
-    const expected = await searchAll();
     const resources = many(2_000, (index) => ({ id: `m${index}`, descriptor: { name: 'Thing' } }));
     const offers = many(2_000, (index) => ({ id: `mo${index}`, descriptor: { name: 'Offer' } }));
-    await push(catalog('mid', resources, offers));
-    expect(await searchAll()).toEqual(expected);
+    await expectAsBefore([catalog('mid', resources, offers)]);
     // "offer" is what "coffee" may have been meant to be: it finds the offers' resources as well, after all others.
     const { message } = await find({ intent: { textSearch: 'coffee' }, limit: 1_000 });
     expect(message.pagination.total).toBeGreaterThan(1_000);
     expect(resourceIds({ message })[0]).toMatch(/^shop-/);
+  });
+});
+
+describe('offers that each name 200 resources, which stand in 10 catalogs of one owner', () => {
+  const ids = many(200, (index) => `same-${index}`);
+  const catalogs = many(10, (number) =>
+    catalog(
+      `same-${'abcdefghij'[number]}`,
+      ids.map((id) => ({ id, descriptor: { name: 'Widget' } })),
+      many(20, (index) => ({
+        id: `same-${number}-${index}`,
+        descriptor: { name: index === 7 ? 'Voucher' : 'Offer' },
+        resourceIds: ids,
+      })),
+      'same',
+    ),
+  );
+
+  it('leave searches of others as they were, also for words that come near theirs', () =>
+    expectAsBefore(catalogs));
+
+  it.each([
+    ['a filter on offers', filter("$.catalogs[*].offers[?@.descriptor.name == 'Voucher']")],
+    ['a filter on many offers', filter("$.catalogs[*].offers[?@.id >= 'same-0' && @.id < 'same-9-9']")],
+    ['a filter on catalogs', filter("$.catalogs[?@.offers[?@.id == 'same-3-7']].resources[*]")],
+    ['a word of offers', { intent: { textSearch: 'voucher' } }],
+  ])('are found by %s in each catalog, with all offers', async (_, message) => {
+    const found = await findWatched({ ...message, limit: 50, offset: 180 });
+    expect(found.message.pagination.total).toBe(1_001);
+    expect(resourceIds(found)).toEqual([...ids.slice(180), ...ids.slice(0, 30)]);
+    for (const { offers } of found.message.catalogs) expect(offers).toHaveLength(200);
   });
 });
 
@@ -166,8 +214,6 @@ async function answerTo(exchange: Exchange): Promise<Body> {
   expect(exchange).toMatchObject({ status: 200 });
   return (await scene.consumer.waitFor('on_discover', exchange.messageId)).body;
 }
-
-const goods = 'coffee tea sugar bread cheese apple lemon table chair lamp'.split(' ');
 
 function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));

@@ -19,10 +19,15 @@ export interface GateParameters {
 }
 
 export function addGate({ now, networkId }: Gate, parameters: Parameters): GateParameters {
+  return { ...addMoment(now, parameters), networkId: `${parameters.add(networkId ?? null)}::text` };
+}
+
+type MomentParameters = Pick<GateParameters, 'now' | 'sinceMidnight'>;
+
+export function addMoment(now: Date, parameters: Parameters): MomentParameters {
   return {
     now: `${parameters.add(now)}::timestamptz`,
     sinceMidnight: `${parameters.add(now.getTime() % dayMs)}::integer`,
-    networkId: `${parameters.add(networkId ?? null)}::text`,
   };
 }
 
@@ -39,6 +44,16 @@ export function validCondition(alias: string, { now, sinceMidnight }: GateParame
      and (${alias}.valid_until is null or ${alias}.valid_until >= ${now})
      and (${alias}.window_start is null
           or (${sinceMidnight} - ${alias}.window_start + ${dayMs}) % ${dayMs} <= ${alias}.window_length)`;
+}
+
+/** In how many milliseconds a catalog or an offer begins or ends to be valid; null where it never does. */
+export function msToChange(alias: string, { now, sinceMidnight }: MomentParameters): string {
+  const until = (moment: string) => `extract(epoch from ${moment} - ${now}) * 1000`;
+  const within = (time: string) => `(${time} - ${sinceMidnight} + ${dayMs}) % ${dayMs}`;
+  return `least(
+    case when ${alias}.valid_from > ${now} then ${until(`${alias}.valid_from`)} end,
+    case when ${alias}.valid_until >= ${now} then ${until(`${alias}.valid_until`)} end,
+    ${within(`${alias}.window_start`)}, ${within(`(${alias}.window_start + ${alias}.window_length)`)})`;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

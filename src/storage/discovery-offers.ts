@@ -3,8 +3,10 @@ import { bigintArray, smallintArray } from './binary-arrays.ts';
 import type { Queryable } from './database.ts';
 import {
   addGate,
+  addMoment,
   type Gate,
   type GateParameters,
+  msToChange,
   servedCondition,
   sharedNetworkCondition,
   validCondition,
@@ -24,39 +26,57 @@ export interface AppliedOffer {
   offer_key: number;
 }
 
-/** The offers that name these resources and apply to them. */
+/** An offer, and the resources of one catalog that it applies to. */
+export interface ApplyingOffer {
+  key: number;
+  resources: readonly number[];
+}
+
+/** The offers that name these resources and apply to them, in order; catalog by catalog, so that a row stands for many pairs. */
 export async function findOffers(
   queryable: Queryable,
   keys: readonly number[],
   gate: Gate,
-): Promise<AppliedOffer[]> {
+): Promise<ApplyingOffer[]> {
   if (keys.length === 0) return [];
   const parameters = new Parameters();
-  const { rows } = await queryable.query<AppliedOffer>(
+  const { rows } = await queryable.query<{ key: number; resources: string }>(
     `with found as materialized (
        select resource.key, resource.id, catalog.key as home, owner
        from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
      )
-     ${namedOffers(addGate(gate, parameters))} order by offer_key`,
+     select offer_key as key, array_to_json(array_agg(resource_key))::text as resources
+     from (${namedOffers(addGate(gate, parameters))}) as listed group by home, offer_key order by offer_key`,
     parameters.values,
     { prepared: true },
   );
-  return rows;
+  return rows.map(({ key, resources }) => ({ key, resources: JSON.parse(resources) }));
 }
 
 /** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
 export function namedOffers(gate: GateParameters): string {
-  return `select found.home, found.key as resource_key, offer.key as offer_key
-     from found
-     cross join lateral (
-       select offer_key from discovery.offer_target
-       where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
-     join discovery.offer on offer.key = target.offer_key
-     join discovery.catalog as origin on origin.key = offer.catalog_key
-     join discovery.catalog as home on home.key = found.home
-     where ${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+  return `select home, resource_key, offer_key from (
+    with pair as materialized (
+      select found.home, found.key as resource_key, target.offer_key
+      from found cross join lateral (
+        select offer_key from discovery.offer_target
+        where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
+    ) ${appliedPairs(gate)}) as named`;
+}
+
+/** Selects those of `pair` (home, resource_key, offer_key) that apply. Whether an offer does is asked once for a catalog, not for each resource. */
+function appliedPairs(gate: GateParameters): string {
+  return `, applied as materialized (
+      select touched.home, touched.offer_key
+      from (select distinct home, offer_key from pair) as touched
+      join discovery.offer on offer.key = touched.offer_key
+      join discovery.catalog as origin on origin.key = offer.catalog_key
+      join discovery.catalog as home on home.key = touched.home
+      where ${appliesCondition(gate)}
+    )
+    select pair.home, pair.resource_key, pair.offer_key from pair join applied using (home, offer_key)`;
 }
 
 /** The resources that these offers name and apply to. */
@@ -90,12 +110,28 @@ export async function findBestCovered(
     `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
     `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
   ];
+  const gates = addGate(gate, parameters);
+  // Resources are few beside the offers that may name them: for each, offers with the highest weight are asked first, and one that applies is enough.
   const { rows } = await queryable.query<{ list: number; key: number; weight: number }>(
     `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
-       wanted as (select distinct key from asked),
-       covered as (${coveredResources(addGate(gate, parameters))})
-     select list, resource_key as key, max(weight) as weight
-     from covered join asked on asked.key = offer_key group by list, resource_key order by list, resource_key`,
+       level as materialized (select list, weight, array_agg(key order by key) as keys from asked group by list, weight),
+       named as materialized (
+         select distinct list, owner, named.id
+         from asked join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
+       ),
+       place as materialized (${placesOf('select distinct owner, id from named')})
+     select list, place.key, best.weight
+     from named join place using (owner, id) join discovery.catalog as home on home.key = place.home
+     cross join lateral (
+       select weight from level cross join lateral (
+         select from (
+           select offer_key from discovery.offer_target
+           where offer_target.owner = named.owner and resource_id = named.id and offer_key = any (level.keys) offset 0) as target
+         join discovery.offer on offer.key = target.offer_key
+         join discovery.catalog as origin on origin.key = offer.catalog_key
+         where ${appliesCondition(gates)} limit 1) as covering
+       where level.list = named.list order by weight desc limit 1) as best
+     order by list, place.key`,
     parameters.values,
     { prepared: true },
   );
@@ -114,14 +150,22 @@ export async function findBestCovered(
 
 /** Selects (offer_key, resource_key) for the offers `wanted` (key). */
 function coveredResources(gate: GateParameters): string {
-  return `select offer.key as offer_key, resource.key as resource_key
-     from wanted
-     join discovery.offer using (key)
-     cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
-     join discovery.resource on resource.id = named.id
-     join discovery.catalog as origin on origin.key = offer.catalog_key
-     join discovery.catalog as home on home.key = resource.catalog_key and home.owner = offer.owner
-     where ${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+  return `select offer_key, resource_key from (
+    with named as materialized (
+      select offer.key as offer_key, owner, named.id
+      from wanted join discovery.offer using (key)
+      cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
+    ), place as materialized (${placesOf('select distinct owner, id from named')}
+    ), pair as materialized (
+      select place.home, place.key as resource_key, named.offer_key from named join place using (owner, id)
+    ) ${appliedPairs(gate)}) as covered`;
+}
+
+/** Selects (owner, id, key, home) of the resources with some ids (owner, id), in the catalogs of their owners. */
+export function placesOf(ids: string): string {
+  return `select ids.owner, ids.id, resource.key, resource.catalog_key as home
+    from (${ids}) as ids join discovery.resource on resource.id = ids.id
+    join discovery.catalog on catalog.key = resource.catalog_key and catalog.owner = ids.owner`;
 }
 
 /** Offers that name resources, and the others by their providers. Those that are gone are left out. */
@@ -152,7 +196,32 @@ export async function divideOffers(queryable: Queryable, keys: ArrayLike<number>
   return divided;
 }
 
-/** Whether the offer counts now, for the catalog `home`. */
+/** For how many milliseconds from a moment on no offer and no catalog of these owners begins or ends to be valid. */
+export async function findSteadyMs(
+  queryable: Queryable,
+  owners: Iterable<string>,
+  now: Date,
+): Promise<number> {
+  const parameters = new Parameters();
+  const moment = addMoment(now, parameters);
+  const named = parameters.add([...owners]);
+  const { rows } = await queryable.query<{ ms: number | null }>(
+    `select min(ms)::float8 as ms from (
+       select ${msToChange('offer', moment)} as ms from discovery.offer where owner = any (${named}::text[])
+       union all
+       select ${msToChange('catalog', moment)} from discovery.catalog where owner = any (${named}::text[])
+     ) as change`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows[0]?.ms ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether the offer is listed in the catalog `home` now, where it names one of its resources. */
+export function appliesCondition(gate: GateParameters): string {
+  return `${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+}
+
 function countsCondition(gate: GateParameters): string {
   return `${validCondition('offer', gate)} and ${servedCondition('origin', gate)}
     and ${sharedNetworkCondition('origin', 'home')}`;

@@ -165,6 +165,11 @@ export async function readToKeep<T>(
   return { found, mayKeep: memory.state.asked !== undefined && memory.times === times };
 }
 
+/** How often something had to be forgotten: while that is the same, the index is as it was. */
+export function forgottenTimes(queryable: Queryable): number {
+  return memoryOf(queryable).times;
+}
+
 export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
   return memoryOf(queryable).lists.find(list) as { list: T } | undefined;
 }

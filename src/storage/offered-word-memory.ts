@@ -15,6 +15,19 @@ export interface OfferedWord {
   owners: ReadonlySet<string>;
   /** What came of it last, and from which listings: from the same ones comes the same. */
   last?: { listings: readonly Listing[]; places: WholeList };
+  /** The resources that named offers led to last. */
+  covered?: CoveredPlaces;
+}
+
+/** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
+export interface CoveredPlaces {
+  /** How often something had to be forgotten before (index-memory.ts). */
+  times: number;
+  networkId: string | undefined;
+  /** Milliseconds since the epoch. */
+  from: number;
+  until: number;
+  places: KeyList;
 }
 
 /** Offers of one provider, those with the highest weights first. */

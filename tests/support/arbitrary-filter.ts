@@ -89,6 +89,15 @@ export const arbitraryLocalFilter: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom('[*]', '[0]', '.*'), arbitraryConditions(fc.constant('@')), tail)
   .map(([catalog, condition, rest]) => `$.catalogs${catalog}.resources[?${condition}]${rest}`);
 
+/** Filters that look at each offer by itself. */
+export const arbitraryOfferFilter: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.constantFrom('[*]', '[-1]'),
+    fc.oneof(arbitraryConditions(fc.constant('@')), fc.constantFrom('@.id == "o1"', '@.id != "o2"')),
+    tail,
+  )
+  .map(([catalog, condition, rest]) => `$.catalogs${catalog}.offers[?${condition}]${rest}`);
+
 /** Filters on anything in a catalog. */
 export const arbitraryFilter: fc.Arbitrary<string> = fc
   .tuple(

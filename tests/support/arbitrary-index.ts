@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import type { Catalog, Offer, Provider, Resource, TimePeriod } from '../../src/protocol/catalog.ts';
 import type { Intent } from '../../src/protocol/discover-messages.ts';
 import type { Geometry } from '../../src/protocol/geojson.ts';
-import { arbitraryFilter, arbitraryLocalFilter, arbitraryMembers } from './arbitrary-filter.ts';
+import {
+  arbitraryFilter,
+  arbitraryLocalFilter,
+  arbitraryMembers,
+  arbitraryOfferFilter,
+} from './arbitrary-filter.ts';
 import type { KnownCatalog, Question } from './discover-oracle.ts';
 
 // Small indexes and intents over few names, words, networks and places, so that all kinds of coincidences happen.
@@ -149,7 +154,11 @@ const constraint = fc
   })
   .map(defined) as fc.Arbitrary<NonNullable<Intent['spatial']>[number]>;
 
-const expression = fc.oneof({ weight: 2, arbitrary: arbitraryLocalFilter }, arbitraryFilter);
+const expression = fc.oneof(
+  { weight: 2, arbitrary: arbitraryLocalFilter },
+  arbitraryOfferFilter,
+  arbitraryFilter,
+);
 
 const filters = expression.map((each) => ({ type: 'jsonpath' as const, expression: each }));
 const spatial = fc.array(constraint, { minLength: 1, maxLength: 2 });

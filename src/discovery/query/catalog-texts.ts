@@ -40,10 +40,14 @@ export async function readCatalogTexts(
     catalogs.set(key, { key, head, resources: resources.get(key) ?? noDocuments, wide, named: [] });
   }
   const resourceKeys = Array.from(catalogs.values(), (catalog) => Array.from(catalog.resources.keys)).flat();
-  for (const { resource_key, offer_key } of await findOffers(database, resourceKeys, gate)) {
-    const catalog = catalogs.get(catalogKeyOf(resource_key));
-    const place = catalog ? lowerBound(catalog.resources.keys, resource_key) : 0;
-    catalog?.named.push({ key: offer_key, place });
+  for (const { key, resources: covered } of await findOffers(database, resourceKeys, gate)) {
+    const catalog = catalogs.get(catalogKeyOf(covered[0] ?? 0));
+    if (catalog === undefined) continue;
+    const { keys: inOrder } = catalog.resources;
+    catalog.named.push({
+      key,
+      places: Uint32Array.from(covered, (resource) => lowerBound(inOrder, resource)),
+    });
   }
   const all = [...catalogs.values()];
   return { catalogs: all, offers: await readOfferList(database, offersOf(all)) };

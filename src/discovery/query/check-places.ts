@@ -46,9 +46,8 @@ async function holdersOf(
 ): Promise<Map<number, number[]>> {
   const holders = new Map(standings.map(({ key }) => [key, [key, keyOf(catalogKeyOf(key), 0)]]));
   if (placed.some(asksOffers)) {
-    for (const { resource_key, offer_key } of await findOffers(database, [...holders.keys()], plan.gate)) {
-      holders.get(resource_key)?.push(offer_key);
-    }
+    for (const { key, resources } of await findOffers(database, [...holders.keys()], plan.gate))
+      for (const resource of resources) holders.get(resource)?.push(key);
   }
   return holders;
 }

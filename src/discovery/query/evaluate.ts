@@ -1,4 +1,3 @@
-import { addTo } from '../../group.ts';
 import type { Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import { localFilter } from '../../rules/filters/local-filter.ts';
@@ -25,6 +24,19 @@ export function testDocuments({
   return documents.flatMap((text, place) => (test(JSON.parse(text)) ? [place] : []));
 }
 
+/** Which offers of a JSON array a filter that looks at each offer by itself selects, by their places. */
+export function testOffers({
+  expression,
+  acceptPostfix,
+  text,
+}: FilterSource & { text: string }): Uint32Array {
+  const { query } = parseFilter(expression, { acceptPostfix });
+  const test = localFilter(query, 'offers');
+  if (test === undefined) throw new TypeError('the filter looks beyond single offers');
+  const offers: Json[] = JSON.parse(text);
+  return Uint32Array.from(offers.flatMap((offer, place) => (test(offer) ? [place] : [])));
+}
+
 /** A catalog as texts: threads parse them themselves. */
 export interface CatalogTexts {
   key: number;
@@ -32,8 +44,8 @@ export interface CatalogTexts {
   resources: { text: string };
   /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
   wide: Float64Array;
-  /** The keys of offers on single resources, by their places. */
-  named: { key: number; place: number }[];
+  /** Offers on single resources, and the places of those. */
+  named: { key: number; places: Uint32Array }[];
 }
 
 /** Which resources of each catalog a filter selects, by their places. */
@@ -53,8 +65,7 @@ function viewOf(
   { key: home, head, resources, wide, named }: CatalogTexts,
   parsed: ReadonlyMap<number, Offer>,
 ): CatalogView {
-  const covers = new Map<number, number[]>();
-  for (const { key, place } of named) addTo(covers, key, place);
+  const covers = new Map(named.map(({ key, places }) => [key, places]));
   const inOrder = Float64Array.from([...wide, ...covers.keys()]).sort();
   const isOwn = (key: number) => catalogKeyOf(key) === home;
   // As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys.

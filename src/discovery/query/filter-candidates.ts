@@ -3,6 +3,7 @@ import { everyResource } from '../../storage/discovery-lists.ts';
 import { type Candidates, inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
 import { findWhole, type Reading, readSources } from './filter-sources.ts';
 import { hasKey, intersection, type Keys } from './key-sets.ts';
+import { proposeByOffers } from './offer-candidates.ts';
 import type { FilterPart } from './plan-filter.ts';
 
 // The candidates of a filter. Each of its parts leads to all of them and to others. Few are put in order; of many, one part streams those that
@@ -16,6 +17,8 @@ export async function filterProposal(search: Search): Promise<Proposal> {
   const { plan, trace } = search;
   const parts = await usableParts(search);
   if (parts.length === 0) {
+    const byOffers = await proposeByOffers(search);
+    if (byOffers) return byOffers;
     return { by: 'every resource', estimate: Number.POSITIVE_INFINITY, open: () => openAll(search) };
   }
   const readings = await trace.time(

@@ -1,9 +1,14 @@
 import { keyOf } from '../../storage/discovery-keys.ts';
 import { offerList } from '../../storage/discovery-lists.ts';
-import { type DividedOffers, divideOffers, findBestCovered } from '../../storage/discovery-offers.ts';
+import {
+  type DividedOffers,
+  divideOffers,
+  findBestCovered,
+  findSteadyMs,
+} from '../../storage/discovery-offers.ts';
 import { emptyWhole, type WholeList } from '../../storage/discovery-whole-lists.ts';
 import { readListings } from '../../storage/discovery-wide-offers.ts';
-import { offeredWordMemory, readToKeep } from '../../storage/index-memory.ts';
+import { forgottenTimes, offeredWordMemory, readToKeep } from '../../storage/index-memory.ts';
 import { emptyList, inOrder, type KeyList, lowerBound } from '../../storage/key-list.ts';
 import type { OfferedWord, WideOffers } from '../../storage/offered-word-memory.ts';
 import { nameOf } from '../../storage/provider-memory.ts';
@@ -27,11 +32,7 @@ export async function findOffered(
     providers.size === 0
       ? new Map<string, Listing[]>()
       : await readListings(search.database, [...providers.values()], search.plan.gate);
-  const named = await findBestCovered(
-    search.database,
-    new Map(Array.from(words, ([id, word]) => [id, word.named])),
-    search.plan.gate,
-  );
+  const named = await findCoveredPlaces(search, words);
   return new Map(
     Array.from(words, ([id, word]) => {
       search.deadline.check();
@@ -40,6 +41,39 @@ export async function findOffered(
       return [id, others ? { heads: wide.heads, others } : wide];
     }),
   );
+}
+
+/** The resources that offers with the words name and apply to. As long as nothing changes, neither do they. */
+async function findCoveredPlaces(
+  { database, plan: { gate } }: Search,
+  words: ReadonlyMap<number, OfferedWord>,
+): Promise<Map<number, KeyList>> {
+  const [times, now] = [forgottenTimes(database), gate.now.getTime()];
+  const known = new Map<number, KeyList>();
+  const unknown = new Map<number, OfferedWord>();
+  for (const [id, word] of words) {
+    const { covered, named } = word;
+    const isSame = covered?.times === times && covered.networkId === gate.networkId;
+    if (isSame && covered.from <= now && now < covered.until) known.set(id, covered.places);
+    else if (named.keys.length > 0) unknown.set(id, word);
+  }
+  if (unknown.size === 0) return known;
+  const owners = new Set([...unknown.values()].flatMap((word) => [...word.owners]));
+  const { found, mayKeep } = await readToKeep(database, async () => ({
+    covered: await findBestCovered(
+      database,
+      new Map(Array.from(unknown, ([id, word]) => [id, word.named])),
+      gate,
+    ),
+    steadyMs: await findSteadyMs(database, owners, gate.now),
+  }));
+  for (const [id, word] of unknown) {
+    const places = found.covered.get(id) ?? emptyList;
+    known.set(id, places);
+    const until = now + found.steadyMs;
+    if (mayKeep) word.covered = { times, networkId: gate.networkId, from: now, until, places };
+  }
+  return known;
 }
 
 /** What is not known of them is read together. */

@@ -10,6 +10,7 @@ import type { Candidates, Search } from './candidates.ts';
 import { readCatalogTexts } from './catalog-texts.ts';
 import { runInThread } from './deadline.ts';
 import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
+import { PassingOffers } from './passing-offers.ts';
 import type { FilterPlan } from './plan-filter.ts';
 
 // Which candidates belong to searched catalogs and are selected by the filter. Where the index can decide that, it does; otherwise documents
@@ -55,7 +56,8 @@ export function passing(search: Search, { keys, check }: Candidates): AsyncGener
   const { filter } = search.plan;
   const candidates = { keys: searched(search, keys), check };
   if (filter === undefined || filter.exact) return lookedUp(search, candidates);
-  return filter.test ? tested(search, filter, candidates) : selected(search, candidates);
+  if (filter.test) return tested(search, filter, candidates);
+  return filter.offers ? offered(search, candidates) : selected(search, candidates);
 }
 
 async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
@@ -107,6 +109,16 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
     name: testDocuments.name,
     input: { ...search.plan.filterSource, documents },
   });
+}
+
+/** By a filter that looks at each offer by itself. */
+async function* offered(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+  const offers = new PassingOffers(search);
+  for await (const part of lookedUp({ ...search, count: () => {} }, candidates)) {
+    const keys = await offers.select(part);
+    search.count(part.length, keys.length);
+    yield keys;
+  }
 }
 
 /** By a filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */

@@ -30,6 +30,13 @@ export interface FilterPlan {
   exact: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
+  /** For a filter that looks at each offer by itself. */
+  offers?: OfferPlan;
+}
+
+export interface OfferPlan {
+  /** What every offer satisfies that the filter selects, where that asks for a value: then an index leads to such offers. */
+  check?: DocumentCheck;
 }
 
 export interface FilterPart {
@@ -77,7 +84,28 @@ function makePlan(expression: string, options: { acceptPostfix: boolean }): Filt
     },
     exact: isExact && isOfMembers(condition),
     cheap: segments !== undefined && isCheap(segments),
+    ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
   };
+}
+
+function planOffers({ query }: Filter): OfferPlan {
+  const { condition } = indexCondition(query, 'offers');
+  const check = asksForValue(condition) ? documentCheck(condition) : undefined;
+  return { ...(check && { check }) };
+}
+
+/** Whether it holds only for what has one of some values. */
+function asksForValue(condition: IndexCondition): boolean {
+  switch (condition.kind) {
+    case 'equals':
+      return !condition.path.includes('child');
+    case 'and':
+      return condition.conditions.some(asksForValue);
+    case 'or':
+      return condition.conditions.every(asksForValue);
+    default:
+      return condition.kind === 'never';
+  }
 }
 
 /** Two bounds on the same member are one range. Below an array they may be met by different elements. */

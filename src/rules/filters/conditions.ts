@@ -16,7 +16,7 @@ import {
   never,
   or,
 } from './index-condition.ts';
-import { findLocalSegments } from './local-filter.ts';
+import { findLocalSegments, type ListName } from './local-filter.ts';
 
 export interface AskedCondition {
   condition: IndexCondition;
@@ -25,18 +25,18 @@ export interface AskedCondition {
 }
 
 /**
- * What an index can be asked about the resources that a filter selects: a condition that each of them satisfies. `always`
- * where nothing can be said, as about a filter that looks beyond single resources.
+ * What an index can be asked about the resources, or the offers, that a filter selects: a condition that each of them satisfies. `always`
+ * where nothing can be said, as about a filter that looks beyond single ones.
  *
  * The traps are those of RFC 9535: nothing equals nothing, so that `@.a == @.b` holds where both are missing; `!=` and `!`
  * hold for what is missing or of another type; only numbers and texts are ordered, but `<=` and `>=` include equality
  * of everything.
  */
-export function indexCondition(query: Query): AskedCondition {
-  const [resource, ...rest] = findLocalSegments(query) ?? [];
-  if (resource === undefined) return unknown;
+export function indexCondition(query: Query, list: ListName = 'resources'): AskedCondition {
+  const [document, ...rest] = findLocalSegments(query, list) ?? [];
+  if (document === undefined) return unknown;
   const isSelected = some(
-    resource.selectors.map((selector) =>
+    document.selectors.map((selector) =>
       selector.kind === 'filter' ? conditionAt(selector.condition, []) : exactly(always),
     ),
   );

@@ -2,29 +2,34 @@ import type { Json } from '../../protocol/json.ts';
 import { compileFind } from '../jsonpath.ts';
 import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath-grammar.ts';
 
+/** What a catalog has many of, each by itself. */
+export type ListName = 'resources' | 'offers';
+
 /**
- * Most filters look at each resource by itself: `$.catalogs[*].resources[?…]`, with conditions about `@` alone. For them this is
- * whether they select something in a given resource, so that the rest of its catalog need not be read. Undefined for
- * every other filter.
+ * Most filters look at each resource, or at each offer, by itself: `$.catalogs[*].resources[?…]`, with conditions about `@` alone. For them this
+ * is whether they select something in a given one, so that the rest of its catalog need not be read. Undefined for every other filter.
  */
-export function localFilter(query: Query): ((resource: Json) => boolean) | undefined {
-  const segments = findLocalSegments(query);
+export function localFilter(
+  query: Query,
+  list: ListName = 'resources',
+): ((document: Json) => boolean) | undefined {
+  const segments = findLocalSegments(query, list);
   if (segments === undefined) return undefined;
   const find = compileFind({ from: '$', segments });
-  return (resource) => find([resource]).length > 0;
+  return (document) => find([document]).length > 0;
 }
 
-/** What a local filter does from the list of resources on; its first segment selects among the resources. */
-export function findLocalSegments({ segments }: Query): Segment[] | undefined {
-  const [catalogs, catalog, resources, resource, ...rest] = segments;
+/** What a local filter does from the list on; its first segment selects among the documents of the list. */
+export function findLocalSegments({ segments }: Query, list: ListName = 'resources'): Segment[] | undefined {
+  const [catalogs, catalog, documents, document, ...rest] = segments;
   const isLocal =
     isName(catalogs, 'catalogs') &&
     isEachCatalog(catalog) &&
-    isName(resources, 'resources') &&
-    resource !== undefined &&
-    isEachResource(resource);
+    isName(documents, list) &&
+    document !== undefined &&
+    isEachDocument(document);
   if (!isLocal) return undefined;
-  const local = [resource, ...rest];
+  const local = [document, ...rest];
   return local.some(refersToRoot) ? undefined : local;
 }
 
@@ -43,7 +48,7 @@ function isEachCatalog(segment: Segment | undefined): boolean {
 }
 
 /** Not by its place in the catalog. */
-function isEachResource({ descendants, selectors }: Segment): boolean {
+function isEachDocument({ descendants, selectors }: Segment): boolean {
   return !descendants && selectors.every(({ kind }) => kind === 'wildcard' || kind === 'filter');
 }
 
