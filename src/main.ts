@@ -11,7 +11,7 @@ import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
-import { loadOrCreateSigningKey } from './registry/key-files.ts';
+import { requireSigningKey } from './registry/key-files.ts';
 import { openSigningKey, type RegistrationWatch, watchRegistration } from './registry/registration.ts';
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
@@ -102,7 +102,7 @@ export async function startProcess(
       const identity = config.identities[role];
       const roleLogger = logger.child({ role });
       const self = openSigningKey(config.DATA_DIR, identity, roleLogger);
-      const key = () => loadOrCreateSigningKey(config.DATA_DIR, identity);
+      const key = () => requireSigningKey(config.DATA_DIR, identity);
       const watch = watchRegistration({ key, findKey, logger: roleLogger });
       registrations.push(watch);
       closers.push(() => watch.close());

@@ -31,6 +31,13 @@ export function findSigningKey(dataDir: string, owner: KeyOwner): SigningKey | u
   return seed === undefined ? undefined : signingKey(named, seed);
 }
 
+/** As `findSigningKey`; throws where there is none, and makes none. */
+export function requireSigningKey(dataDir: string, owner: KeyOwner): SigningKey {
+  const found = findSigningKey(dataDir, owner);
+  if (!found) throw new Error(`There is no ${seedFile(dataDir, nameKey(dataDir, owner))}.`);
+  return found;
+}
+
 /** The file of a key. */
 export function seedFile(dataDir: string, { id, keyId }: NamedKey): string {
   return fileOf(dataDir, id, `${keyId}.seed`);

@@ -77,12 +77,32 @@ it('a registry that cannot be asked leaves it open', async () => {
   expect(state().problem).toContain('could not be asked');
 });
 
+it('a seed that can no longer be read is told, and ends nothing', async () => {
+  let isGone = false;
+  const key = () => {
+    if (isGone) throw new Error('There is no key-1.seed.');
+    return own;
+  };
+  const { state } = await look(role.url, key);
+  isGone = true;
+  await until(() => state().isUnreadable === true, 'the missing seed to be noticed');
+  expect(state()).toEqual({
+    ...{ subscriberId: 'catalog.example.org', recordId: 'key-1', publicKey: publicKeyOf(privateKey) },
+    isUnreadable: true,
+    problem: 'The signing key of catalog.example.org cannot be read again: There is no key-1.seed.',
+  });
+  isGone = false;
+  await register('key-1', publicKeyOf(privateKey));
+  await until(() => state().registered === true, 'the seed to be read again');
+  expect(state().problem).toBeUndefined();
+});
+
 /** Each question is asked anew: what a client has not found it remembers for half a minute. */
-async function look(url = role.url): Promise<RegistrationWatch> {
+async function look(url = role.url, key = () => own): Promise<RegistrationWatch> {
   const { registryName } = subscriber;
   const findKey = (...asked: [string, string]) =>
     createRegistryClient({ url, registryName, client: http, logger, metrics }).findKey(...asked);
-  watch = watchRegistration({ key: () => own, findKey, logger, askAgainMs: 20 });
+  watch = watchRegistration({ key, findKey, logger, askAgainMs: 20 });
   await watch.first;
   return watch;
 }

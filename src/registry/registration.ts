@@ -36,6 +36,8 @@ export interface Registration {
   publicKey: string;
   /** Undefined until the registry was asked. */
   registered?: boolean;
+  /** Its file was read at the start, and cannot be any more. */
+  isUnreadable?: boolean;
   problem?: string;
 }
 
@@ -65,10 +67,9 @@ export function watchRegistration(options: {
 
   async function look(): Promise<void> {
     const before = state;
-    const own = key();
-    const looked = await lookUp(own, findKey);
+    const looked = await lookAt(before, key, findKey);
     if (isClosed) return;
-    state = { ...describeKey(own), ...looked };
+    state = looked;
     tell(before, state, logger);
     timer = setTimeout(look, state.registered ? onceRegisteredMs : askAgainMs).unref();
   }
@@ -85,6 +86,22 @@ export function watchRegistration(options: {
 
 function describeKey({ subscriberId, recordId, privateKey }: SigningKey): Registration {
   return { subscriberId, recordId, publicKey: publicKeyOf(privateKey) };
+}
+
+/** A role goes on signing with the key that it has read: a file that cannot be read again is told, and ends nothing. */
+async function lookAt(
+  { subscriberId, recordId, publicKey }: Registration,
+  key: () => SigningKey,
+  findKey: (subscriberId: string, recordId: string) => Promise<KeyLookup>,
+): Promise<Registration> {
+  try {
+    const own = key();
+    return { ...describeKey(own), ...(await lookUp(own, findKey)) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    const problem = `The signing key of ${subscriberId} cannot be read again: ${reason}`;
+    return { subscriberId, recordId, publicKey, isUnreadable: true, problem };
+  }
 }
 
 async function lookUp(
@@ -119,7 +136,8 @@ function problemWith(
 
 /** Once for each change; that the registry could not be asked is told by whoever asks it. */
 function tell(before: Registration, now: Registration, logger: Logger): void {
-  const { problem, registered, ...key } = now;
+  const { problem, registered, isUnreadable, ...key } = now;
+  if (isUnreadable && problem !== before.problem) logger.error(key, problem);
   if (registered === false && problem !== before.problem)
     logger.warn(key, `${problem} Until this key is registered there, others refuse what this role signs.`);
   if (registered && before.registered === false) logger.info(key, 'the registry knows the key now');
