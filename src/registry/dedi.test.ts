@@ -113,6 +113,18 @@ describe('the client of a DeDi registry', () => {
     expect(leftOut().at(-1)).toBe('10 of which it has only summaries, beyond the limit of lookups');
   });
 
+  it('reads pages of any number of records, and after very many asks for no further page', async () => {
+    dedi.pageSize = 130_000;
+    dedi.records.set(
+      network,
+      Array.from({ length: 260_001 }, (_, index) => ({ name: `${index}` })),
+    );
+    dedi.sparse = true;
+    expect(await listMembers()).toEqual([]);
+    expect(dedi.asked.filter((path) => path.startsWith('/dedi/query'))).toHaveLength(2);
+    expect(leftOut()[0]).toBe('those from page 3 on');
+  });
+
   it('does not let a record that cannot be asked for vanish from its network', async () => {
     dedi.records.set(network, members(3));
     dedi.failing.set('member-1', 503);

@@ -16,7 +16,7 @@ export async function askForRecords(
   { query, lookup }: ListPaths,
   limits: ListLimits,
 ): Promise<ListedRecords> {
-  const { page, leftOut } = await askForPages(ask, query, limits.maxPages);
+  const { page, leftOut } = await askForPages(ask, query, limits);
   const records = new Map(page.records.map((record) => [keyOf(record), record]));
   const { found, missing } = await lookUp(ask, lookup, page.summaries.slice(0, limits.maxLookups));
   for (const record of found) records.set(keyOf(record), record);
@@ -35,6 +35,8 @@ export interface ListPaths {
 
 export interface ListLimits {
   maxPages: number;
+  /** Once so many are listed, no further page is asked for. */
+  maxRecords: number;
   maxLookups: number;
 }
 
@@ -51,11 +53,12 @@ const lookupsAtOnce = 8;
 async function askForPages(
   ask: Ask,
   path: string,
-  maxPages: number,
+  { maxPages, maxRecords }: ListLimits,
 ): Promise<{ page: QueryPage; leftOut: string[] }> {
   const all: QueryPage = { records: [], summaries: [], unreadable: 0, pages: 1 };
   const known = new Set<string>();
   for (let number = 1; number <= all.pages; number += 1) {
+    if (known.size >= maxRecords) return { page: all, leftOut: [`those from page ${number} on`] };
     if (number > maxPages) return { page: all, leftOut: [`those on ${all.pages - maxPages} further pages`] };
     const page = await ask(number === 1 ? path : `${path}?page=${number}`, maxQueryBytes, parseQueryAnswer);
     if (!page) break;
@@ -67,8 +70,9 @@ async function askForPages(
     if (listed > 0 && known.size === before)
       return { page: all, leftOut: [`those from page ${number} on, which repeats others`] };
     if (listed + page.unreadable === 0) break;
-    all.records.push(...page.records);
-    all.summaries.push(...page.summaries);
+    // Not `push(...page.records)`: a page may have more records than a call may have arguments.
+    for (const record of page.records) all.records.push(record);
+    for (const names of page.summaries) all.summaries.push(names);
     all.unreadable += page.unreadable;
     all.pages = page.pages;
   }

@@ -24,6 +24,8 @@ export interface DediRegistry {
   pageSize: number;
   /** Queries have details, too. */
   withDetails: boolean;
+  /** Queries have nothing but names. */
+  sparse: boolean;
   /** Statuses that lookups of these names answer with. */
   failing: Map<string, number>;
   stop(): Promise<void>;
@@ -38,7 +40,7 @@ export async function startDediRegistry(): Promise<DediRegistry> {
   });
   const played: DediRegistry = {
     ...{ url: '', asked: [], records: new Map(), failing: new Map() },
-    ...{ state: 'live', pageSize: 2, withDetails: false },
+    ...{ state: 'live', pageSize: 2, withDetails: false, sparse: false },
     stop: () => new Promise((resolve) => void server.close(() => resolve())),
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -75,7 +77,7 @@ function answer(registry: DediRegistry, { pathname, searchParams }: URL): Answer
 }
 
 function list(
-  { state, pageSize, withDetails }: DediRegistry,
+  { state, pageSize, withDetails, sparse }: DediRegistry,
   { namespace, registryName }: { namespace: string; registryName: string },
   records: readonly DediRecord[],
   query: URLSearchParams,
@@ -87,7 +89,7 @@ function list(
     ...{ total_records: records.length, total_pages: Math.ceil(records.length / pageSize) },
     ...{ page_number: page, page_size: pageSize },
     records: shown.map((record) => ({
-      ...summaryOf(record),
+      ...(sparse ? { record_name: record.name } : summaryOf(record)),
       ...(withDetails && { details: record.details }),
     })),
   };
