@@ -20,10 +20,21 @@ const versionId = Type.Optional(Type.String({ description: 'This version, of tho
 const page = Type.Optional(Type.Integer({ minimum: 1 }));
 const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 }));
 const atVersion = Type.Object({ as_on: asOn, version_id: versionId });
-const list = Type.Object({ as_on: asOn, page, page_size: pageSize });
+const filter = {
+  name: Type.Optional(Type.String({ description: 'Only names that contain this, in any case.' })),
+  from: Type.Optional(
+    Type.String({ description: 'Only what was changed then or later: a date or date-time.' }),
+  ),
+  to: Type.Optional(Type.String({ description: 'Only what was changed then or before.' })),
+  sort: Type.Optional(Type.String({ description: 'name (unless given), date (the latest first) or state.' })),
+};
+const state = Type.Optional(
+  Type.String({ description: 'Only in this state: draft, live (or active), suspended, revoked or expired.' }),
+);
+const list = { as_on: asOn, ...filter, page, page_size: pageSize };
 const answers = {
   304: 'Unchanged since the ETag in If-None-Match.',
-  400: 'INVALID_PARAMETER: as_on cannot be read, or stands beside version_id.',
+  400: 'INVALID_PARAMETER: a moment, state or order cannot be read, or as_on stands beside version_id.',
   404: 'NOT_FOUND: it is not there, or was not at that moment.',
 };
 
@@ -42,12 +53,12 @@ export const operations = {
   },
   '/query/:namespace': {
     summary: 'List the registries of a namespace.',
-    ...{ query: list, answer: RegistriesAnswer, answers },
+    ...{ query: Type.Object({ status: state, ...list }), answer: RegistriesAnswer, answers },
   },
   '/query/:namespace/:registryName': {
     summary: 'List the keys of a participant, or of the members of a network.',
     description: 'The two names are an identity or a networkId. page and page_size (up to 1000) turn pages.',
-    ...{ query: list, answer: QueryAnswer, answers },
+    ...{ query: Type.Object({ state, ...list }), answer: QueryAnswer, answers },
   },
   '/versions/:namespace': {
     summary: 'List the versions of a namespace: one, because only its records change.',

@@ -1,7 +1,8 @@
 import { isIdPart } from '../protocol/identity.ts';
 import type { RegistryErrorCode } from '../protocol/registry-answers.ts';
+import { RecordState } from '../protocol/registry-record.ts';
 import { isDate, parseInstant } from '../protocol/time.ts';
-import type { AtVersion } from '../storage/participant-records.ts';
+import { type AtVersion, type ListFilter, listOrders } from '../storage/participant-records.ts';
 
 // What a DeDi client asks the registry role: names in the path, a page, a version or a moment in the query.
 
@@ -40,13 +41,54 @@ export function parseAtVersion(query: QueryText): AtVersion {
 }
 
 /** A date is the whole day, in UTC: the state at its end. */
-export function parseAsOn({ as_on: text }: QueryText): Date | undefined {
-  if (text === undefined) return undefined;
+export function parseAsOn(query: QueryText): Date | undefined {
+  return query.as_on === undefined ? undefined : parseMoment('as_on', query.as_on, endOfDay);
+}
+
+function parseMoment(name: string, text: unknown, timeOfDate: string): Date {
   const moment =
-    typeof text !== 'string' ? undefined : parseInstant(isDate(text) ? `${text}${endOfDay}` : text);
+    typeof text !== 'string' ? undefined : parseInstant(isDate(text) ? `${text}${timeOfDate}` : text);
   if (moment === undefined)
-    throw invalid('as_on is a date (2026-01-31) or a date-time (2026-01-31T12:00:00Z).');
+    throw invalid(`${name} is a date (2026-01-31) or a date-time (2026-01-31T12:00:00Z).`);
   return moment;
+}
+
+/**
+ * What a list is narrowed to. A filter that cannot be read is refused: whoever asks for live keys must not be given others. An empty one
+ * is none, because clients send the fields of a form as they are.
+ *
+ * @param state its name: DeDi has `state` for records, `status` for registries
+ */
+export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFilter {
+  const { name, from, to, sort } = Object.fromEntries(
+    Object.entries(query).filter(([, text]) => text !== ''),
+  );
+  return {
+    ...(query[state] !== undefined && query[state] !== '' && { state: parseState(state, query[state]) }),
+    ...(name !== undefined && { name: parseName(name) }),
+    ...(from !== undefined && { from: parseMoment('from', from, startOfDay) }),
+    ...(to !== undefined && { to: parseMoment('to', to, endOfDay) }),
+    order: sort === undefined ? 'name' : parseOrder(sort),
+  };
+}
+
+/** Registries and their records are live where others call them active. */
+function parseState(name: string, given: unknown): RecordState | 'inactive' {
+  const known = [...RecordState.enum, 'active', 'inactive'] as const;
+  const state = known.find((each) => each === given);
+  if (state === undefined) throw invalid(`${name} is one of ${known.join(', ')}.`);
+  return state === 'active' ? 'live' : state;
+}
+
+function parseName(given: unknown): string {
+  if (typeof given !== 'string' || given.includes('\0')) throw invalid('name is a part of a name.');
+  return given;
+}
+
+function parseOrder(given: unknown): ListFilter['order'] {
+  const order = listOrders.find((each) => each === (given === 'status' ? 'state' : given));
+  if (order === undefined) throw invalid(`sort is one of ${listOrders.join(', ')}.`);
+  return order;
 }
 
 export interface Page {
@@ -63,6 +105,7 @@ export function parsePage(query: QueryText): Page {
   return { number, size, limit: size, offset: (number - 1) * size };
 }
 
+const startOfDay = 'T00:00:00Z';
 const endOfDay = 'T23:59:59.999Z';
 const defaultPageSize = 1_000;
 const maxPageSize = 1_000;

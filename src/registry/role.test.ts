@@ -6,6 +6,7 @@ import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import {
+  addKey,
   addMembership,
   registerParticipant,
   removeMembership,
@@ -223,6 +224,56 @@ describe('the registry role', () => {
     for (const query of ['as_on=yesterday', 'as_on=', 'as_on=2026-02-30', 'as_on=2026-01-01&version_id=1'])
       expect(await get(`${path}?${query}`)).toMatchObject(refused);
     expect(await get('/query/example.org/retail?as_on=12')).toMatchObject(refused);
+  });
+
+  it('lists only what the filters of a DeDi query leave, and refuses those that it cannot read', async () => {
+    await register('old.example.com', { key: { validUntil: new Date('2025-12-31T12:00:00Z') } });
+    await register('Cafe.example.com');
+    await addKey(database, bpp, { recordId: 'second_key', publicKey });
+    await setKeyState(database, bpp, 'revoked', 'key-1');
+    const list = async (query: string, path = 'example.org/retail') => {
+      const { data } = (await get(`/query/${path}?${query}`)).body;
+      const records: { namespace: string; record_name: string }[] = data.records;
+      expect(data.total_records).toBe(records.length);
+      return records.map(({ namespace, record_name }) => `${namespace} ${record_name}`);
+    };
+    const second = 'bpp.example.com second_key';
+    expect((await list('state=live')).sort()).toEqual(['Cafe.example.com key-1', second].sort());
+    expect(await list('state=active&name=COND_')).toEqual([second]);
+    expect(await list('state=revoked')).toEqual(['bpp.example.com key-1']);
+    expect(await list('state=expired')).toEqual(['old.example.com key-1']);
+    expect(await list('state=inactive')).toEqual([]);
+    expect(await list('name=%25')).toEqual([]);
+    expect(await list('state=&name=&from=&to=&sort=&page=')).toHaveLength(4);
+    const states = ['expired', 'live', 'live', 'revoked'];
+    const shown = (await get('/query/example.org/retail?sort=state')).body.data.records;
+    expect(shown.map(({ state }: { state: string }) => state)).toEqual(states);
+    const [latest] = await list('sort=date');
+    const moment = (await get('/lookup/bpp.example.com/subscribers.beckn.one/key-1')).body.data.updated_at;
+    expect(latest).toBe('bpp.example.com key-1');
+    expect(await list(`from=${moment}`)).toEqual([latest]);
+    expect(await list(`to=${moment}`)).toHaveLength(4);
+    expect(await list('to=2020-01-01')).toEqual([]);
+    expect(await list(`as_on=${moment}&state=revoked`)).toEqual([latest]);
+
+    const registries = async (query: string) =>
+      (await get(`/query/example.org?${query}`)).body.data.total_registries;
+    for (const query of ['status=active&sort=date', 'name=TAIL', 'from=2020-01-01'])
+      expect(await registries(query)).toBe(1);
+    for (const query of ['status=inactive', 'name=whole', 'to=2020-01-01'])
+      expect(await registries(query)).toBe(0);
+
+    const refused = { status: 400, body: { code: 'INVALID_PARAMETER', message: expect.any(String) } };
+    for (const query of [
+      'state=lively',
+      'state=live&state=revoked',
+      'from=soon',
+      'to=2026-02-30',
+      'sort=age',
+    ])
+      expect(await get(`/query/example.org/retail?${query}`)).toMatchObject(refused);
+    expect(await get('/query/example.org/retail?name=%00')).toMatchObject(refused);
+    expect(await get('/query/example.org?status=gone')).toMatchObject(refused);
   });
 
   it('answers 304 while nothing has changed', async () => {

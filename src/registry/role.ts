@@ -20,13 +20,22 @@ import type { QueryAnswer, RegistriesAnswer } from '../protocol/registry-answers
 import type { Database } from '../storage/database.ts';
 import {
   findKeyRecord,
+  type ListFilter,
   listKeyRecords,
   listRegistries,
   listVersions,
   type NamedRegistry,
 } from '../storage/participant-records.ts';
 import { operations, type RegistryQuestion } from './operations.ts';
-import { isName, parseAsOn, parseAtVersion, parsePage, type QueryText, RegistryRefusal } from './question.ts';
+import {
+  isName,
+  parseAsOn,
+  parseAtVersion,
+  parseFilter,
+  parsePage,
+  type QueryText,
+  RegistryRefusal,
+} from './question.ts';
 import {
   listTtlSeconds,
   onlyVersion,
@@ -151,7 +160,8 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
 
     '/query/:namespace': async (names, query) => {
       const page = parsePage(query);
-      const registries = await requireRegistries(names, parseAsOn(query));
+      const filter = parseFilter(query, 'status');
+      const registries = filterRegistries(await requireRegistries(names, parseAsOn(query)), filter);
       const data: RegistriesAnswer['data'] = {
         namespace: names.namespace,
         total_registries: registries.length,
@@ -167,7 +177,9 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
     '/query/:namespace/:registryName': async (names, query) => {
       const page = parsePage(query);
       const asOn = parseAsOn(query);
-      const { records, total } = await listKeyRecords(database, subscriberOf(names), page, asOn);
+      const filter = parseFilter(query, 'state');
+      const listed = { ...(asOn && { asOn }), now: now(), filter };
+      const { records, total } = await listKeyRecords(database, subscriberOf(names), page, listed);
       const data: QueryAnswer['data'] = {
         ...{ namespace: names.namespace, registry_name: names.registryName ?? '' },
         ...{ total_records: total, ...pages(page, total) },
@@ -207,6 +219,21 @@ type Registries = [NamedRegistry, ...NamedRegistry[]];
 
 function subscriberOf({ namespace, registryName = '' }: Names) {
   return { namespace, registryName };
+}
+
+/** A namespace has few. All of them are live. */
+function filterRegistries(
+  registries: readonly NamedRegistry[],
+  { state = 'live', name = '', from, to, order }: ListFilter,
+): NamedRegistry[] {
+  const found = registries.filter(
+    ({ registryName, updatedAt }) =>
+      state === 'live' &&
+      registryName.toLowerCase().includes(name.toLowerCase()) &&
+      (from === undefined || updatedAt >= from) &&
+      (to === undefined || updatedAt <= to),
+  );
+  return order === 'date' ? found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime()) : found;
 }
 
 function versionsOf(names: Names, registries: Registries): RegistryAnswer {

@@ -52,6 +52,19 @@ export async function findKeyRecord(
   return rows[0];
 }
 
+/** What a list is narrowed to, and how it is ordered. */
+export interface ListFilter {
+  state?: RecordState | 'inactive';
+  /** A part of the name, in any case. */
+  name?: string;
+  /** When it was changed last. */
+  from?: Date;
+  to?: Date;
+  order: (typeof listOrders)[number];
+}
+
+export const listOrders = ['name', 'date', 'state'] as const;
+
 /**
  * The records under a pair of names: the keys of the participant that has it as its identity, and the keys of the
  * members of the network that has it as its networkId.
@@ -60,17 +73,20 @@ export async function listKeyRecords(
   database: Queryable,
   { namespace, registryName }: Subscriber,
   page: { limit: number; offset: number },
-  asOn?: Date,
+  { asOn, now, filter: { state, name, from, to, order } }: { asOn?: Date; now: Date; filter: ListFilter },
 ): Promise<{ records: KeyRecord[]; total: number }> {
   const listed = asOn === undefined ? listedNow : listedAsOn;
-  const names = [namespace, registryName, ...(asOn === undefined ? [] : [asOn])];
-  const [limit, offset] = [`$${names.length + 1}`, `$${names.length + 2}`];
+  const matching = `(select * from ${listed}) listed
+    where ($4::text is null or ${stateAt} = $4) and ($5::text is null or strpos(lower(record_id), lower($5)) > 0)
+      and ($6::timestamptz is null or recorded_at >= $6) and ($7::timestamptz is null or recorded_at <= $7)`;
+  const asked = [namespace, registryName, asOn ?? now, state ?? null, name ?? null, from ?? null, to ?? null];
   const [{ rows: records }, { rows: counted }] = await Promise.all([
     database.query<KeyRecord>(
-      `select ${columns} from ${listed} order by namespace, registry_name, record_id limit ${limit} offset ${offset}`,
-      [...names, page.limit, page.offset],
+      `select ${columns} from ${matching}
+        order by ${recordOrders[order]} namespace, registry_name, record_id limit $8 offset $9`,
+      [...asked, page.limit, page.offset],
     ),
-    database.query<{ total: number }>(`select count(*)::integer as total from ${listed}`, names),
+    database.query<{ total: number }>(`select count(*)::integer as total from ${matching}`, asked),
   ]);
   return { records, total: counted[0]?.total ?? 0 };
 }
@@ -150,6 +166,15 @@ const present = `registry.current_record r cross join lateral (
   select v.version, v.recorded_at from registry.record_version v
    where v.namespace = r.namespace and v.registry_name = r.registry_name and v.record_id = r.record_id
    order by v.version desc limit 1) last`;
+
+/** As it is shown: a live key whose time is over reads as expired. */
+const stateAt = "case when state = 'live' and valid_until < $3::timestamptz then 'expired' else state end";
+
+const recordOrders: Record<ListFilter['order'], string> = {
+  name: '',
+  date: 'recorded_at desc,',
+  state: `${stateAt},`,
+};
 
 const listedNow = `${present} where (namespace = $1 and registry_name = $2) or (namespace, registry_name) in
   (select namespace, registry_name from registry.membership where network_id = $1 || '/' || $2)`;

@@ -187,7 +187,9 @@ describe('the participants of the registry', () => {
   }
 
   async function names(subscriber: { namespace: string; registryName: string }, page: typeof firstPage) {
-    const { records, total } = await listKeyRecords(database, subscriber, page);
+    const { records, total } = await listKeyRecords(database, subscriber, page, {
+      ...{ now: new Date(), filter: { order: 'name' } },
+    });
     return { subscribers: records.map((record) => record.subscriberId), total };
   }
 });
