@@ -1,6 +1,7 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
+import { readLog } from '../src/storage/crawl-log.ts';
 import { setCatalogIndexUrls } from '../src/storage/participants.ts';
 import type { Body } from './support/actor.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
@@ -151,10 +152,29 @@ describe('a registry that answers as DeDi servers do', () => {
   });
 });
 
+describe('a participant whose name no registry can look up', () => {
+  it('node-unknown: hides nobody else of its network, and is told', async () => {
+    const odd = randomBytes(4_000).toString('hex');
+    await network.actor(`odd-name-${randomBytes(4).toString('hex')}`);
+    writeRecords(({ details }) => {
+      if (details?.subscriber_id?.startsWith('odd-name')) details.subscriber_id = odd;
+    });
+    await scene.offer(0, 3);
+    await listIndex();
+    await scene.look();
+    expect(await scene.served()).toEqual(teas(0, 3));
+    const told = `such as "${odd.slice(0, 100)}".`;
+    const { lines } = await readLog(network.database, { limit: 100, offset: 0 });
+    expect(lines).toContainEqual(
+      expect.objectContaining({ code: 'node-unknown', message: expect.stringContaining(told) }),
+    );
+  });
+});
+
 describe('a participant whose address no host can have', () => {
   it('hides nobody else of its network', async () => {
     const odd = `http://${randomBytes(4_000).toString('hex')}/`;
-    await network.actor('odd-address');
+    await network.actor(`odd-address-${randomBytes(4).toString('hex')}`);
     writeRecords(({ details }) => {
       if (details?.subscriber_id?.startsWith('odd-address')) details.url = odd;
     });

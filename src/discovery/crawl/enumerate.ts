@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
-import { identityOf, splitIdentity } from '../../protocol/identity.ts';
+import { identityOf, isSubscriberId, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { writeLog } from '../../storage/crawl-log.ts';
 import { wantMastersOf } from '../../storage/crawl-masters.ts';
 import {
@@ -107,15 +108,18 @@ async function recordNodes(
 }
 
 async function findNodes(
-  { registry, config, reader }: CrawlContext,
+  context: CrawlContext,
   { kind, name }: SourceRow,
   signal: AbortSignal,
 ): Promise<NamedNode[]> {
+  const { registry, config, reader } = context;
   switch (kind) {
     case 'network':
     case 'masters': {
       const records = await askRegistry(() => registry.queryNetwork(name));
-      return namedBy(records, config.REGISTRY_NAME);
+      const [lookedUp, others] = splitByName(records);
+      if (others.length > 0) await tellOthers(context, name, others);
+      return namedBy(lookedUp, config.REGISTRY_NAME);
     }
     case 'subscriber': {
       const records = await askRegistry(() => registry.findSubscriber(name));
@@ -127,6 +131,31 @@ async function findNodes(
     }
   }
 }
+
+/**
+ * Participants write their own records. One whose name no registry can look up could not be read anyway, and a name that is too long for the
+ * database must not hide the others.
+ */
+function splitByName(
+  records: readonly ParticipantRecord[],
+): [lookedUp: ParticipantRecord[], others: ParticipantRecord[]] {
+  const isNamed = ({ subscriberId }: ParticipantRecord) => isSubscriberId(subscriberId);
+  return [records.filter(isNamed), records.filter((record) => !isNamed(record))];
+}
+
+async function tellOthers(
+  context: CrawlContext,
+  network: string,
+  others: readonly ParticipantRecord[],
+): Promise<void> {
+  const { database, now } = context;
+  const first = JSON.stringify(others[0]?.subscriberId.slice(0, shownNameLength));
+  const message = `${others.length} records of ${network} have a subscriber_id that no registry can look up, such as ${first}.`;
+  const fault = new TrustFault('record', 'node-unknown', message);
+  await writeLog(database, [lineOf(context, { node: '' }, fault)], now());
+}
+
+const shownNameLength = 100;
 
 /** Nodes, each once however many keys it has. Consumers publish nothing. */
 function namedBy(records: readonly ParticipantRecord[], registryName: string): NamedNode[] {

@@ -1,3 +1,4 @@
+import { isIdPart } from '../../protocol/identity.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import { fetchManifestAt } from './read-node.ts';
 import type { Reader } from './reader.ts';
@@ -10,7 +11,7 @@ export async function readDomain(reader: Reader, address: string, signal: AbortS
     throw new CrawlFault('manifest-missing', `There is no manifest at ${address}.`, { url: address });
   }
   const { domain } = answer.opened.document;
-  if (typeof domain !== 'string' || domain === '') {
+  if (typeof domain !== 'string' || !isIdPart(domain)) {
     throw new TrustFault('manifest', 'malformed', `The manifest at ${address} names no domain.`);
   }
   return domain;
