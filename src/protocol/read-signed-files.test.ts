@@ -79,6 +79,10 @@ describe('an index', () => {
 
   it('needs no next_update, as some publishers leave it out, but a readable one where it has one', () => {
     expect(parseCatalogIndex(without(index, ['next_update']))).not.toHaveProperty('next_update');
+    for (const unset of ['', '0001-01-01T00:00:00Z', null]) {
+      expect(parseCatalogIndex({ ...index, next_update: unset })).not.toHaveProperty('next_update');
+      expect(parseBaselineFile({ ...baseline, next_update: unset })).not.toHaveProperty('next_update');
+    }
     expect(() => parseCatalogIndex({ ...index, next_update: 'soon' })).toThrow(
       fault('SCH_INVALID_FORMAT', ['next_update']),
     );
@@ -110,6 +114,8 @@ describe('an index entry', () => {
       extra: null,
     };
     const read = parseIndexEntry(foreign);
+    const unsaid = { ...foreign.signature, canonicalization: null };
+    expect(parseIndexEntry({ ...foreign, signature: unsaid }).signature).toEqual(unsaid);
     expect(read.changes).toEqual([]);
     expect(read).not.toHaveProperty('networkIds');
     expect(read).not.toHaveProperty('retiredAt');
@@ -148,6 +154,7 @@ describe('an index entry', () => {
     expect(parseIndexEntry(onix)).toEqual(bareRead);
     const odd = { ...onix, networkIds: [1], schemaTypes: 'all', catalogType: 7, dependencies: [] };
     expect(parseIndexEntry({ ...odd, changes: [{}], isActive: null })).toEqual(bareRead);
+    expect(parseIndexEntry({ ...onix, networkIds: ['n'.repeat(513)] })).toEqual(bareRead);
     expect(parseIndexEntry({ ...entry, ...bare, isActive: false })).toMatchObject({
       ...{ catalogType: entry.catalogType, isActive: false, networkIds: entry.networkIds },
     });

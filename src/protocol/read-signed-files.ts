@@ -9,6 +9,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
+import { maxNetworkIdLength } from './shapes.ts';
 import {
   BaselineFile,
   CatalogIndex,
@@ -95,8 +96,9 @@ export function parseChangeFile(document: unknown): ChangeFile {
 }
 
 /**
- * A null counts as missing, and a missing list as empty: encoders of some languages write them so. Only
- * members that the schema knows are touched, never what stands inside domain attributes.
+ * A null counts as missing, and a missing list as empty: encoders of some languages write them so. A next_update that need not be there is
+ * missing, too, where it is an empty text or Go's zero time. Only members that the schema knows are touched, never what stands inside
+ * domain attributes.
  */
 function settled(schema: TSchema, value: unknown): unknown {
   if (Type.IsArray(schema) && Array.isArray(value)) return value.map((item) => settled(schema.items, item));
@@ -104,11 +106,16 @@ function settled(schema: TSchema, value: unknown): unknown {
   const result: Record<string, unknown> = { ...value };
   for (const [name, known] of Object.entries(schema.properties)) {
     const member = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (member !== undefined && member !== null) result[name] = settled(known, member);
+    const isUnsaid = name === 'next_update' && Type.IsOptional(known) && isUnsetTime(member);
+    if (member !== undefined && member !== null && !isUnsaid) result[name] = settled(known, member);
     else if (Type.IsArray(known) && !Type.IsOptional(known)) result[name] = [];
-    else if (member === null) delete result[name];
+    else delete result[name];
   }
   return result;
+}
+
+function isUnsetTime(value: unknown): boolean {
+  return value === '' || value === '0001-01-01T00:00:00Z';
 }
 
 /** What deployed publishers spell otherwise or leave out: the case of the type, and that a catalog is active. */
@@ -134,13 +141,14 @@ function retiredMembers(entry: JsonObject): JsonObject {
     catalogType: entry.catalogType === 'MASTER' ? 'MASTER' : 'REGULAR',
     isActive: entry.isActive === true,
     changes: [],
-    ...(isTextList(networkIds) && { networkIds }),
+    ...(isTextList(networkIds, maxNetworkIdLength) && { networkIds }),
     ...(isTextList(schemaTypes) && { schemaTypes }),
   };
 }
 
-function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
+function isTextList(value: unknown, maxLength = Number.POSITIVE_INFINITY): boolean {
+  const isText = (item: unknown) => typeof item === 'string' && item !== '' && item.length <= maxLength;
+  return Array.isArray(value) && value.every(isText);
 }
 
 function withRanges(entry: unknown): unknown {

@@ -39,9 +39,12 @@ export const Id = Type.String({ minLength: 1, maxLength: 512 });
 export const Uri = Type.String({ format: 'uri' });
 export const DateTime = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00Z'] });
 
+/** In characters. */
+export const maxNetworkIdLength = 512;
+
 export const NetworkId = Type.String({
   minLength: 1,
-  maxLength: 512,
+  maxLength: maxNetworkIdLength,
   description: 'A registered network, as namespace_id/registry_id.',
   examples: ['nfh.global/beckn-nodes'],
 });

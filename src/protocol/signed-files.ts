@@ -28,13 +28,13 @@ const Digest = Type.String({
 });
 
 /** A detached JWS, or the object form of deployed publishers. */
-export type FileSignature = string | { keyId: string; value: string; canonicalization?: string };
+export type FileSignature = string | { keyId: string; value: string; canonicalization?: string | null };
 export const FileSignature = Type.Unsafe<FileSignature>({
   type: ['string', 'object'],
   properties: {
     keyId: { type: 'string' },
     value: { type: 'string', description: 'Ed25519 signature in Base64 or base64url.' },
-    canonicalization: { type: 'string' },
+    canonicalization: { type: ['string', 'null'] },
   },
   required: ['keyId', 'value'],
   title: 'FileSignature',
