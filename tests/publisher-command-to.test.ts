@@ -47,7 +47,7 @@ describe('publish --to a catalog service', () => {
     });
   });
 
-  it('takes an on_publish that names the request by its whole Authorization value, as a deployed peer does', async () => {
+  it('takes an on_publish that names the request by its whole Authorization value, as a deployed peer does, but not for what it does not name', async () => {
     const service = await network.actor('peer-service');
     const answers: number[] = [];
     service.behave((publish) => {
@@ -68,7 +68,12 @@ describe('publish --to a catalog service', () => {
       settings,
     );
     expect(run).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^peer-coffee +ACCEPTED/m) });
-    expect(answers).toEqual([200]);
+    const both = write('both.json', [smallCatalog('peer-coffee'), smallCatalog('peer-tea')]);
+    expect(await publish([both, '--to', service.url], settings)).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('The on_publish says nothing of peer-tea.'),
+    });
+    expect(answers).toEqual([200, 200]);
   });
 
   it('says which catalog was not taken as it is, and why', async () => {

@@ -55,6 +55,11 @@ export function countCatalogs({ message }: JsonObject): { catalogs: number; reso
   return { catalogs: catalogs.length, resources: resources.reduce((sum, count) => sum + count, 0) };
 }
 
+export function listCatalogIds({ message }: JsonObject): string[] {
+  const catalogs = isJsonObject(message) && Array.isArray(message.catalogs) ? message.catalogs : [];
+  return catalogs.map(idOf).filter((id) => typeof id === 'string');
+}
+
 function asRequest(file: string, value: Json): JsonObject {
   if (Array.isArray(value)) return { message: { catalogs: value } };
   if (isJsonObject(value) && requestMembers.some((member) => member in value)) return value;

@@ -14,9 +14,16 @@ import {
   parseUrl,
 } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';
+import { listed } from './import-published.ts';
 import { withProgress } from './progress.ts';
 import { checkPublic, type PublicCheck } from './publish-check.ts';
-import { countCatalogs, type DirectiveOptions, readPublishFile, splitRequest } from './publish-input.ts';
+import {
+  countCatalogs,
+  type DirectiveOptions,
+  listCatalogIds,
+  readPublishFile,
+  splitRequest,
+} from './publish-input.ts';
 import { renderResults } from './publish-report.ts';
 import { publishHere } from './publish-self.ts';
 import { type PublishToOptions, publishTo } from './publish-to.ts';
@@ -175,8 +182,13 @@ async function publishToService(
 ): Promise<void> {
   for (const part of splitRequest(request, context.config().BODY_SIZE_LIMIT - envelopeBytes)) {
     const message = await publishTo(part, options, context);
-    if (message) outcome.results.push(...message.results);
-    else outcome.isAnswered = false;
+    const { results = [] } = message ?? {};
+    outcome.results.push(...results);
+    const answered = new Set(results.map(({ catalogId }) => catalogId));
+    const unanswered = listCatalogIds(part).filter((id) => !answered.has(id));
+    if (unanswered.length > 0) outcome.isAnswered = false;
+    if (message && unanswered.length > 0)
+      context.note(`The on_publish says nothing of ${listed(unanswered)}.`);
   }
 }
 

@@ -73,6 +73,7 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
 export function findShortcomings({ context, message }: Callback): string[] {
   const { results } = message as Partial<OnPublishMessage>;
   if (context.action !== actions.onPublish.name || !Array.isArray(results)) return [];
+  if (results.length === 0) return ['It says nothing of any catalog.'];
   return results
     .filter(({ status }) => status !== 'ACCEPTED')
     .map((result) => [`${result.catalogId} is ${result.status}.`, ...renderProblems(result)].join('\n'));

@@ -64,6 +64,17 @@ describe('signpost send --wait', () => {
     },
   );
 
+  it('ends with 1 when the on_publish says nothing of any catalog', async () => {
+    scene.onPublish = (request) => {
+      callBack(request, { results: [] }).catch(() => undefined);
+      return { status: 200, body: ack(request.context.messageId) };
+    };
+    expect(await scene.publish('--wait', '5')).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('It says nothing of any catalog.'),
+    });
+  });
+
   it('refuses what only pretends to be the callback, says so, and goes on waiting', async () => {
     const pretences = [
       { answering: `${'A'.repeat(86)}==` },
