@@ -19,6 +19,7 @@ import type { Database } from '../storage/database.ts';
 import type { WorkLoop } from '../storage/due-work.ts';
 import { createPromiseStore } from '../storage/promises.ts';
 import { findRemembered } from '../storage/request-memory.ts';
+import { watchCallbackBacklog } from './callback-backlog.ts';
 import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
 import type { KeepPromise } from './remember-answer.ts';
 
@@ -87,10 +88,14 @@ export function createService(context: ServiceContext, options: ServiceOptions):
   });
   const scanner = createMessageIdScanner(logger);
   const largeBodies = createLargeBodies(logger);
+  const backlog = watchCallbackBacklog({ role, database, logger });
   let callbacks: CallbackLoop | undefined;
   return {
     server,
-    signed: signedService(context, options, { scan: scanner.scan, largeBodies }),
+    signed: {
+      ...signedService(context, options, { scan: scanner.scan, largeBodies }),
+      admitPromise: backlog.admit,
+    },
     startCallbacks() {
       callbacks = startCallbackLoop({
         role,
@@ -109,7 +114,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     async close() {
       await server.close();
       admission.close();
-      await Promise.all([scanner.close(), largeBodies.close()]);
+      await Promise.all([scanner.close(), largeBodies.close(), backlog.close()]);
     },
   };
 }

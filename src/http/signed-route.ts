@@ -91,6 +91,8 @@ export interface SignedService extends Authenticator {
   /** Without them, nobody is charged for what requests cost. */
   costs?: CostLimits;
   recall?: Recall;
+  /** Throws for a caller to whom too many callbacks are owed already. Asked where an action is answered by one. */
+  admitPromise?: (identity: string) => void;
   largeBodies?: Pick<LargeBodies, 'read'>;
   /** What bodies take of the memory; unless given, that of the process. */
   receiving?: ReceiveBudget;
@@ -194,6 +196,7 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   if (rateLimits && !rateLimits.exempt?.(identity, action)) chargeRequest(rateLimits.identities, identity);
   service.costs?.check(identity);
   service.costs?.spendBytes(identity, progress.body.length);
+  if (action.callback) service.admitPromise?.(identity);
   admit?.(identity);
 
   const request = await readRequest(service, action, progress, progress.caller);

@@ -4,8 +4,10 @@ import {
   callbackTable,
   type DueCallback,
   listCallbacks,
+  listCallersOwedMore,
   type NewCallback,
   purgeCallbacks,
+  purgeUndelivered,
   queueCallback,
   recordDelivered,
   recordParked,
@@ -155,6 +157,36 @@ describe('an operator', () => {
     expect(await purgeCallbacks(database, now)).toBe(0);
     expect(await purgeCallbacks(database, tomorrow)).toBe(1);
     expect(await list()).toMatchObject([{ messageId: 'message-2' }]);
+  });
+
+  it('keeps the latest undelivered ones of each receiver, as many as its share allows', async () => {
+    for (const number of [1, 2, 3, 4]) {
+      await queue(`message-${number}`);
+      const claim = await claimOne();
+      await database.transaction((tx) => recordParked(tx, claim, { at: now, error: 'nobody is there' }));
+    }
+    await queue('waiting');
+    const kept = async () => (await list()).map(({ messageId }) => messageId);
+    const all = { rows: 9, bytes: 9 * body.length };
+    expect(await purgeUndelivered(database, all)).toBe(0);
+    expect(await purgeUndelivered(database, { ...all, bytes: 3 * body.length })).toBe(1);
+    expect(await kept()).toEqual(['waiting', 'message-4', 'message-3', 'message-2']);
+    expect(await purgeUndelivered(database, { ...all, rows: 2 })).toBe(1);
+    expect(await kept()).toEqual(['waiting', 'message-4', 'message-3']);
+  });
+
+  it('tells to whom more is owed than a share, in number or in bytes, until it is delivered', async () => {
+    await queue('message-1');
+    await queue('message-2');
+    const owedMore = (rows: number, bytes: number) =>
+      listCallersOwedMore(database, 'catalog', { rows, bytes });
+    expect(await owedMore(2, 2 * body.length)).toEqual([]);
+    expect(await owedMore(1, 2 * body.length)).toEqual(['p']);
+    expect(await owedMore(2, 2 * body.length - 1)).toEqual(['p']);
+    expect(await listCallersOwedMore(database, 'discovery', { rows: 0, bytes: 0 })).toEqual([]);
+    const claim = await claimOne();
+    await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
+    expect(await owedMore(1, 2 * body.length)).toEqual([]);
   });
 });
 

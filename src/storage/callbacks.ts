@@ -202,6 +202,45 @@ export async function replayCallback(
   });
 }
 
+/** What may be kept of one party: rows, and bytes of their bodies together. */
+export interface CallbackShare {
+  rows: number;
+  bytes: number;
+}
+
+/** The callers to whom a role owes more callbacks than this. */
+export async function listCallersOwedMore(
+  queryable: Queryable,
+  role: string,
+  { rows: most, bytes }: CallbackShare,
+): Promise<string[]> {
+  const { rows } = await queryable.query<{ identity: string }>(
+    `select identity from work.callback as owed join work.request on request.id = owed.request_id
+     where owed.role = $1 and owed.due_at is not null
+     group by identity having count(*) > $2 or sum(octet_length(owed.body)) > $3`,
+    [role, most, bytes],
+  );
+  return rows.map(({ identity }) => identity);
+}
+
+/** Removes, of each receiver, the oldest of its refused and parked callbacks that are beyond the share. Returns how many those were. */
+export async function purgeUndelivered(
+  queryable: Queryable,
+  { rows, bytes }: CallbackShare,
+): Promise<number> {
+  const { rowCount } = await queryable.query(
+    `delete from work.callback where id in (
+       select id from (
+         select id, row_number() over newest as place, sum(octet_length(body)) over newest as bytes
+         from work.callback where state in ('refused', 'parked')
+         window newest as (partition by role, receiver order by id desc)
+       ) as kept where place > $1 or bytes > $2
+     )`,
+    [rows, bytes],
+  );
+  return rowCount;
+}
+
 /** Removes callbacks that were delivered before a time; the others are kept for their operator. Returns how many those were. */
 export async function purgeCallbacks(database: Database, deliveredBefore: Date): Promise<number> {
   for (let total = 0; ; ) {
