@@ -362,6 +362,10 @@ export const settings = {
     max: 8_760,
   }),
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
+  DOWNLOADS_LIMIT: size(
+    '10gb',
+    'size of the downloads of one subscriber, until they expire, above which its next pulls get NET_OVERLOADED',
+  ),
   DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
     unit: 'seconds',
     min: 1,

@@ -241,6 +241,23 @@ describe('pulls of one owner', () => {
     });
   });
 
+  it('NET_OVERLOADED: are refused with Retry-After while its downloads fill its share, and those of others are not', async () => {
+    const subscriptionId = await subscribe(ds, { networkIds: [small] });
+    const { rows } = await network.database.query<{ id: string }>(
+      `insert into catalog.download (id, owner, expires_at, size_bytes, checksum)
+       select gen_random_uuid(), $1, now() + interval '1 hour', $2, '' from generate_series(1, 2) returning id`,
+      [identityOf(ds.id, network.config.REGISTRY_NAME), network.config.DOWNLOADS_LIMIT / 2],
+    );
+    const { status, headers, body } = await ds.send(actions.pull, { subscriptionId });
+    expect([status, body.message.error.code]).toEqual([503, 'NET_OVERLOADED']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(
+      await pull(other, { subscriptionId: await subscribe(other, { networkIds: [small] }) }),
+    ).toMatchObject({ status: 'COMPLETED' });
+    await network.database.query('delete from catalog.download where id = $1', [rows[0]?.id]);
+    expect(await pull(ds, { subscriptionId })).toMatchObject({ status: 'COMPLETED' });
+  });
+
   it('are answered one at a time, and those of others meanwhile', async () => {
     const subscriptionId = await subscribe(ds, { networkIds: [small] });
     await hold(1, "now() + interval '25 s'");

@@ -8,6 +8,8 @@ import { type Context, callbackContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
 import { queueCallback } from '../storage/callbacks.ts';
+import type { Transaction } from '../storage/database.ts';
+import { sumDownloads } from '../storage/downloads.ts';
 import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
 import {
   countPulls,
@@ -34,6 +36,7 @@ const pullsOfOwner = 1;
 /** Of one owner that wait: a discovery service has one for each of its networks. */
 export const maxOpenPulls = 100;
 const retryAfterSeconds = 5;
+const retryAfterExpirySeconds = 60;
 /** After so many the catalogs count as unreadable. A process that died while assembling counts as one. */
 const maxAttempts = 4;
 
@@ -54,7 +57,7 @@ async function accept(
     if (status !== 'ACTIVE') {
       throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
     }
-    if ((await countPulls(tx, owner)) >= maxOpenPulls) throw tooMany(owner);
+    await checkShare(tx, owner, config.DOWNLOADS_LIMIT);
     await insertPull(tx, {
       owner,
       subscriptionId,
@@ -72,9 +75,16 @@ async function accept(
 
 const idInMessage = '$.message.subscriptionId';
 
-function tooMany(owner: string): ProtocolError {
-  const says = `${maxOpenPulls} pulls of ${owner} wait to be answered. Try again later.`;
-  return new ProtocolError('NET_OVERLOADED', says, { retryAfterSeconds });
+/** What one owner has waiting, and what was written for it and is kept until it expires: who only asks must not fill the disk for all. */
+async function checkShare(tx: Transaction, owner: string, maxDownloadBytes: number): Promise<void> {
+  if ((await countPulls(tx, owner)) >= maxOpenPulls)
+    throw tooMany(`${maxOpenPulls} pulls of ${owner} wait to be answered`, retryAfterSeconds);
+  if ((await sumDownloads(tx, owner)) >= maxDownloadBytes)
+    throw tooMany(`The downloads of ${owner} fill its share until they expire`, retryAfterExpirySeconds);
+}
+
+function tooMany(says: string, retryAfterSeconds: number): ProtocolError {
+  return new ProtocolError('NET_OVERLOADED', `${says}. Try again later.`, { retryAfterSeconds });
 }
 
 export function startPullLoop(context: CatalogContext): WorkLoop {

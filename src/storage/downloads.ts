@@ -69,6 +69,15 @@ export async function writeDownload(
   return download;
 }
 
+/** The bytes of all downloads of an owner that are kept. */
+export async function sumDownloads(queryable: Queryable, owner: string): Promise<number> {
+  const { rows } = await queryable.query<{ bytes: number }>(
+    'select coalesce(sum(size_bytes), 0)::float8 as bytes from catalog.download where owner = $1',
+    [owner],
+  );
+  return rows[0]?.bytes ?? 0;
+}
+
 export async function findDownload(queryable: Queryable, id: string): Promise<Download | undefined> {
   const { rows } = await queryable.query<Download>(
     `select id, expires_at as "expiresAt", size_bytes as "sizeBytes", checksum from catalog.download where id = $1`,
