@@ -121,6 +121,35 @@ describe('offers that each name 200 resources, which stand in 10 catalogs of one
   });
 });
 
+describe('120 resources in each of 10 catalogs of one owner, and in each 60 offers that name them all', () => {
+  const ids = many(120, (index) => `both-${index}`);
+  const catalogs = many(10, (number) =>
+    catalog(
+      `both-${number}`,
+      ids.map((id) => ({ id, descriptor: { name: 'Sprocket' } })),
+      many(60, (index) => ({ id: `both-${number}-${index}`, resourceIds: ids, note: 'x'.repeat(8_000) })),
+      'both',
+    ),
+  );
+
+  it('are listed with all 600 offers, in as few answers as they fit into', async () => {
+    for (const each of catalogs) await push(each);
+    const found: string[] = [];
+    // 72,000 pairs in each catalog, and 5.5 MB of offers, which are listed once: an answer has room for the offers of one catalog.
+    while (found.length < 240) {
+      const { message } = await findWatched(
+        { intent: { textSearch: 'sprocket' }, limit: 240, offset: found.length },
+        longestLargeBlockMs,
+      );
+      expect(message.catalogs).toHaveLength(1);
+      expect(message.catalogs[0].offers).toHaveLength(600);
+      expect(resourceIds({ message })).toHaveLength(120);
+      found.push(...resourceIds({ message }));
+    }
+    expect(found).toEqual([...ids, ...ids]);
+  });
+});
+
 describe('20,000 resources and 30,000 offers on all of them', () => {
   const resources = many(20_000, (index) => ({ id: `r${index}`, descriptor: { name: 'Gadget' } }));
   const offers = many(30_000, (index) => ({

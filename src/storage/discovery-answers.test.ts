@@ -60,7 +60,7 @@ async function list(
     ...query,
   };
   const page = await findPage(reader, asked);
-  const resources = await readListed(reader, page.keys, asked);
+  const { listed: resources } = await readListed(reader, page.keys, asked);
   // Of a document, or of several with commas between them.
   const namesOf = (text: string): string[] =>
     JSON.parse(`[${text}]`).map((each: Offer) => each.descriptor?.name ?? each.id);

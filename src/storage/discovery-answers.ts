@@ -4,7 +4,7 @@ import { isWithin } from '../rules/time-period.ts';
 import type { Queryable } from './database.ts';
 import { type CandidateQuery, type DocumentCheck, readPassing } from './discovery-candidates.ts';
 import type { Gate } from './discovery-gate.ts';
-import { readHomes } from './discovery-homes.ts';
+import { type ReadHomes, readHomes } from './discovery-homes.ts';
 import { catalogKeyOf, keysBetween } from './discovery-keys.ts';
 import { pageMemory, readToKeep } from './index-memory.ts';
 import type { KnownHome, KnownOffer, KnownResource } from './page-memory.ts';
@@ -50,6 +50,8 @@ export interface ListedResource {
   resource: StoredDocument;
   /** Those that name it. */
   offers: readonly ListedOffer[];
+  /** How many do beyond these. */
+  more?: number;
   /** Those on all resources of its catalog: for all of them the same object. */
   wide: { offers: readonly ListedOffer[]; more: number };
 }
@@ -63,27 +65,33 @@ export async function findPage(queryable: Queryable, query: PageQuery): Promise<
   return { count, keys: Array.from(keysBetween(passed, offset, Math.min(count, offset + limit))) };
 }
 
-/** In the order of the keys. What has gone meanwhile is left out. */
+/** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
 export async function readListed(
   queryable: Queryable,
   keys: readonly number[],
   query: ListQuery,
-): Promise<ListedResource[]> {
+): Promise<{ listed: ListedResource[]; read: number }> {
   const known = findKnown(queryable, keys, query);
   const unknown = keys.filter((key) => !known.has(key));
-  const read = unknown.length === 0 ? new Map() : await readUnknown(queryable, unknown, query);
+  const { homes, unread } = unknown.length === 0 ? nothingRead : await readUnknown(queryable, unknown, query);
+  const firstUnread = keys.findIndex((key) => unread.has(key));
+  const read = firstUnread < 0 ? keys.length : firstUnread;
   const wide = new Map<KnownHome, ListedResource['wide']>();
-  return keys.flatMap((key) => {
-    const home: KnownHome | undefined = known.get(key) ?? read.get(catalogKeyOf(key));
+  const listed = keys.slice(0, read).flatMap((key) => {
+    const home: KnownHome | undefined = known.get(key) ?? homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
     if (home === undefined || resource === undefined) return [];
     const { head: catalog, offers, more } = home;
     const ofHome = wide.get(home) ?? { offers: validAt(offers, query.gate.now), more };
     wide.set(home, ofHome);
     const named = validAt(resource.offers, query.gate.now);
-    return [{ key, catalog, resource: resource.document, offers: named, wide: ofHome }];
+    const beyond = resource.more;
+    return [{ key, catalog, resource: resource.document, offers: named, more: beyond, wide: ofHome }];
   });
+  return { listed, read };
 }
+
+const nothingRead: ReadHomes = { homes: new Map(), unread: new Set() };
 
 function validAt(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
   return offers.filter(({ validity }) => isWithin(validity, now));
@@ -122,11 +130,11 @@ async function readUnknown(
   queryable: Queryable,
   keys: readonly number[],
   { gate, confirm }: ListQuery,
-): Promise<Map<number, KnownHome>> {
+): Promise<ReadHomes> {
   const read = () => readHomes(queryable, keys, { gate, check: confirm?.check });
   const { found, mayKeep } = await readToKeep(queryable, read);
   const memory = pageMemory(queryable);
-  for (const [catalogKey, { isForGood, ...home }] of found)
+  for (const [catalogKey, { isForGood, ...home }] of found.homes)
     if (mayKeep && isForGood) memory.keep(catalogKey, home);
   return found;
 }

@@ -18,28 +18,41 @@ export interface ReadHome extends KnownHome {
   isForGood: boolean;
 }
 
+/** Resources are read until offers name them so often in all; the first one always is. */
+const maxPairs = 50_000;
+/** Of offers in the order of the page: those beyond it would not fit into an answer behind the others. */
+const maxNamedCharacters = 2 * maxAnswerBytes;
+
 /** Of one catalog; those with more are asked for what counts now, as far as an answer has room for it. */
 const maxWideAtOnce = 300;
 
 /**
- * The catalogs of these resources by their keys; what has gone, or does not pass the check, is left out. One statement, as a rule: a search waits
+ * The catalogs of these resources; what has gone, or does not pass the check, is left out. One statement, as a rule: a search waits
  * longer for the way to the database and back than for what happens there.
  */
 export async function readHomes(
   queryable: Queryable,
   keys: readonly number[],
   { gate, check = {} }: { gate: Gate; check?: DocumentCheck },
-): Promise<Map<number, ReadHome>> {
+): Promise<ReadHomes> {
   const parameters = new Parameters();
   const { rows } = await queryable.query<HomeRow>(
-    `with page as materialized (
-       select resource.key, resource.id, catalog.key as home, owner, provider_id, document, head
-       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
+    `with passing as materialized (
+       select place, resource.key, resource.id, catalog.key as home, owner, provider_id, document, head, (
+         select count(*) from (
+           select from discovery.offer_target
+           where offer_target.owner = catalog.owner and resource_id = resource.id limit ${maxPairs}) as target
+         ) as pairs
+       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as wanted (key, place)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
        where ${checkCondition(check, parameters)}
+     ), summed as materialized (
+       select *, sum(pairs) over (order by place) - pairs as pairs_before from passing
+     ), page as materialized (
+       select * from summed where pairs = 0 or pairs_before = 0 or pairs_before + pairs <= ${maxPairs}
      ), homes as materialized (
-       select distinct on (home) home, owner, provider_id, head from page
+       select distinct on (home) home, owner, provider_id, head, place from page order by home, place
      ), shared as materialized (
        select distinct home from page cross join lateral (
          select from discovery.offer_target
@@ -69,21 +82,38 @@ export async function readHomes(
      union all
      select 2, home, key, null, document::text, null, null from page
      union all
-     select 3, null, null, key, document::text, null, ${validityText} from discovery.offer where key in (select offer_key from listed)
+     select 3, null, null, key, text, null, validity from (
+       select key, text, validity, sum(length(text)) over (order by place, key) as total from (
+         select offer.key, first.place, document::text as text, ${validityText} as validity
+         from (
+           select offer_key, min(coalesce(page.place, homes.place)) as place
+           from listed join homes using (home) left join page on page.key = resource_key group by offer_key
+         ) as first join discovery.offer on offer.key = first.offer_key
+       ) as offer
+     ) as measured where total <= ${maxNamedCharacters}
      union all
      select 4, home, resource_key, offer_key, null, null, null from listed
+     union all
+     select 5, null, key, null, null, null, null from summed where place not in (select place from page)
      order by kind, offer_key`,
     parameters.values,
     { prepared: true },
   );
-  const { homes, many } = homesOf(rows);
+  const { homes, many, unread } = homesOf(rows);
   await addWideOffers(
     queryable,
     keys.map(catalogKeyOf).filter((home) => many.has(home)),
     homes,
     gate,
   );
-  return homes;
+  return { homes, unread };
+}
+
+export interface ReadHomes {
+  /** By their keys. */
+  homes: Map<number, ReadHome>;
+  /** Resources that have to be asked for again, as those before them have many offers. */
+  unread: ReadonlySet<number>;
 }
 
 /** In the order of the answer: what comes after as much as an answer has room for is not read. */
@@ -140,11 +170,17 @@ type HomeRow =
   | { kind: 2; home: number; key: number; document: string }
   | { kind: 3; offer_key: number; document: string; validity: string | null }
   /** An offer on a resource, or, where that is null, on all of the catalog. */
-  | { kind: 4; home: number; key: number | null; offer_key: number };
+  | { kind: 4; home: number; key: number | null; offer_key: number }
+  | { kind: 5; key: number };
 
-function homesOf(rows: readonly HomeRow[]): { homes: Map<number, Draft>; many: Set<number> } {
+function homesOf(rows: readonly HomeRow[]): {
+  homes: Map<number, Draft>;
+  many: Set<number>;
+  unread: Set<number>;
+} {
   const homes = new Map<number, Draft>();
   const many = new Set<number>();
+  const unread = new Set<number>();
   const offers = new Map<number, KnownOffer>();
   for (const row of rows) {
     switch (row.kind) {
@@ -173,10 +209,17 @@ function homesOf(rows: readonly HomeRow[]): { homes: Map<number, Draft>; many: S
         const offer = offers.get(row.offer_key);
         const lister = row.key === null ? home : home?.resources.get(row.key);
         if (offer) lister?.offers.push(offer);
+        else if (home && lister) {
+          lister.more = (lister.more ?? 0) + 1;
+          home.isForGood = false;
+        }
+        break;
       }
+      case 5:
+        unread.add(row.key);
     }
   }
-  return { homes, many };
+  return { homes, many, unread };
 }
 
 interface Draft extends ReadHome {

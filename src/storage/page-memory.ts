@@ -19,6 +19,8 @@ export interface KnownResource {
   document: StoredDocument;
   /** Those that name it. */
   offers: readonly KnownOffer[];
+  /** How many do beyond these, which would not fit into an answer; such a resource is not kept. */
+  more?: number;
   /** The filter that it was tested by last, and selected; a short one. */
   selectedBy?: string;
 }

@@ -77,13 +77,14 @@ class Page {
     for (let start = 0; start < keys.length && !this.draft.isFull; ) {
       deadline.check();
       const part = keysBetween(keys, start, start + this.draft.roomFor);
-      const listed = await readListed(database, part, { gate, confirm: confirmation(plan) });
-      this.isOutdated ||= listed.length < part.length;
+      const found = await readListed(database, part, { gate, confirm: confirmation(plan) });
+      const { listed } = found;
+      this.isOutdated ||= listed.length < found.read;
       for (const each of listed) {
         this.draft.add([this.documents.found(each)]);
         if (each.wide.offers.length > manyOffers) await immediate();
       }
-      start += part.length;
+      start += found.read;
       read += listed.length;
     }
     return read;
@@ -138,7 +139,7 @@ class Documents {
   private readonly documents = new Map<number, StoredDocument>();
   private readonly wide = new Map<StoredDocument, WideOffers>();
 
-  found({ key, catalog: head, resource, offers, wide }: ListedResource): FoundResource {
+  found({ key, catalog: head, resource, offers, more, wide }: ListedResource): FoundResource {
     const catalog = this.one(headOf(key), head);
     const ofCatalog = this.wide.get(catalog) ?? {
       offers: wide.offers.map(({ document }) => document),
@@ -146,7 +147,7 @@ class Documents {
     };
     this.wide.set(catalog, ofCatalog);
     const named = offers.map((offer) => this.one(offer.key, offer.document));
-    return { catalog, resource, offers: named, wide: ofCatalog };
+    return { catalog, resource, offers: named, more, wide: ofCatalog };
   }
 
   private one(key: number, document: StoredDocument): StoredDocument {

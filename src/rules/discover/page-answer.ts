@@ -28,6 +28,8 @@ export interface FoundResource {
   resource: StoredDocument;
   /** Those that name this resource. */
   offers: readonly StoredDocument[];
+  /** How many do beyond these, which would not fit. */
+  more?: number;
   /** Those on all resources of the catalog, which are listed with the first of them. */
   wide?: WideOffers;
 }
@@ -134,12 +136,12 @@ export class AnswerDraft {
   }
 
   /** False where it has no room any more. The first resource always has: an answer is never empty. */
-  private addOne({ catalog, resource, offers, wide = noOffers }: FoundResource): boolean {
+  private addOne({ catalog, resource, offers, wide = noOffers, more: unread = 0 }: FoundResource): boolean {
     const isNew = !this.catalogs.has(catalog);
     const listed = this.catalogs.get(catalog) ?? { resources: [], offers: new Set() };
     const named = offers.filter((offer) => !listed.offers.has(offer));
     const newOffers = isNew ? [...named, ...wide.offers] : named;
-    const more = isNew ? wide.more : 0;
+    const more = unread + (isNew ? wide.more : 0);
     const opening = isNew ? sizeOf(catalog.text) + frameBytes : 0;
     const without = opening + listSize([resource]);
     const room = this.maxBytes - this.bytes - without;
