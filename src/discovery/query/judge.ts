@@ -3,6 +3,7 @@ import type { Geometry } from '../../protocol/geojson.ts';
 import { prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
+import { findLargeText } from './asked-geometry.ts';
 import type { Search } from './candidates.ts';
 import { runInThread } from './deadline.ts';
 
@@ -13,8 +14,7 @@ export interface Judgement {
   distance?: number;
 }
 
-/** More than so many characters of geometry, asked or stored, are judged in a thread. */
-const maxInlineQuery = 5_000;
+/** More than so many characters of stored geometry are judged in a thread. */
 const maxInlineShapes = 200_000;
 
 /** Judges stored geometries, in the given order. */
@@ -24,14 +24,16 @@ export async function judge(
   stored: readonly Stored[],
 ): Promise<Judgement[]> {
   search.deadline.check();
-  const isShort =
-    JSON.stringify(constraint.geometry).length <= maxInlineQuery &&
-    stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
-  if (isShort) return stored.map(readOnce).map(prepare(constraint));
+  const largeText = findLargeText(constraint);
+  const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
+  if (largeText === undefined && isShort) return stored.map(readOnce).map(prepare(constraint));
   return runInThread<Judgement[]>(search, 'spatialMs', {
     module: import.meta.url,
     name: judgeShapes.name,
-    input: { constraint, shapes: stored.map(({ shape }) => shape) },
+    input: {
+      constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
+      shapes: stored.map(({ shape }) => shape),
+    } satisfies Question,
   });
 }
 
@@ -46,15 +48,18 @@ function readOnce(stored: Stored): Geometry {
 
 const maxKnownShape = 200;
 
-/** The same in a thread, of GeoJSON texts. */
-export function judgeShapes({
-  constraint,
-  shapes,
-}: {
-  constraint: SpatialConstraint;
+interface Question {
+  constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };
   shapes: string[];
-}): Judgement[] {
-  const say = prepare(constraint);
+}
+
+/** The same in a thread, of GeoJSON texts. */
+export function judgeShapes({ constraint, shapes }: Question): Judgement[] {
+  const { geometry } = constraint;
+  const say = prepare({
+    ...constraint,
+    geometry: typeof geometry === 'string' ? JSON.parse(geometry) : geometry,
+  });
   return shapes.map((shape) => say(JSON.parse(shape)));
 }
 

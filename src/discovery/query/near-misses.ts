@@ -6,6 +6,7 @@ import { swapPositions } from '../../rules/geometry/swap-positions.ts';
 import { withinTime } from '../../storage/database.ts';
 import { isAnySearched } from '../../storage/discovery-samples.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
+import { findLargeText } from './asked-geometry.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
 import { type Evaluator, evaluateIntent } from './evaluate-intent.ts';
 import { findUnknownPaths, findUnknownTargets, shorten } from './near-paths.ts';
@@ -127,7 +128,8 @@ async function findSwapped(
   const isAbout = spatial.every(
     ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
   );
-  if (spatial.length === 0 || !isAbout || (filter && !filter.exact && !filter.cheap)) return [];
+  const isLarge = spatial.some(({ constraint }) => findLargeText(constraint) !== undefined);
+  if (spatial.length === 0 || !isAbout || isLarge || (filter && !filter.exact && !filter.cheap)) return [];
   const { intent } = message;
   const swapped =
     intent.spatial?.map((entry) => ({ ...entry, geometry: swapPositions(entry.geometry) })) ?? [];

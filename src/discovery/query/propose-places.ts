@@ -1,5 +1,4 @@
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
-import { sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { StoredGeometry } from '../../storage/discovery-geometries.ts';
 import { keyOf, kindOf } from '../../storage/discovery-keys.ts';
 import { divideOffers, findCovered } from '../../storage/discovery-offers.ts';
@@ -7,6 +6,7 @@ import { findInOrder, findNearby } from '../../storage/discovery-places.ts';
 import { readListings } from '../../storage/discovery-wide-offers.ts';
 import { nameOf } from '../../storage/provider-memory.ts';
 import { findFirst } from '../../storage/wide-offers.ts';
+import { findBox } from './asked-geometry.ts';
 import type { Search } from './candidates.ts';
 import { judge } from './judge.ts';
 import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
@@ -94,7 +94,7 @@ async function* nearestFirst(
   search: Search,
   { constraint, region, nearby, looked = 0, count = 0 }: PlacedConstraint,
 ): AsyncGenerator<Place[]> {
-  const from = sphereBox(constraint.geometry);
+  const from = await findBox(search, constraint);
   for (let limit = looked, look = nearby; look; ) {
     const reached = metersOf(look.reach);
     const places = await fitting(search, constraint, look.geometries);

@@ -1,6 +1,7 @@
-import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
+import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { countGeometries, findNearby } from '../../storage/discovery-places.ts';
 import { roots } from '../geometries.ts';
+import { findBox } from './asked-geometry.ts';
 import { inOnePart, type Proposal, type Search, selectiveCount } from './candidates.ts';
 import { checkPlaces } from './check-places.ts';
 import { isAll, isRadius, type PlacedConstraint } from './placed-constraint.ts';
@@ -46,17 +47,16 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
 
 async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
   const { plan, database, trace } = search;
-  const { operator, geometry, distanceMeters, quantifier } = spatial.constraint;
+  const { operator, distanceMeters, quantifier } = spatial.constraint;
   // NONE is satisfied by what is far away.
-  const box = quantifier === 'NONE' ? undefined : queryBox(operator, geometry, distanceMeters);
+  const around = await findBox(search, spatial.constraint);
+  const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
   const many = selectiveCount(plan) + 1;
   const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
   if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
   const looked = firstLook(plan);
-  const nearby = await trace.time('look around', () =>
-    findNearby(database, region, sphereBox(geometry), looked),
-  );
+  const nearby = await trace.time('look around', () => findNearby(database, region, around, looked));
   if (nearby === undefined) return { ...spatial, region };
   if (isAll(nearby)) return { ...spatial, region, count: nearby.geometries.length, nearby, looked };
   // The nearest come first, so that it matters only to a text how many there are.

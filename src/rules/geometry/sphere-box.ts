@@ -29,11 +29,20 @@ export function queryBox(
   geometry: Geometry,
   distanceMeters = 0,
 ): SphereBox | undefined {
+  return queryBoxAround(operator, sphereBox(geometry), distanceMeters);
+}
+
+/** The same for a geometry whose box is known. */
+export function queryBoxAround(
+  operator: SpatialOperator,
+  geometryBox: SphereBox,
+  distanceMeters = 0,
+): SphereBox | undefined {
   if (operator === 'S_DISJOINT') return undefined;
-  if (operator !== 'S_DWITHIN') return sphereBox(geometry);
+  if (operator !== 'S_DWITHIN') return geometryBox;
   const angle = distanceMeters / earthRadiusMeters;
   if (angle >= Math.PI) return undefined;
-  const box = grown(sphereBox(geometry), 2 * Math.sin(angle / 2) + rounding);
+  const box = grown(geometryBox, 2 * Math.sin(angle / 2) + rounding);
   return box.low.every((value) => value <= -1) && box.high.every((value) => value >= 1) ? undefined : box;
 }
 
