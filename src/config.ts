@@ -98,7 +98,7 @@ export const settings = {
   ),
   DATABASE_CONNECTIONS: integer(
     20,
-    'most connections to the database, per process; large publishes are processed over a few more',
+    'most connections to the database, per process; large publishes and pushes are processed over a few more',
     { min: 2, max: 500 },
   ),
   DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),

@@ -1,9 +1,8 @@
 import type { Config } from '../config.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
-import { createLogger } from '../logger.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
-import { openDatabase } from '../storage/database.ts';
 import type { OpenSubmission } from '../storage/submissions.ts';
+import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../storage/thread-database.ts';
 import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
@@ -31,7 +30,7 @@ const deadlineMs = 10 * 60_000;
 
 export function createAside({ config, database, logger }: CatalogContext): Aside {
   const threads = createThreadPool({ size: threadsAtOnce, logger });
-  const where = { config, databaseUrl: database.url, logLevel: logger.level };
+  const where = { config, thread: threadDatabase(database, logger, config) };
   return {
     apply: (submission, turn) =>
       threads.run<boolean>({
@@ -46,8 +45,7 @@ export function createAside({ config, database, logger }: CatalogContext): Aside
 
 interface ThreadInput extends AsideTurn {
   config: Config;
-  databaseUrl: string;
-  logLevel: string;
+  thread: ThreadDatabase;
   submission: OpenSubmission;
 }
 
@@ -69,7 +67,7 @@ export async function applyHere({ submission, attempts, turnMs, ...where }: Thre
 let unfinished: ({ id: number } & NonNullable<Awaited<ReturnType<typeof readMessage>>>) | undefined;
 let opened: Promise<ApplyingContext> | undefined;
 
-function openHere({ config, databaseUrl, logLevel }: Omit<ThreadInput, keyof AsideTurn | 'submission'>) {
+function openHere({ config, thread }: Omit<ThreadInput, keyof AsideTurn | 'submission'>) {
   opened ??= open().catch((error) => {
     opened = undefined;
     throw error;
@@ -77,11 +75,11 @@ function openHere({ config, databaseUrl, logLevel }: Omit<ThreadInput, keyof Asi
   return opened;
 
   async function open(): Promise<ApplyingContext> {
-    const logger = createLogger({ level: logLevel, format: config.LOG_FORMAT });
+    const { database, logger } = await openThreadDatabase(thread);
     const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
     return {
       config,
-      database: await openDatabase({ url: databaseUrl, logger, maxConnections: 1 }),
+      database,
       schemas: await openConfiguredSchemas(config, client, logger),
       logger,
       now: () => new Date(),

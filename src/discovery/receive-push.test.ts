@@ -12,6 +12,7 @@ import { silentLogger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
 import type { Database } from '../storage/database.ts';
 import type { DiscoveryContext } from './context.ts';
+import { createPushAside } from './push-aside.ts';
 import { addPushRoute } from './receive-push.ts';
 
 let database: Database;
@@ -30,7 +31,8 @@ describe('a push that is refused', () => {
     running = await listen((server) => {
       // Of its context, a refusal needs no more than this.
       const context = { database, logger: silentLogger(), config: {} } as DiscoveryContext;
-      addPushRoute(server, createService(createParticipant('discovery.example')), context);
+      const service = createService(createParticipant('discovery.example'));
+      addPushRoute(server, service, context, createPushAside(context));
       // Hooks run in the order in which they were added.
       server.addHook('onResponse', async () => over.open());
     });

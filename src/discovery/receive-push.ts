@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
+import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
@@ -14,6 +15,7 @@ import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage
 import { type HeldCopy, lockCopies, notePushed } from '../storage/discovery-sync.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
+import type { PushAside } from './push-aside.ts';
 import { findFeedsOf } from './services.ts';
 import { checkEveryMs } from './subscription-steps.ts';
 
@@ -28,8 +30,11 @@ export function addPushRoute(
   server: FastifyInstance,
   service: SignedService,
   context: DiscoveryContext,
+  aside: Pick<PushAside, 'receive'>,
 ): void {
-  signedRoute(server, service, actions.push, (request) => receive(context, request));
+  const receive = (request: VerifiedRequest<typeof actions.push>) =>
+    request.rawBody.length < largeBodyBytes ? receivePush(context, request) : aside.receive(request);
+  signedRoute(server, service, actions.push, receive);
   server.addHook('onResponse', async (request, reply) => {
     const { routeOptions, identity } = request;
     // Of nobody (''), nothing is missing: who has not signed must not cost a transaction.
@@ -40,6 +45,8 @@ export function addPushRoute(
   });
 }
 
+type ReceivingContext = Pick<DiscoveryContext, 'config' | 'database' | 'logger' | 'now'>;
+
 /** Pulls that events ask for start at least this many times the usual first delay after the last one. */
 const spacingFactor = 10;
 
@@ -49,7 +56,7 @@ async function askForPull(context: DiscoveryContext, service: string, reason: st
 
 async function askForPullIn(
   tx: Transaction,
-  { config, logger }: DiscoveryContext,
+  { config, logger }: ReceivingContext,
   service: string,
   reason: string,
 ): Promise<void> {
@@ -58,8 +65,9 @@ async function askForPullIn(
   if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
 }
 
-async function receive(
-  context: DiscoveryContext,
+/** In the process, or in a thread of it (push-aside.ts). */
+export async function receivePush(
+  context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
 ): Promise<Answer> {
   const { identity: service, record } = request;
@@ -77,7 +85,7 @@ async function receive(
 }
 
 /** Why is it sent here? The subscriptions may not be what they should. */
-async function doubt(tx: Transaction, { config }: DiscoveryContext, service: string): Promise<void> {
+async function doubt(tx: Transaction, { config }: ReceivingContext, service: string): Promise<void> {
   const spacingMs = config.RETRY_BASE_MS * spacingFactor;
   await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
 }
@@ -97,7 +105,7 @@ interface PushedCatalog {
 /** False when nothing of it is wanted here. */
 async function applyPush(
   tx: Transaction,
-  context: DiscoveryContext,
+  context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
   feeds: readonly SubscribedFeed[],
 ): Promise<boolean> {

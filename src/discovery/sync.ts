@@ -8,6 +8,7 @@ import type { DiscoveryContext } from './context.ts';
 import { addOnPullRoute } from './on-pull.ts';
 import { startPresence } from './presence.ts';
 import { startPullClient } from './pull-client.ts';
+import { createPushAside } from './push-aside.ts';
 import { addPushRoute } from './receive-push.ts';
 import { isService, watchServices } from './services.ts';
 import { configureSubscriptions } from './subscribe.ts';
@@ -28,6 +29,7 @@ export interface Sync {
 export function createSync(context: DiscoveryContext): Sync {
   const { database } = context;
   const services = watchServices(context);
+  const pushAside = createPushAside(context);
   const loops: { close(): Promise<void> }[] = [];
   return {
     isExempt: (identity, action) => action === actions.push && services.has(identity),
@@ -37,7 +39,7 @@ export function createSync(context: DiscoveryContext): Sync {
       return awaited.some((service) => isService(service, identity, record));
     },
     addRoutes(server, service) {
-      addPushRoute(server, service, context);
+      addPushRoute(server, service, context, pushAside);
       addOnPullRoute(server, service, context);
     },
     async start() {
@@ -45,7 +47,7 @@ export function createSync(context: DiscoveryContext): Sync {
       loops.push(startPresence(context), startPullClient(context));
     },
     async close() {
-      await Promise.all([services, ...loops].map((part) => part.close()));
+      await Promise.all([services, pushAside, ...loops].map((part) => part.close()));
     },
   };
 }

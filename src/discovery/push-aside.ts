@@ -1,0 +1,93 @@
+import type { Config } from '../config.ts';
+import { asProtocolError } from '../http/error-answer.ts';
+import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
+import { actions } from '../protocol/actions.ts';
+import { AlreadyRemembered, type ErrorCode, ProtocolError } from '../protocol/errors.ts';
+import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../storage/thread-database.ts';
+import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
+import type { DiscoveryContext } from './context.ts';
+import { receivePush } from './receive-push.ts';
+
+// Large pushes are applied in threads: to take sixteen megabytes of documents apart for the index, or one polygon of fifty thousand points, takes
+// seconds, in which nobody would be served. A thread parses the body again, and writes over a connection of its own.
+
+type PushRequest = VerifiedRequest<typeof actions.push>;
+
+export interface PushAside {
+  /** As `receivePush`. */
+  receive(request: PushRequest): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** One sender has at most one of them while others ask. */
+const threadsAtOnce = 2;
+/** As long as a transaction may take. */
+const deadlineMs = 5 * 60_000;
+/** A thread is waited for no longer than this. */
+const waitMs = 20_000;
+const retryAfterSeconds = 5;
+
+export function createPushAside({ config, database, logger }: DiscoveryContext): PushAside {
+  const threads = createThreadPool({ size: threadsAtOnce, logger });
+  const where = { config, thread: threadDatabase(database, logger, config) };
+  return {
+    async receive({ action: _action, message: _message, ...request }) {
+      const outcome = await threads
+        .run<Outcome>({
+          module: import.meta.url,
+          name: receiveHere.name,
+          input: { ...where, request } satisfies ThreadInput,
+          owner: request.identity,
+          ...{ deadlineMs, waitMs },
+        })
+        .catch((error) => {
+          throw error instanceof DeadlineExceeded ? overloaded(error) : error;
+        });
+      if ('answer' in outcome) return outcome.answer;
+      if ('isRepeat' in outcome) throw new AlreadyRemembered();
+      const { code, says, ...options } = outcome.refused;
+      throw new ProtocolError(code, says, options);
+    },
+    close: () => threads.close(),
+  };
+}
+
+interface ThreadInput {
+  config: Config;
+  thread: ThreadDatabase;
+  request: Omit<PushRequest, 'action' | 'message'>;
+}
+
+/** The class of an error does not come through. */
+type Outcome = { answer: Answer } | { isRepeat: true } | { refused: Refusal };
+
+interface Refusal {
+  code: ErrorCode;
+  says: string;
+  path?: string;
+  status: number;
+  retryAfterSeconds?: number;
+}
+
+/** Runs in the thread. */
+export async function receiveHere({ config, thread, request }: ThreadInput): Promise<Outcome> {
+  const { database, logger } = await openThreadDatabase(thread);
+  // Its bytes were checked before (http/large-bodies.ts).
+  const { message } = JSON.parse(Buffer.from(request.rawBody).toString('utf8'));
+  try {
+    const context = { config, database, logger, now: () => new Date() };
+    return { answer: await receivePush(context, { ...request, action: actions.push, message }) };
+  } catch (error) {
+    if (error instanceof AlreadyRemembered) return { isRepeat: true };
+    const { code, message: says, path, status, retryAfterSeconds } = asProtocolError(error);
+    if (code === 'NET_INTERNAL_ERROR') logger.error({ err: error }, 'a push failed');
+    return { refused: { code, says, path, status, retryAfterSeconds } };
+  }
+}
+
+function overloaded(cause: Error): ProtocolError {
+  return new ProtocolError('NET_OVERLOADED', 'Too many large pushes are being applied. Try again later.', {
+    retryAfterSeconds,
+    cause,
+  });
+}

@@ -1,0 +1,32 @@
+import type { Config } from '../config.ts';
+import { createLogger, type Logger } from '../logger.ts';
+import { type Database, openDatabase } from './database.ts';
+
+// A thread that works on the database has a connection of its own, so that nothing large passes between it and the process.
+
+/** What a thread is told. */
+export interface ThreadDatabase {
+  databaseUrl: string;
+  logLevel: string;
+  logFormat: Config['LOG_FORMAT'];
+}
+
+export function threadDatabase(database: Database, logger: Logger, config: Config): ThreadDatabase {
+  return { databaseUrl: database.url, logLevel: logger.level, logFormat: config.LOG_FORMAT };
+}
+
+/** Opened by the first task of a thread, and kept as long as the thread lives. */
+export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat }: ThreadDatabase) {
+  opened ??= open().catch((error) => {
+    opened = undefined;
+    throw error;
+  });
+  return opened;
+
+  async function open(): Promise<{ database: Database; logger: Logger }> {
+    const logger = createLogger({ level: logLevel, format: logFormat });
+    return { database: await openDatabase({ url, logger, maxConnections: 1 }), logger };
+  }
+}
+
+let opened: Promise<{ database: Database; logger: Logger }> | undefined;
