@@ -39,6 +39,29 @@ async function newPair(): Promise<void> {
   ]);
 }
 
+describe('a publisher whose publishes wait for each other', () => {
+  it('holds only a part of the connections to the database meanwhile: others publish as ever', async () => {
+    await newPair();
+    await publish(flooder, catalog(`${flooder.id}-first`));
+    const flood = await network.database.transaction(async (tx) => {
+      const publisher = identityOf(flooder.id, network.config.REGISTRY_NAME);
+      await tx.query('select from catalog.lane where publisher = $1 for update', [publisher]);
+      const waiting = Array.from({ length: 40 }, () => tryToPublish(flooder));
+      await vi.waitFor(async () => expect(await countLockWaits()).toBeGreaterThanOrEqual(8), patienceMs);
+      expect(await publish(honest, catalog(`${honest.id}-beside`))).toMatchObject({ status: 'ACCEPTED' });
+      return waiting;
+    });
+    await Promise.all(flood);
+  });
+
+  async function countLockWaits(): Promise<number> {
+    const { rowCount } = await network.database.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    return rowCount;
+  }
+});
+
 describe('a publisher with as much waiting as its share allows', () => {
   it('NET_OVERLOADED: is refused with Retry-After until some of it is processed; others publish and search as ever, and it searches too', async () => {
     await newPair();

@@ -17,16 +17,19 @@ const searchesAtOnce = 4;
 const searchesPerCaller = 2;
 const patienceMs = 10_000;
 
+type Search = VerifiedRequest<typeof actions.search>;
+
 export function addSearchRoute(
   server: FastifyInstance,
   service: SignedService,
   context: CatalogContext,
 ): void {
   const places = createPlaces({ total: searchesAtOnce, perParty: searchesPerCaller });
-  signedRoute(server, service, actions.search, async (request) => {
+  const handler = async (request: Search) => {
     const leave = await places.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
     return search(context, request).finally(leave);
-  });
+  };
+  signedRoute(server, service, actions.search, handler, { hasOwnTurns: true });
 }
 
 function tooMany(): never {
@@ -34,10 +37,7 @@ function tooMany(): never {
   throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 5 });
 }
 
-async function search(
-  { database }: CatalogContext,
-  { context, message }: VerifiedRequest<typeof actions.search>,
-): Promise<Answer> {
+async function search({ database }: CatalogContext, { context, message }: Search): Promise<Answer> {
   const { type = 'MASTER', networkIds = [], schemaTypes = [] } = message.filters ?? {};
   const page = pageOf(message);
   const body = await database.transaction(

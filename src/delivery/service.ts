@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import { createTurns } from '../fair-turns.ts';
 import { createAdmission } from '../http/admission.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
@@ -62,6 +63,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Requests of one caller: more than the burst that its rate allows. */
+const maxWaitingOfCaller = 500;
+
 export function createService(context: ServiceContext, options: ServiceOptions): Service {
   const { config, database, self, client, registry, metrics, logger, now } = context;
   const { role } = options;
@@ -95,6 +99,10 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     signed: {
       ...signedService(context, options, { scan: scanner.scan, largeBodies }),
       admitPromise: backlog.admit,
+      turns: createTurns({
+        size: Math.max(1, Math.floor(config.DATABASE_CONNECTIONS / 2)),
+        maxWaiting: maxWaitingOfCaller,
+      }),
     },
     startCallbacks() {
       callbacks = startCallbackLoop({

@@ -34,7 +34,7 @@ export function addDiscoverRoute(
   const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
   const turns = createTurns({ size, maxWaiting });
   const handler = (request: Discover) => discover({ ...context, turns }, request);
-  signedRoute(server, service, actions.discover, handler, { writesLast: true });
+  signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
 
 /** As a rule nothing has changed since the search before: only when an answer is stored, the database is asked whether that is so. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
@@ -32,6 +33,7 @@ import {
   readBody,
 } from './read-body.ts';
 import { processReceiveBudget, type Receipt, type ReceiveBudget } from './receive-budget.ts';
+import { runInTurn } from './run-in-turn.ts';
 import { sourceOf } from './source.ts';
 import { SpooledBody } from './spooled-body.ts';
 import { type ReceivedRequest, readRequest, type VerifiedRequest } from './verified-request.ts';
@@ -45,7 +47,7 @@ export type { VerifiedRequest } from './verified-request.ts';
  * A signed request gets a signed answer. In this order, and the first failure answers:
  *
  *   overload → rate of the source → declared size → what the header claims, key lookup (authenticate.ts) → body → signature
- *   → rate and costs of the identity → JSON, context, schema, named caller (verified-request.ts) → memory (answer-once.ts) → handler
+ *   → rate and costs of the identity → JSON, context, schema, named caller (verified-request.ts) → turn → memory (answer-once.ts) → handler
  *
  * Fastify's own body reading is left out: it decides by Content-Type, knows no body of a GET, and closes the connection on a
  * body that is too large before its sender has read why.
@@ -55,12 +57,13 @@ export function signedRoute<A extends Action>(
   service: SignedService,
   action: A,
   handler: (request: VerifiedRequest<A>) => Promise<Answer>,
-  { writesLast = false, admit }: RouteOptions = {},
+  { writesLast = false, hasOwnTurns = false, admit }: RouteOptions = {},
 ): void {
   const { limits } = service;
   const maxBytes = action.bodyLimit === 'bulk' ? limits.bulkBodyBytes : limits.bodyBytes;
   const arrivals = writesLast ? createArrivals() : undefined;
-  const route: Route<A> = { service, action, handler, maxBytes, arrivals, admit };
+  const turns = hasOwnTurns ? undefined : service.turns;
+  const route: Route<A> = { service, action, handler, maxBytes, arrivals, turns, admit };
   prepareToRead(action);
   server.route({
     method: action.method,
@@ -75,6 +78,8 @@ export function signedRoute<A extends Action>(
 export interface RouteOptions {
   /** The handler changes nothing before it remembers its answer: it may be called for a repeat, as long as it learns of that in the end. */
   writesLast?: boolean;
+  /** The handler gives out what it needs among its callers itself. */
+  hasOwnTurns?: boolean;
   /** Throws for a caller that has too much waiting already. Asked when the signature has verified, before the body is parsed. */
   admit?: (identity: string) => void;
 }
@@ -91,6 +96,8 @@ export interface SignedService extends Authenticator {
   /** Without them, nobody is charged for what requests cost. */
   costs?: CostLimits;
   recall?: Recall;
+  /** Handlers share the connections to the database. Those of one caller may wait for each other, and must not hold all of them meanwhile. */
+  turns?: Turns;
   /** Throws for a caller to whom too many callbacks are owed already. Asked where an action is answered by one. */
   admitPromise?: (identity: string) => void;
   largeBodies?: Pick<LargeBodies, 'read'>;
@@ -107,6 +114,7 @@ interface Route<A extends Action> {
   handler: (request: VerifiedRequest<A>) => Promise<Answer>;
   maxBytes: number;
   arrivals?: Arrivals;
+  turns?: Turns;
   admit?: RouteOptions['admit'];
 }
 
@@ -120,6 +128,8 @@ interface Progress extends ReceivedRequest {
 
 /** How long a small body is waited for, when all that is wanted of it is the messageId for a refusal. */
 const maxRefusedReadMs = 1_000;
+/** Of a caller whose earlier requests take long. */
+const maxTurnWaitMs = 30_000;
 /** Slow lines are a hundred times faster than this. */
 const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
 
@@ -167,7 +177,7 @@ async function serve<A extends Action>(
 }
 
 async function handle<A extends Action>(route: Route<A>, progress: Progress): Promise<Answer> {
-  const { service, action, handler, maxBytes, arrivals, admit } = route;
+  const { service, action, handler, maxBytes, arrivals, turns, admit } = route;
   const { raw, source, receivedAt } = progress;
   const { rateLimits, recall, receiving = processReceiveBudget } = service;
   raw.server.admission?.admit();
@@ -200,7 +210,8 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
   admit?.(identity);
 
   const request = await readRequest(service, action, progress, progress.caller);
-  return await answerOnce(recall, request, () => handler(request), arrivals);
+  const answer = () => answerOnce(recall, request, () => handler(request), arrivals);
+  return await (turns ? runInTurn({ turns, owner: identity, waitMs: maxTurnWaitMs }, answer) : answer());
 }
 
 async function refuse(service: SignedService, progress: Progress, thrown: unknown): Promise<Answer> {

@@ -6,16 +6,16 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createTurns, NoTurn, type Turns } from '../fair-turns.ts';
+import { createTurns } from '../fair-turns.ts';
 import { isNotModified } from '../http/conditional.ts';
 import type { ConnectionLimits } from '../http/connections.ts';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import { runInTurn } from '../http/run-in-turn.ts';
 import { createServer } from '../http/server.ts';
 import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { ProtocolError } from '../protocol/errors.ts';
 import type { QueryAnswer, RegistriesAnswer } from '../protocol/registry-answers.ts';
 import type { Database } from '../storage/database.ts';
 import {
@@ -64,7 +64,6 @@ const questionsAtOnce = 6;
 const maxWaitingOfSource = 200;
 /** Our own client gives up after five seconds. */
 const waitMs = 4_000;
-const retryAfterSeconds = 2;
 
 export async function startRegistryRole(
   options: RegistryRoleOptions,
@@ -101,27 +100,13 @@ export function addRegistryRoutes(
         { config, errorHandler: answerRefusal },
         async (request, reply) => {
           if (!isName(request.params)) throw notFound(request.params);
-          const answered = await inTurn(turns, request, () => answer(request.params, request.query));
+          const asking = { turns, owner: sourceOf(request.ip), waitMs };
+          const answered = await runInTurn(asking, () => answer(request.params, request.query));
           return sendCacheable(request, reply, answered);
         },
       );
     }
   }
-}
-
-async function inTurn<T>(turns: Turns, { ip }: FastifyRequest, ask: () => Promise<T>): Promise<T> {
-  const turn = await turns.take(sourceOf(ip), waitMs).catch(refuseFlood);
-  try {
-    return await ask();
-  } finally {
-    turn.end();
-  }
-}
-
-function refuseFlood(error: unknown): never {
-  if (!(error instanceof NoTurn)) throw error;
-  const message = 'Too many questions from your address are waiting. Try again later.';
-  throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds, cause: error });
 }
 
 /** What each question is answered with. */

@@ -1,0 +1,32 @@
+import { NoTurn, type Turns } from '../fair-turns.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+
+export interface TurnOptions {
+  turns: Turns;
+  /** Who asks: an identity, or a source address. */
+  owner: string;
+  waitMs: number;
+}
+
+const retryAfterSeconds = 2;
+
+/** Does the work when it is its owner's turn; throws NET_OVERLOADED when that does not come in time, or too much of the owner waits already. */
+export async function runInTurn<T>(
+  { turns, owner, waitMs }: TurnOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const turn = await turns.take(owner, waitMs).catch(refuse);
+  try {
+    return await work();
+  } finally {
+    turn.end();
+  }
+}
+
+function refuse(error: unknown): never {
+  if (!(error instanceof NoTurn)) throw error;
+  throw new ProtocolError('NET_OVERLOADED', 'Too much that you have asked for is waiting. Try again later.', {
+    retryAfterSeconds,
+    cause: error,
+  });
+}
