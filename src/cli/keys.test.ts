@@ -120,6 +120,17 @@ describe('signpost keys list and show', () => {
     });
   });
 
+  it('say in a sentence that the directory of the keys cannot be read', async () => {
+    writeFileSync(join(directory, 'keys'), 'not a directory');
+    for (const args of [['list'], ['show', 'bpp.example.com']])
+      expect(await keys(args)).toMatchObject({
+        ...{
+          exitCode: 1,
+          notes: expect.stringMatching(/^The keys of this machine cannot be read: ENOTDIR/),
+        },
+      });
+  });
+
   it('show the key that signs, or the one that is named, with what the registry must have', async () => {
     const first = save('bpp.example.com', 'key-1');
     const second = save('bpp.example.com', 'key-2');

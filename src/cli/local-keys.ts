@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
-import { currentKeyId, findSigningKey, listKeyFiles } from '../registry/key-files.ts';
+import { currentKeyId, findSigningKey, type KeyFile, listKeyFiles } from '../registry/key-files.ts';
+import { CommandError } from './command.ts';
 
 /** A signing key of this machine. Only its public half leaves this file. */
 export interface LocalKey {
@@ -30,15 +31,22 @@ export function listLocalKeys({ DATA_DIR, identities }: Config): LocalKey[] {
           ),
         ],
   );
-  const inFiles = listKeyFiles(
-    DATA_DIR,
-    roles.map(([, { id }]) => id),
-  ).map(({ id, keyId, file }) => {
+  const ids = roles.map(([, { id }]) => id);
+  const inFiles = readKeyFiles(DATA_DIR, ids).map(({ id, keyId, file }) => {
     const role = roles.map(([, identity]) => identity).find((identity) => identity.id === id);
     const inUse = role?.seed === undefined ? (role?.keyId ?? currentKeyId(DATA_DIR, id)) : undefined;
     return readKey(DATA_DIR, { id, keyId }, { place: file, isInUse: keyId === inUse });
   });
   return [...given, ...inFiles];
+}
+
+function readKeyFiles(dataDir: string, ids: readonly string[]): KeyFile[] {
+  try {
+    return listKeyFiles(dataDir, ids);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new CommandError(`The keys of this machine cannot be read: ${reason}. See DATA_DIR.`, error);
+  }
 }
 
 function readKey(
