@@ -43,6 +43,8 @@ export interface ServerOptions {
   requestTimeoutMs?: number;
   /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
   finishMs?: number;
+  /** What an error says to clients that know no NACK. */
+  errorBody?: (error: ProtocolError) => object;
 }
 
 declare module 'fastify' {
@@ -77,6 +79,7 @@ const slowMs = 1_000;
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { role, logger, metrics, ready, admission } = options;
+  const answer = answerErrors(options.errorBody);
   const requestTimeout = options.requestTimeoutMs ?? defaultRequestTimeoutMs;
   const server = fastify({
     loggerInstance: warningsOnly(logger) as FastifyBaseLogger,
@@ -95,7 +98,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
       connectionsCheckingInterval: 1_000,
     },
-    frameworkErrors: answerError,
+    frameworkErrors: answer,
     clientErrorHandler: answerUnreadable,
   });
   server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would drop the others without a word
@@ -154,9 +157,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
       done(asProtocolError(error));
     }
   });
-  server.setErrorHandler(answerError);
-  server.setNotFoundHandler((request, reply) => answerError(unknownRoute(known, request), request, reply));
-
+  server.setErrorHandler(answer);
+  server.setNotFoundHandler((request, reply) => answer(unknownRoute(known, request), request, reply));
   server.get('/openapi.json', { config: { always: true } }, async () => document());
   const operated = { role, ready, metrics, document };
   if (options.operations) options.operations.add(operated);
@@ -175,15 +177,17 @@ function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : randomUUID();
 }
 
-function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = asProtocolError(thrown);
-  request.refusal = error.code;
-  if (error.code === 'NET_INTERNAL_ERROR') {
-    request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
-  }
-  const { status, body, headers = {} } = errorAnswer(error);
-  if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
-  reply.code(status).headers(headers).send(body);
+function answerErrors(errorBody?: ServerOptions['errorBody']) {
+  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const error = asProtocolError(thrown);
+    request.refusal = error.code;
+    if (error.code === 'NET_INTERNAL_ERROR')
+      request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
+    const { status, body, headers = {} } = errorAnswer(error);
+    if (error instanceof RouteMissing && error.allow !== '') headers.allow = error.allow;
+    reply.code(status).headers(headers);
+    reply.send(errorBody?.(error) ?? body);
+  };
 }
 
 /** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */

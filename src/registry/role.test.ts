@@ -118,6 +118,18 @@ describe('the registry role', () => {
     expect([status, body.data.records]).toEqual([200, []]);
   });
 
+  it('answers with a code also where the address leads nowhere or cannot be decoded', async () => {
+    for (const [path, status] of [
+      ['/nothing/here', 404],
+      ['/lookup/bpp.example.com/a/b/c', 404],
+      ['/lookup/%ZZ', 400],
+      [`/lookup/${'n'.repeat(2_000)}`, 414],
+    ] as const)
+      expect(await get(path)).toMatchObject({
+        ...{ status, body: { message: expect.any(String), code: expect.any(String) } },
+      });
+  });
+
   it('answers 500 with a code, and says nothing of its inside, when the database fails', async () => {
     const closed = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
     await closed.close();

@@ -72,6 +72,8 @@ export async function startRegistryRole(
   const ready = () => database.ping();
   const server = createServer({
     role: 'registry',
+    // Also where no route was found, or the address cannot be decoded.
+    errorBody: ({ message, code }) => ({ message, code }),
     logger,
     metrics,
     ready,
