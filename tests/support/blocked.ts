@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect } from 'vitest';
 import { takeTime } from './time.ts';
 
 // What something costs the main thread of this process, in its processor time: a machine that is busy with others delays everything, and that says
-// nothing about us.
+// nothing about us. `npm run test:blocked` sets LONGEST_BLOCK_MS: then the delay of the event loop counts, against that many milliseconds.
 
 const everyMs = 5;
+const longestAllowedMs = Number(process.env.LONGEST_BLOCK_MS ?? 0);
+export const rounds = longestAllowedMs > 0 ? 5 : 3;
+
+/** What was measured, round by round, beside the main thread and in place. */
+export function expectNobodyHeldUp(asideMs: readonly number[], inPlaceMs: readonly number[]): void {
+  expect(median(asideMs)).toBeLessThan(longestAllowedMs > 0 ? longestAllowedMs : median(inPlaceMs) / 2);
+}
 
 export interface MainThreadCost {
   /** The most between two rounds of the event loop: how long it was blocked. */
@@ -15,7 +23,7 @@ export interface MainThreadCost {
 
 export async function mainThreadCost(work: () => Promise<unknown>): Promise<MainThreadCost> {
   const began = computedNs();
-  if (Number.isNaN(began)) return delayOf(work);
+  if (longestAllowedMs > 0 || Number.isNaN(began)) return delayOf(work);
   let [before, longestNs] = [began, 0];
   const sample = () => {
     const now = computedNs();
@@ -32,7 +40,7 @@ export async function mainThreadCost(work: () => Promise<unknown>): Promise<Main
   return { longestMs: longestNs / 1e6, allMs: (before - began) / 1e6 };
 }
 
-/** Where the system does not tell what a thread has computed, the delay of its event loop has to do. */
+/** Where the system does not tell what a thread has computed, this has to do. */
 async function delayOf(work: () => Promise<unknown>): Promise<MainThreadCost> {
   const monitor = monitorEventLoopDelay({ resolution: everyMs });
   monitor.enable();
@@ -54,6 +62,6 @@ function computedNs(): number {
   }
 }
 
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
