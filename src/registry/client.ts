@@ -128,7 +128,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     );
   }
 
-  /** Undefined when it lists nobody. */
+  /** Undefined when it lists nobody. Whoever is only left out is listed. */
   async function listAll(
     identity: string,
     query: Path,
@@ -138,7 +138,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     const lookup = (name: string) => findPath('lookup', identity, name) ?? query;
     const { records, leftOut } = await askForRecords(askFor(asker), { query, lookup }, limits);
     tellLeftOut(query, leftOut);
-    return records.length > 0 ? records : undefined;
+    return records.length > 0 || leftOut.length > 0 ? records : undefined;
   }
 
   /** Once for as long as it stays the same: the same list is asked for every few minutes. */

@@ -73,6 +73,13 @@ describe('the client of a DeDi registry', () => {
     );
   });
 
+  it('knows a subscriber of whom it has only a summary that it does not look up, but no key of theirs', async () => {
+    dedi.failing.set('key-1', 404);
+    expect(await registry.findKey('bpp.example.com', 'key-1')).toEqual({ kind: 'unknown-key' });
+    expect(await registry.findSubscriber('bpp.example.com')).toEqual([]);
+    expect(await registry.findKey('nobody.example.com', 'key-1')).toEqual({ kind: 'unknown-subscriber' });
+  });
+
   it('looks up each record that a query only sums up, on every page', async () => {
     dedi.records.set(network, members(5));
     expect(await listMembers()).toEqual([0, 1, 2, 3, 4].map((index) => `m${index}.example.com`));
