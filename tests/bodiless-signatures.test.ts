@@ -167,4 +167,20 @@ describe('the discovery service', () => {
     expect(after).not.toBe(before);
     expect(service.pulls.at(-1)?.body.message.subscriptionId).toBe(after);
   });
+
+  it('goes on pulling from a service that tells of subscriptions in a shape that it cannot read', async () => {
+    let looks = 0;
+    service.reply = ({ method, action }) => {
+      if (method !== 'GET' || action !== actions.subscribe.name) return undefined;
+      looks += 1;
+      return { status: 200, body: { subscription: 'active' } };
+    };
+    const { length: before } = service.pulls;
+    // Every request for a pull has the subscription looked at first.
+    await network.database.query('update discovery.feed set check_at = null');
+    await discovery.pull();
+    expect(looks).toBeGreaterThan(0);
+    expect(service.pulls.length).toBeGreaterThan(before);
+    service.reply = undefined;
+  });
 });

@@ -73,11 +73,12 @@ export async function askService(
 }
 
 /** What an answer says, where it is what the schema asks for. */
-export function readAnswer<S extends TSchema>({ body }: AnswerToQuestion, schema: S): Static<S> {
+export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion, schema: S): Static<S> {
   try {
     return validator(schema)(parseJson(body));
   } catch (error) {
     throw new StepFailed(`the answer cannot be read: ${error instanceof Error ? error.message : error}`, {
+      status,
       cause: error,
     });
   }
