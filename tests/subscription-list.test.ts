@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { maxInactive } from '../src/catalog/subscription.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Actor } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -118,6 +119,27 @@ describe('DELETE /catalog/subscription', () => {
     const [removed] = body.message.subscriptions;
     expect(removed).toEqual({ ...made, status: 'INACTIVE', updatedAt: expect.any(String) });
     expect(Date.parse(removed.updatedAt)).toBeGreaterThan(Date.parse(made.updatedAt));
+  });
+
+  it('keeps the INACTIVE ones of a caller that were changed last, and forgets older ones', async () => {
+    const { subscriptionId } = await createSubscription(ds, { networkIds: ['mine.org/n'] });
+    const foreign = await createSubscription(other, { networkIds: ['1.org/n'] });
+    expect((await remove({ subscriptionId: foreign.subscriptionId }, other)).status).toBe(200);
+    await network.database.query(
+      `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
+       select gen_random_uuid(), owner, 'INACTIVE', array[number || '.org/n'], '{}', now(), now() - number * interval '1 hour'
+       from catalog.subscription cross join generate_series(1, $1::integer) as number where id = $2`,
+      [maxInactive, subscriptionId],
+    );
+    expect((await remove({ subscriptionId })).status).toBe(200);
+    const { rows } = await network.database.query<{ id: string; network: string }>(
+      "select id, network_ids[1] as network from catalog.subscription where status = 'INACTIVE'",
+    );
+    expect(rows).toHaveLength(maxInactive + 1);
+    expect(rows.map(({ id }) => id)).toEqual(
+      expect.arrayContaining([subscriptionId, foreign.subscriptionId]),
+    );
+    expect(rows.map(({ network }) => network)).not.toContain(`${maxInactive}.org/n`);
   });
 
   it('is 200 again for an INACTIVE one, and changes nothing', async () => {

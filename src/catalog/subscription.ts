@@ -17,6 +17,7 @@ import {
   listSubscriptions,
   lockSubscription,
   lockSubscriptionsOf,
+  purgeInactive,
   type StoredSubscription,
   type SubscriptionChange,
   type SubscriptionTotals,
@@ -122,6 +123,9 @@ async function list(
   return render(freshIds(now()), { subscriptions, pagination: { total, ...page } });
 }
 
+/** Of one caller: it may list them and make them active again. Older ones are forgotten, lest subscribing and unsubscribing fill the disk. */
+export const maxInactive = 1_000;
+
 /** Deactivating what is INACTIVE changes nothing and is no error. */
 async function unsubscribe(
   { database, now }: CatalogContext,
@@ -132,6 +136,7 @@ async function unsubscribe(
     const found = await lockSubscription(tx, query.subscriptionId);
     const { subscriptionId } = ownSubscription(found, identity, idInQuery);
     const subscription = await deactivateSubscription(tx, subscriptionId, now());
+    await purgeInactive(tx, identity, maxInactive);
     const answer = render(freshIds(now()), { subscriptions: [subscription] });
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;

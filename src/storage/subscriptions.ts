@@ -122,6 +122,16 @@ export async function deactivateSubscription(tx: Transaction, id: string, now: D
   return only(rows);
 }
 
+/** Forgets the INACTIVE subscriptions of an owner, but for so many that were changed last. */
+export async function purgeInactive(tx: Transaction, owner: string, kept: number): Promise<void> {
+  await tx.query(
+    `delete from catalog.subscription where id in (
+       select id from catalog.subscription where owner = $1 and status = 'INACTIVE' order by updated_at desc, id offset $2
+     )`,
+    [owner, kept],
+  );
+}
+
 export interface SubscriptionFilter {
   owner: string;
   status?: SubscriptionStatus;
