@@ -21,10 +21,10 @@ export async function createAttackTools({ people }, signal) {
   for (const { url } of [people.mallory, people.eve]) await acknowledgeAll(url, count);
 
   /** Resolves with the status and the body of the answer; never throws. */
-  function post(url, { body = Buffer.alloc(0), headers = {} }) {
+  function post(url, { body = Buffer.alloc(0), headers = {}, method = 'POST' }) {
     return new Promise((resolve) => {
       const all = { 'content-type': 'application/json', 'content-length': body.length, ...headers };
-      const request = ask(url, { method: 'POST', headers: all, agent, signal }, async (response) => {
+      const request = ask(url, { method, headers: all, agent, signal }, async (response) => {
         const chunks = await response.toArray().catch(() => []);
         count(response.statusCode);
         resolve({ status: response.statusCode, body: Buffer.concat(chunks) });
