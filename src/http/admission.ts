@@ -32,14 +32,18 @@ const sampleEveryMs = 500;
 
 export function createAdmission({ limits, waitingConnections }: AdmissionOptions): Admission {
   let eventLoopDelayMs = 0;
+  let lastDelayMs = 0;
   let since = performance.now();
   let ticks = 0;
-  // By how much the ticks of a timer come late, on average. However long it is held up, one comes.
+  // By how much the ticks of a timer come late, on average. However long it is held up, one comes. One block alone, as while a process starts,
+  // is over when it is noticed: it takes two samples in a row.
   const timer = setInterval(() => {
     ticks += 1;
     const passedMs = performance.now() - since;
     if (passedMs < sampleEveryMs) return;
-    eventLoopDelayMs = Math.max(0, passedMs / ticks - tickMs);
+    const delayMs = Math.max(0, passedMs / ticks - tickMs);
+    eventLoopDelayMs = Math.min(delayMs, lastDelayMs);
+    lastDelayMs = delayMs;
     since += passedMs;
     ticks = 0;
   }, tickMs).unref();
