@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyCatalogs } from '../src/discovery/ingest.ts';
@@ -73,7 +74,7 @@ describe('discover ends at its deadline, while others go on:', () => {
 
   it('more of them than there are threads: those that got no turn are told to come again', async () => {
     const begin = performance.now();
-    const greedy = await network.actor('greedy');
+    const greedy = await network.actor(`greedy-${randomUUID()}`);
     const all = Promise.all(Array.from({ length: 40 }, () => discover(costly, greedy)));
     await answersMeanwhile(all);
     const answers = await all;

@@ -1,3 +1,4 @@
+import { hasCode } from '../../error-code.ts';
 import { DeadlineExceeded, NoTurn } from '../../fair-turns.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { Task } from '../../thread-pool.ts';
@@ -37,9 +38,9 @@ export function createDeadline(timeoutMs: number, startedAt = performance.now())
   };
 }
 
-/** Evaluates a part of an intent in a thread. */
-export function runInThread<T>(
-  { threads, deadline, owner }: Search,
+/** Evaluates a part of an intent in a thread. Throws SCH_INVALID_JSONPATH for a filter that shows only there to be too costly. */
+export async function runInThread<T>(
+  { threads, deadline, owner }: Pick<Search, 'threads' | 'deadline' | 'owner'>,
   part: 'filterMs' | 'spatialMs',
   task: Pick<Task, 'module' | 'name' | 'input'>,
 ): Promise<T> {
@@ -48,8 +49,16 @@ export function runInThread<T>(
     deadline.spent.waitingMs += waitedMs;
     deadline.spent[part] += ranMs;
   };
-  return threads.run<T>({ ...task, owner, waitMs, deadlineMs, onEnd });
+  try {
+    return await threads.run<T>({ ...task, owner, waitMs, deadlineMs, onEnd });
+  } catch (error) {
+    // The class of an error stays behind in its thread.
+    if (!hasCode(error, 'SCH_INVALID_JSONPATH')) throw error;
+    throw new ProtocolError('SCH_INVALID_JSONPATH', error.message, { path: filterPath, cause: error });
+  }
 }
+
+const filterPath = '$.message.intent.filters.expression';
 
 /** Answers an intent that cannot be evaluated in time with what the time went to. */
 export async function withinDeadline<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
@@ -75,9 +84,8 @@ function tooLate({ timeoutMs, spent }: Deadline, cause: DeadlineExceeded): Proto
     });
   }
   if (spent.filterMs > timeoutMs * goodShare) {
-    const path = '$.message.intent.filters.expression';
     const says = 'The filter is too costly: it was not evaluated in time.';
-    return new ProtocolError('SCH_INVALID_JSONPATH', says, { path, cause });
+    return new ProtocolError('SCH_INVALID_JSONPATH', says, { path: filterPath, cause });
   }
   if (spent.spatialMs > timeoutMs * goodShare) {
     const path = '$.message.intent.spatial';
