@@ -76,7 +76,10 @@ function openHere({ config, thread }: Omit<ThreadInput, keyof AsideTurn | 'submi
 
   async function open(): Promise<ApplyingContext> {
     const { database, logger } = await openThreadDatabase(thread);
-    const client = createGuardedClient({ allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES });
+    const client = createGuardedClient({
+      allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+      nameServers: config.DNS_SERVERS,
+    });
     return {
       config,
       database,
