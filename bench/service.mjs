@@ -14,8 +14,8 @@ import { silentLogger } from '../dist/logger.js';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../dist/protocol/keys.js';
 import { signRequest } from '../dist/protocol/request-signature.js';
 import { openDatabase } from '../dist/storage/database.js';
-import { startEmbeddedPostgres } from '../dist/storage/embedded-postgres.js';
-import { registerParticipant } from '../dist/storage/participants.js';
+import { startEmbeddedPostgres } from '../dist/storage/embedded/postgres.js';
+import { registerParticipant } from '../dist/storage/registry/participants.js';
 
 const registryName = 'subscribers.beckn.one';
 

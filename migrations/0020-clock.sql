@@ -1,4 +1,4 @@
--- Due times are the database's, and a lease that lasts longer than any can is cut (src/storage/pull-forward.ts): they are looked for often, and few
+-- Due times are the database's, and a lease that lasts longer than any can is cut (src/storage/work/pull-forward.ts): they are looked for often, and few
 -- rows are leased.
 create index lane_in_work on catalog.lane (leased_until) where leased_until is not null;
 create index rebuild_in_work on catalog.rebuild (leased_until) where leased_until is not null;

@@ -16,7 +16,7 @@ import { openSigningKey, type RegistrationWatch, watchRegistration } from './reg
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { type Database, openDatabase } from './storage/database.ts';
-import { startEmbeddedPostgres } from './storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { createThreadPool } from './thread-pool.ts';
 
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each

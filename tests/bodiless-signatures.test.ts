@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import { feedsChannel } from '../src/storage/discovery-feeds.ts';
+import { feedsChannel } from '../src/storage/feeds/feeds.ts';
 import type { Actor } from './support/actor.ts';
 import { names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { feedsChannel } from '../src/storage/discovery-feeds.ts';
+import { feedsChannel } from '../src/storage/feeds/feeds.ts';
 import type { Actor } from './support/actor.ts';
 import { rouse } from './support/crawl.ts';
 import { catalogOf } from './support/crawl-scene.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
-import { addKey, removeMembership, setKeyState } from '../src/storage/participants.ts';
+import { addKey, removeMembership, setKeyState } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas, useScenes } from './support/crawl-scene.ts';
 import { type Forgery, type ForgeryOptions, forge } from './support/forged-node.ts';

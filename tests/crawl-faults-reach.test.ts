@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { proveDocument, signDocument } from '../src/protocol/signed-document.ts';
-import { readLog } from '../src/storage/crawl-log.ts';
-import { addKey } from '../src/storage/participants.ts';
+import { readLog } from '../src/storage/crawl/log.ts';
+import { addKey } from '../src/storage/registry/participants.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { forge, type Hand } from './support/forged-node.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';

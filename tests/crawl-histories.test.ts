@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { signDocument } from '../src/protocol/signed-document.ts';
-import { addKey, setKeyState } from '../src/storage/participants.ts';
+import { addKey, setKeyState } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ResourceDirective } from '../src/protocol/publish-messages.ts';
-import { crawlChannel } from '../src/storage/crawl-hosts.ts';
+import { crawlChannel } from '../src/storage/crawl/hosts.ts';
 import { crawl, logged } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { coffee, extending } from './support/masters.ts';

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
-import { addMembership, registerParticipant, removeMembership } from '../src/storage/participants.ts';
+import {
+  addMembership,
+  registerParticipant,
+  removeMembership,
+} from '../src/storage/registry/participants.ts';
 import { crawl, logged } from './support/crawl.ts';
 import { catalogOf } from './support/crawl-scene.ts';
 import { held } from './support/discovery.ts';

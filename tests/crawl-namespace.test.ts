@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDoctorCommand } from '../src/cli/doctor.ts';
-import { readLog } from '../src/storage/crawl-log.ts';
+import { readLog } from '../src/storage/crawl/log.ts';
 import type { Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { crawl } from './support/crawl.ts';

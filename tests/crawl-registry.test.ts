@@ -1,8 +1,8 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
-import { readLog } from '../src/storage/crawl-log.ts';
-import { setCatalogIndexUrls } from '../src/storage/participants.ts';
+import { readLog } from '../src/storage/crawl/log.ts';
+import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { openScene, type Scene, teas } from './support/crawl-scene.ts';
 import { asDediServer } from './support/dedi-registry.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { resignEverything } from '../src/publisher/renew-indexes.ts';
-import { setKeyState } from '../src/storage/participants.ts';
+import { setKeyState } from '../src/storage/registry/participants.ts';
 import { crawl, logged } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { feedsChannel } from '../src/storage/discovery-feeds.ts';
+import { feedsChannel } from '../src/storage/feeds/feeds.ts';
 import type { Received } from './support/actor.ts';
 import { held, names, type TestDiscovery } from './support/discovery.ts';
 import type { TestNetwork } from './support/network.ts';

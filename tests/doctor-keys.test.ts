@@ -6,7 +6,7 @@ import { registerDoctorCommand } from '../src/cli/doctor.ts';
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf, type SigningKey } from '../src/protocol/keys.ts';
 import { seedFile, setCurrentKey } from '../src/registry/key-files.ts';
-import { registerParticipant, setKeyState } from '../src/storage/participants.ts';
+import { registerParticipant, setKeyState } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { catalogOf } from './support/crawl-scene.ts';

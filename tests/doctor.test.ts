@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerDoctorCommand } from '../src/cli/doctor.ts';
 import { splitIdentity } from '../src/protocol/identity.ts';
-import { removeMembership, setCatalogIndexUrls, setKeyState } from '../src/storage/participants.ts';
+import { removeMembership, setCatalogIndexUrls, setKeyState } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { catalogOf } from './support/crawl-scene.ts';

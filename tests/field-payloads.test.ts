@@ -4,7 +4,7 @@ import { registerSendCommand } from '../src/cli/send.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import { registerParticipant } from '../src/storage/participants.ts';
+import { registerParticipant } from '../src/storage/registry/participants.ts';
 import type { Body } from './support/actor.ts';
 import { runCommand } from './support/command.ts';
 import { dataFile } from './support/data-dir.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { findCatalog, releaseCatalog } from '../src/storage/catalogs.ts';
+import { findCatalog, releaseCatalog } from '../src/storage/catalog/catalogs.ts';
 import type { Actor, Body } from './support/actor.ts';
 import {
   coffee,

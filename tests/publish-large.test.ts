@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { identityOf } from '../src/protocol/identity.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
-import { insertSubmission, lockLane } from '../src/storage/submissions.ts';
+import { insertSubmission, lockLane } from '../src/storage/catalog/submissions.ts';
 import type { Actor } from './support/actor.ts';
 import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/blocked.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';

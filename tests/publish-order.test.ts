@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { findCatalog } from '../src/storage/catalogs.ts';
-import { listChanges } from '../src/storage/change-log.ts';
+import { findCatalog } from '../src/storage/catalog/catalogs.ts';
+import { listChanges } from '../src/storage/catalog/change-log.ts';
 import type { Actor } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { publish, searched } from './support/publish.ts';

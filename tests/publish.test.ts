@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
-import { findCatalog } from '../src/storage/catalogs.ts';
+import { findCatalog } from '../src/storage/catalog/catalogs.ts';
 import type { Actor, Body, SendOptions } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type Directive, publish as publishAs, searched } from './support/publish.ts';

@@ -4,7 +4,7 @@ import { actions } from '../src/protocol/actions.ts';
 import { bodyDigest } from '../src/protocol/digest.ts';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../src/protocol/keys.ts';
-import { registerParticipant } from '../src/storage/participants.ts';
+import { registerParticipant } from '../src/storage/registry/participants.ts';
 import { runCommand } from './support/command.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';

@@ -7,7 +7,7 @@ import { registerPublishCommand } from '../src/cli/publish.ts';
 import { registerRefreshCommand } from '../src/cli/refresh.ts';
 import { generateSeed } from '../src/protocol/keys.ts';
 import { claimedKeyOf, verifyDocument } from '../src/protocol/signed-document.ts';
-import { registerParticipant, setKeyState } from '../src/storage/participants.ts';
+import { registerParticipant, setKeyState } from '../src/storage/registry/participants.ts';
 import { runCommand } from './support/command.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { defaultIndex, fetchFile, publisherSettings, smallCatalog, trigger } from './support/publisher.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tokenHeader } from '../src/cli/trigger-client.ts';
-import { setCatalogIndexUrls } from '../src/storage/participants.ts';
+import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import {
   defaultIndex,

@@ -5,7 +5,7 @@ import { downloadUrl } from '../src/catalog/download.ts';
 import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import { findDownload, pieceBytes } from '../src/storage/downloads.ts';
+import { findDownload, pieceBytes } from '../src/storage/catalog/downloads.ts';
 import type { Actor, Body } from './support/actor.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { listPushes, replayPushes } from '../src/storage/push-list.ts';
+import { listPushes, replayPushes } from '../src/storage/catalog/push-list.ts';
 import type { Actor, Reply } from './support/actor.ts';
 import { gate } from './support/gate.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
-import { appendChange } from '../src/storage/change-log.ts';
+import { appendChange } from '../src/storage/catalog/change-log.ts';
 import type { Actor } from './support/actor.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';

@@ -3,9 +3,9 @@ import { silentLogger } from '../src/logger.ts';
 import { startProcess } from '../src/main.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
-import { findCatalog } from '../src/storage/catalogs.ts';
-import { listChanges } from '../src/storage/change-log.ts';
-import { holdMasters } from '../src/storage/masters.ts';
+import { findCatalog } from '../src/storage/catalog/catalogs.ts';
+import { listChanges } from '../src/storage/catalog/change-log.ts';
+import { holdMasters } from '../src/storage/catalog/masters.ts';
 import type { Actor, Body } from './support/actor.ts';
 import { freePort } from './support/free-port.ts';
 import {

@@ -2,8 +2,8 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { openDatabase } from '../src/storage/database.ts';
-import { findKeyRecord } from '../src/storage/participant-records.ts';
-import { setKeyState } from '../src/storage/participants.ts';
+import { setKeyState } from '../src/storage/registry/participants.ts';
+import { findKeyRecord } from '../src/storage/registry/records.ts';
 import { createEmptyDatabase } from './support/database.ts';
 import { migrateUntil } from './support/old-schema.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { listCallbacks } from '../src/storage/callbacks.ts';
+import { listCallbacks } from '../src/storage/work/callbacks.ts';
 import type { Actor } from './support/actor.ts';
 import { startDiscovering } from './support/discover.ts';
 import { type NameServer, startNameServer } from './support/name-server.mjs';

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
-import type { OpenSubmission } from '../storage/submissions.ts';
+import type { OpenSubmission } from '../storage/catalog/submissions.ts';
 import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../storage/thread-database.ts';
 import { createThreadPool } from '../thread-pool.ts';
 import { type ApplyingContext, applySubmission, readMessage } from './apply-submission.ts';

@@ -6,9 +6,6 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { processCatalog } from '../rules/publish.ts';
 import { type Publisher, type Submission, submissionsOf } from '../rules/submission.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
-import { queueCallback } from '../storage/callbacks.ts';
-import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
-import type { Database, Transaction } from '../storage/database.ts';
 import {
   AlreadyApplied,
   finishSubmission,
@@ -16,7 +13,10 @@ import {
   readResults,
   readSubmissionBody,
   recordResult,
-} from '../storage/submissions.ts';
+} from '../storage/catalog/submissions.ts';
+import { DatabaseUnavailable, isTransient } from '../storage/connection.ts';
+import type { Database, Transaction } from '../storage/database.ts';
+import { queueCallback } from '../storage/work/callbacks.ts';
 import { findWarnings } from './find-warnings.ts';
 import { loadKnown } from './load-known.ts';
 import { writeCatalog } from './write-catalog.ts';

@@ -1,8 +1,8 @@
 import { type ErrorBody, errorBody, ProtocolError } from '../protocol/errors.ts';
-import { readCatalogs } from '../storage/catalog-reader.ts';
-import { writeDownload } from '../storage/downloads.ts';
-import type { DuePull } from '../storage/pulls.ts';
-import { findSubscription } from '../storage/subscriptions.ts';
+import { writeDownload } from '../storage/catalog/downloads.ts';
+import type { DuePull } from '../storage/catalog/pulls.ts';
+import { readCatalogs } from '../storage/catalog/reader.ts';
+import { findSubscription } from '../storage/catalog/subscriptions.ts';
 import type { CatalogContext } from './context.ts';
 import { downloadUrl } from './download.ts';
 

@@ -1,5 +1,5 @@
 import { ProtocolError } from '../protocol/errors.ts';
-import { type BacklogShare, countOpenSubmissions } from '../storage/submissions.ts';
+import { type BacklogShare, countOpenSubmissions } from '../storage/catalog/submissions.ts';
 import type { CatalogContext } from './context.ts';
 
 // How much accepted work may wait. Every publisher has a share of its own, counted exactly by the transaction that accepts a publish. When all

@@ -9,8 +9,8 @@ import type { RegistryClient } from '../registry/client.ts';
 import { joinPath } from '../rules/base-address.ts';
 import { planPush } from '../rules/push-message.ts';
 import type { SaidCatalog } from '../rules/push-outcome.ts';
-import { readHead, readParts } from '../storage/push-content.ts';
-import { beginPart, type DuePush, type PushBasis, retakePush } from '../storage/pushes.ts';
+import { readHead, readParts } from '../storage/catalog/push-content.ts';
+import { beginPart, type DuePush, type PushBasis, retakePush } from '../storage/catalog/pushes.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
 

@@ -5,8 +5,8 @@ import { type Static, Type } from 'typebox';
 import { wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { type Download, findDownload, readDownload } from '../storage/catalog/downloads.ts';
 import type { Database } from '../storage/database.ts';
-import { type Download, findDownload, readDownload } from '../storage/downloads.ts';
 import type { CatalogContext } from './context.ts';
 
 // Downloads of large pull results (catalog spec: downloadManifest; Download rules). The address is the ticket: it carries its expiry and

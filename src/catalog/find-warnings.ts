@@ -8,11 +8,11 @@ import {
   strangeNetworks,
 } from '../rules/publish-warnings.ts';
 import type { Submission } from '../rules/submission.ts';
-import { findResourceIds, findResourceIdsOf } from '../storage/catalog-documents.ts';
-import type { CatalogRow } from '../storage/catalogs.ts';
+import type { CatalogRow } from '../storage/catalog/catalogs.ts';
+import { findResourceIds, findResourceIdsOf } from '../storage/catalog/documents.ts';
+import type { OpenSubmission } from '../storage/catalog/submissions.ts';
+import { findSubscribedNetworks } from '../storage/catalog/subscriptions.ts';
 import type { Transaction } from '../storage/database.ts';
-import type { OpenSubmission } from '../storage/submissions.ts';
-import { findSubscribedNetworks } from '../storage/subscriptions.ts';
 import type { ApplyingContext } from './apply-submission.ts';
 
 interface WarningsOf {

@@ -1,10 +1,10 @@
 import { repeat } from '../delivery/repeat.ts';
-import { purgePlainReceivers } from '../storage/callback-forms.ts';
-import { purgeCallbacks } from '../storage/callbacks.ts';
-import { purgeChanges } from '../storage/change-log.ts';
-import { purgeDownloads } from '../storage/downloads.ts';
-import { purgeRequests } from '../storage/request-memory.ts';
-import { purgeSubmissions } from '../storage/submissions.ts';
+import { purgeChanges } from '../storage/catalog/change-log.ts';
+import { purgeDownloads } from '../storage/catalog/downloads.ts';
+import { purgeSubmissions } from '../storage/catalog/submissions.ts';
+import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
+import { purgeCallbacks } from '../storage/work/callbacks.ts';
+import { purgeRequests } from '../storage/work/request-memory.ts';
 import type { CatalogContext } from './context.ts';
 
 const intervalMs = 60_000;

@@ -6,16 +6,16 @@ import {
   type Submission,
   variantsOf,
 } from '../rules/submission.ts';
-import { findResourceIds } from '../storage/catalog-documents.ts';
-import { type CatalogRow, lockCatalogId } from '../storage/catalogs.ts';
-import type { Transaction } from '../storage/database.ts';
+import { type CatalogRow, lockCatalogId } from '../storage/catalog/catalogs.ts';
+import { findResourceIds } from '../storage/catalog/documents.ts';
 import {
   findContestedId,
   findExtensions,
   findVariants,
   holdMasters,
   lockMasterIds,
-} from '../storage/masters.ts';
+} from '../storage/catalog/masters.ts';
+import type { Transaction } from '../storage/database.ts';
 
 /**
  * What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A

@@ -1,6 +1,6 @@
 import { largeBodyBytes } from '../http/large-bodies.ts';
-import { type Claim, type Place, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
-import { type DueLane, findOpenSubmission, lanesChannel, laneTable } from '../storage/submissions.ts';
+import { type DueLane, findOpenSubmission, lanesChannel, laneTable } from '../storage/catalog/submissions.ts';
+import { type Claim, type Place, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { type Aside, createAside } from './apply-aside.ts';
 import { applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';

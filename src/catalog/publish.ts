@@ -8,7 +8,7 @@ import { actions } from '../protocol/actions.ts';
 import { faultAt } from '../protocol/fault.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
-import { insertSubmission, lockLane } from '../storage/submissions.ts';
+import { insertSubmission, lockLane } from '../storage/catalog/submissions.ts';
 import type { Backlog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import type { FreshMessages } from './fresh-messages.ts';

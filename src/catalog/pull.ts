@@ -7,10 +7,7 @@ import { actions } from '../protocol/actions.ts';
 import { type Context, callbackContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
-import { queueCallback } from '../storage/callbacks.ts';
-import type { Transaction } from '../storage/database.ts';
-import { sumDownloads } from '../storage/downloads.ts';
-import { type Claim, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { sumDownloads } from '../storage/catalog/downloads.ts';
 import {
   countPulls,
   type DuePull,
@@ -18,8 +15,11 @@ import {
   insertPull,
   pullsChannel,
   pullTable,
-} from '../storage/pulls.ts';
-import { findSubscription } from '../storage/subscriptions.ts';
+} from '../storage/catalog/pulls.ts';
+import { findSubscription } from '../storage/catalog/subscriptions.ts';
+import type { Transaction } from '../storage/database.ts';
+import { queueCallback } from '../storage/work/callbacks.ts';
+import { type Claim, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { assemblePull, failedPull, type PullResult } from './assemble-pull.ts';
 import type { CatalogContext } from './context.ts';
 import { ownSubscription } from './subscription.ts';

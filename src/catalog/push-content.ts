@@ -1,8 +1,8 @@
 import type { Part, PushPlan, Withdrawal } from '../rules/push-message.ts';
 import { bareDocument, withdrawnHead } from '../rules/withdrawal.ts';
-import { openHead } from '../storage/catalog-reader.ts';
+import { readHead, readOldest, readWhole } from '../storage/catalog/push-content.ts';
+import { openHead } from '../storage/catalog/reader.ts';
 import type { Database } from '../storage/database.ts';
-import { readHead, readOldest, readWhole } from '../storage/push-content.ts';
 
 // The catalog inside a push, rendered once for all receivers that are at the same version: a change goes to many of them
 // within moments.

@@ -2,9 +2,8 @@ import type { LaneWithPlaces, Taken } from '../delivery/lane-loop.ts';
 import { startPushLoop } from '../delivery/push-loop.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { longestRetryWaitMs } from '../delivery/retry-policy.ts';
-import { createAlarm } from '../storage/alarm.ts';
-import { changesChannel } from '../storage/change-log.ts';
-import { planPushes } from '../storage/push-planning.ts';
+import { changesChannel } from '../storage/catalog/change-log.ts';
+import { planPushes } from '../storage/catalog/push-planning.ts';
 import {
   type DuePush,
   msUntilNextPush,
@@ -12,7 +11,8 @@ import {
   pullPushesForward,
   pushLanes,
   takePushes,
-} from '../storage/pushes.ts';
+} from '../storage/catalog/pushes.ts';
+import { createAlarm } from '../storage/work/alarm.ts';
 import { createComposer, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushRecorder } from './record-push.ts';

@@ -1,11 +1,9 @@
 import type { Resource } from '../protocol/catalog.ts';
 import { reassembleResource } from '../rules/inherit.ts';
 import { schemaTypesOfResource } from '../rules/match.ts';
-import { type ResourceRow, writeResources } from '../storage/catalog-documents.ts';
-import { type CatalogRow, lockCatalog, updateCatalog } from '../storage/catalogs.ts';
-import { appendChange } from '../storage/change-log.ts';
-import type { Transaction } from '../storage/database.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { type CatalogRow, lockCatalog, updateCatalog } from '../storage/catalog/catalogs.ts';
+import { appendChange } from '../storage/catalog/change-log.ts';
+import { type ResourceRow, writeResources } from '../storage/catalog/documents.ts';
 import {
   type DueRebuild,
   findLaggingCatalog,
@@ -14,7 +12,9 @@ import {
   type LaggingResource,
   rebuildsChannel,
   rebuildTable,
-} from '../storage/masters.ts';
+} from '../storage/catalog/masters.ts';
+import type { Transaction } from '../storage/database.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import type { CatalogContext } from './context.ts';
 import { addUses, subtractUses } from './write-catalog.ts';
 

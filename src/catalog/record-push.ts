@@ -2,8 +2,8 @@ import type { Lane } from '../delivery/lane-loop.ts';
 import type { Verdict } from '../delivery/push-loop.ts';
 import { applyOutcome, type PushOutcome } from '../rules/push-outcome.ts';
 import { createBatch } from '../storage/batch.ts';
-import { LeaseLost } from '../storage/due-work.ts';
-import { type DuePush, type PushResult, writePushResults } from '../storage/pushes.ts';
+import { type DuePush, type PushResult, writePushResults } from '../storage/catalog/pushes.ts';
+import { LeaseLost } from '../storage/work/due-work.ts';
 import { maxPartBytes, type Said } from './compose-push.ts';
 import type { CatalogContext } from './context.ts';
 

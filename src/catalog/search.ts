@@ -6,7 +6,7 @@ import { actions } from '../protocol/actions.ts';
 import { type AnswerContext, answerContext } from '../protocol/context.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Page, pageOf } from '../protocol/page.ts';
-import { type CatalogPage, readCatalogs } from '../storage/catalog-reader.ts';
+import { type CatalogPage, readCatalogs } from '../storage/catalog/reader.ts';
 import type { CatalogContext } from './context.ts';
 
 // Search (catalog spec: POST /catalog/search): every current catalog that matches, with its flags and offers, in the order of first

@@ -8,7 +8,6 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { pageOf } from '../protocol/page.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { Subscription, SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
-import type { Transaction } from '../storage/database.ts';
 import {
   deactivateSubscription,
   findSameSubscription,
@@ -23,7 +22,8 @@ import {
   type SubscriptionTotals,
   sumActiveSubscriptions,
   updateSubscription,
-} from '../storage/subscriptions.ts';
+} from '../storage/catalog/subscriptions.ts';
+import type { Transaction } from '../storage/database.ts';
 import type { CatalogContext } from './context.ts';
 
 // Subscriptions: create, update, list, deactivate (catalog spec: POST, GET, DELETE /catalog/subscription). Each belongs to the identity that

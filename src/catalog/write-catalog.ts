@@ -2,22 +2,22 @@ import { schemaTypesOfOffer, schemaTypesOfResource } from '../rules/match.ts';
 import type { PublishChange } from '../rules/publish.ts';
 import type { ResourceUpsert } from '../rules/submission.ts';
 import {
-  countSchemaUses,
-  type ResourceRow,
-  removeOthers,
-  writeOffers,
-  writeResources,
-} from '../storage/catalog-documents.ts';
-import {
   type CatalogRow,
   insertCatalog,
   type NewCatalog,
   type SchemaUses,
   updateCatalog,
-} from '../storage/catalogs.ts';
-import { appendChange } from '../storage/change-log.ts';
+} from '../storage/catalog/catalogs.ts';
+import { appendChange } from '../storage/catalog/change-log.ts';
+import {
+  countSchemaUses,
+  type ResourceRow,
+  removeOthers,
+  writeOffers,
+  writeResources,
+} from '../storage/catalog/documents.ts';
+import { queueRebuild } from '../storage/catalog/masters.ts';
 import type { Transaction } from '../storage/database.ts';
-import { queueRebuild } from '../storage/masters.ts';
 
 // Writes what a publish changes: documents, the catalog's row, and the change-log row that everything downstream goes by. A publish that
 // changes nothing gets no new version.

@@ -3,7 +3,7 @@ import { runCommand } from '../../tests/support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
 import { silentLogger } from '../logger.ts';
-import { appendChange } from '../storage/change-log.ts';
+import { appendChange } from '../storage/catalog/change-log.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { registerCatalogCommand } from './catalog.ts';
 

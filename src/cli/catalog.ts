@@ -2,16 +2,16 @@ import type { Command } from 'commander';
 import { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
-import { readCatalog } from '../storage/catalog-reader.ts';
 import {
   type CatalogRow,
   type CatalogSummary,
   findCatalog,
   listCatalogs,
   releaseCatalog,
-} from '../storage/catalogs.ts';
-import { type Change, listChanges } from '../storage/change-log.ts';
-import { listResults, type ResultSummary } from '../storage/submissions.ts';
+} from '../storage/catalog/catalogs.ts';
+import { type Change, listChanges } from '../storage/catalog/change-log.ts';
+import { readCatalog } from '../storage/catalog/reader.ts';
+import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
 import { parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { identityOf } from '../protocol/identity.ts';
-import { crawlNow, enumerateNow } from '../storage/crawl-hints.ts';
-import { readLog } from '../storage/crawl-log.ts';
-import { isCrawled, isEnumerated, listCrawledCatalogs, readClock } from '../storage/crawl-status.ts';
+import { crawlNow, enumerateNow } from '../storage/crawl/hints.ts';
+import { readLog } from '../storage/crawl/log.ts';
+import { isCrawled, isEnumerated, listCrawledCatalogs, readClock } from '../storage/crawl/status.ts';
 import type { Database } from '../storage/database.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { renderCatalogs, renderLine } from './crawl-report.ts';

@@ -1,5 +1,5 @@
-import type { LoggedLine } from '../storage/crawl-log.ts';
-import type { CatalogStatus, CrawlStatus, NextWork } from '../storage/crawl-status.ts';
+import type { LoggedLine } from '../storage/crawl/log.ts';
+import type { CatalogStatus, CrawlStatus, NextWork } from '../storage/crawl/status.ts';
 import { counted, renderTable } from './command.ts';
 
 // What the crawl commands print.

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { identityOf } from '../protocol/identity.ts';
-import { readLog } from '../storage/crawl-log.ts';
-import { findLastLook, findNextWork, listCrawledCatalogs, readCrawlStatus } from '../storage/crawl-status.ts';
+import { readLog } from '../storage/crawl/log.ts';
+import { findLastLook, findNextWork, listCrawledCatalogs, readCrawlStatus } from '../storage/crawl/status.ts';
 import type { Database } from '../storage/database.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';

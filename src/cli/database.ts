@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { type CommandContext, CommandError } from './command.ts';
 
 const commandConnections = 2;

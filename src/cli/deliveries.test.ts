@@ -3,8 +3,8 @@ import { runCommand } from '../../tests/support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
 import { silentLogger } from '../logger.ts';
-import { queueCallback } from '../storage/callbacks.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
+import { queueCallback } from '../storage/work/callbacks.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 
 describe('signpost deliveries', () => {

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { identityOf } from '../protocol/identity.ts';
 import type { PushState } from '../rules/push-outcome.ts';
+import { listPushes, type PushSummary, replayPushes } from '../storage/catalog/push-list.ts';
+import type { Database } from '../storage/database.ts';
 import {
   type CallbackState,
   type CallbackSummary,
   listCallbacks,
   replayCallback,
-} from '../storage/callbacks.ts';
-import type { Database } from '../storage/database.ts';
-import { listPushes, type PushSummary, replayPushes } from '../storage/push-list.ts';
+} from '../storage/work/callbacks.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';

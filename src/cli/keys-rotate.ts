@@ -5,7 +5,7 @@ import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { publicKeyOf, type SigningKey } from '../protocol/keys.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
 import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../registry/key-files.ts';
-import { addKey, RegistrationRefused } from '../storage/participants.ts';
+import { addKey, RegistrationRefused } from '../storage/registry/participants.ts';
 import { parseKeyId } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { withDatabase } from './database.ts';

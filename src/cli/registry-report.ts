@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../storage/participant-records.ts';
+import type { KeyRecord } from '../storage/registry/records.ts';
 import { renderTable } from './command.ts';
 
 export function renderRecords(records: readonly KeyRecord[]): string {

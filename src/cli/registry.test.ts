@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { silentLogger } from '../logger.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import { findKeyRecord } from '../storage/participant-records.ts';
+import { findKeyRecord } from '../storage/registry/records.ts';
 import { registerRegistryCommand } from './registry.ts';
 
 const publicKey = publicKeyOf(privateKeyFromSeed(generateSeed()));

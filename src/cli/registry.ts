@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
 import { RecordState } from '../protocol/registry-record.ts';
 import type { Database } from '../storage/database.ts';
-import { listParticipants } from '../storage/participant-records.ts';
 import {
   addKey,
   addMembership,
@@ -14,7 +13,8 @@ import {
   type Subscriber,
   setCatalogIndexUrls,
   setKeyState,
-} from '../storage/participants.ts';
+} from '../storage/registry/participants.ts';
+import { listParticipants } from '../storage/registry/records.ts';
 import {
   collectNetworks,
   collectUrls,

@@ -3,7 +3,7 @@ import { type Config, isSigningRole } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
 import type { Database } from '../storage/database.ts';
-import { abandonEmbeddedPostgres } from '../storage/embedded-postgres.ts';
+import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import type { CommandContext } from './command.ts';
 import { explainStart } from './start-failure.ts';
 

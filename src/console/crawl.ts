@@ -5,8 +5,8 @@ import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { pageOf } from '../protocol/page.ts';
 import { Limit, Offset } from '../protocol/shapes.ts';
-import { readLog } from '../storage/crawl-log.ts';
-import { listCrawledCatalogs, readCrawlStatus } from '../storage/crawl-status.ts';
+import { readLog } from '../storage/crawl/log.ts';
+import { listCrawledCatalogs, readCrawlStatus } from '../storage/crawl/status.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */

@@ -1,7 +1,7 @@
 import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { type CallbackShare, listCallersOwedMore, purgeUndelivered } from '../storage/callbacks.ts';
 import type { Database } from '../storage/database.ts';
+import { type CallbackShare, listCallersOwedMore, purgeUndelivered } from '../storage/work/callbacks.ts';
 import { repeat } from './repeat.ts';
 
 // How many callbacks one caller may have waiting, and one receiver undelivered. They are stored until they are delivered: without a share for each,

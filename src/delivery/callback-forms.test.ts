@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
-import { purgePlainReceivers } from '../storage/callback-forms.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
+import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
 import { createCallbackForms, rememberFormMs } from './callback-forms.ts';
 
 let testDatabase: TestDatabase;

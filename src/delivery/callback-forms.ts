@@ -1,7 +1,11 @@
 import type { Logger } from '../logger.ts';
 import { Recent } from '../recent.ts';
-import { forgetPlainReceiver, isPlainReceiver, rememberPlainReceiver } from '../storage/callback-forms.ts';
 import type { Queryable } from '../storage/database.ts';
+import {
+  forgetPlainReceiver,
+  isPlainReceiver,
+  rememberPlainReceiver,
+} from '../storage/work/callback-forms.ts';
 
 // A callback is signed over four lines, the last of which names the request that it answers. Some deployed receivers verify three lines only,
 // or name the request otherwise, and answer 401 (protocol decision: callback chain). Which form a receiver takes is learned from what it

@@ -11,16 +11,16 @@ import { createMetrics } from '../metrics.ts';
 import { actions } from '../protocol/actions.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
+import { type Database, openDatabase } from '../storage/database.ts';
 import {
   listCallbacks,
   type NewCallback,
   queueCallback,
   receiverOf,
   replayCallback,
-} from '../storage/callbacks.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
-import type { Lease } from '../storage/due-work.ts';
-import { createPromiseStore, type StorePromise } from '../storage/promises.ts';
+} from '../storage/work/callbacks.ts';
+import type { Lease } from '../storage/work/due-work.ts';
+import { createPromiseStore, type StorePromise } from '../storage/work/promises.ts';
 import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
 import { type KeepPromise, rememberPromise } from './remember-answer.ts';
 import { type Sender, sendTimeoutMs } from './send.ts';

@@ -1,6 +1,7 @@
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Metrics } from '../metrics.ts';
 import { createBatch } from '../storage/batch.ts';
+import type { Database, Transaction } from '../storage/database.ts';
 import {
   callbacksChannel,
   callbackTable,
@@ -10,8 +11,7 @@ import {
   recordParked,
   recordRefused,
   recordRetry,
-} from '../storage/callbacks.ts';
-import type { Database, Transaction } from '../storage/database.ts';
+} from '../storage/work/callbacks.ts';
 import {
   type Claim,
   LeaseLost,
@@ -20,7 +20,7 @@ import {
   startWorkLoop,
   type WorkLoop,
   type WorkLoopOptions,
-} from '../storage/due-work.ts';
+} from '../storage/work/due-work.ts';
 import { type CallbackForm, type CallbackForms, createCallbackForms } from './callback-forms.ts';
 import {
   judgeAnswer,

@@ -4,7 +4,7 @@ import type { Context } from '../protocol/context.ts';
 import { findBodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import type { Queryable } from '../storage/database.ts';
-import { findSent } from '../storage/sent-requests.ts';
+import { findSent } from '../storage/work/sent-requests.ts';
 
 /**
  * Whether a callback answers a request that this role sent (catalog spec: Context, requestDigest): its messageId is one of ours, for that

@@ -5,7 +5,7 @@ import { until } from '../../tests/support/receiver.ts';
 import { takeTime, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
-import { LeaseLost } from '../storage/due-work.ts';
+import { LeaseLost } from '../storage/work/due-work.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 
 // On the lanes of pushes, with items that exist only here.

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../logger.ts';
-import { createAlarm } from '../storage/alarm.ts';
 import type { Database, Transaction } from '../storage/database.ts';
-import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/due-work.ts';
+import { createAlarm } from '../storage/work/alarm.ts';
+import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/work/due-work.ts';
 
 // Due work in lanes: a lane is leased as a whole, so that one process at a time works on it, a bounded number of its items at once. What is
 // due in all lanes that are held is looked for by one statement, instead of a claim and a count for every item.

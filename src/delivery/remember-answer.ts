@@ -1,7 +1,7 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
 import type { Queryable } from '../storage/database.ts';
-import type { NewPromise } from '../storage/promises.ts';
-import { type NewRequest, type RequestKey, rememberRequest } from '../storage/request-memory.ts';
+import type { NewPromise } from '../storage/work/promises.ts';
+import { type NewRequest, type RequestKey, rememberRequest } from '../storage/work/request-memory.ts';
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 

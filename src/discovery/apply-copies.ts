@@ -1,6 +1,6 @@
 import { identityOf } from '../protocol/identity.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
+import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
 import { type AppliedCatalog, applyCatalogs } from './ingest.ts';
 import type { IncomingCatalog } from './ingest-target.ts';
 import { removeCatalogs } from './remove-catalogs.ts';

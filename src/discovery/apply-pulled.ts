@@ -7,7 +7,7 @@ import {
   lockCopies,
   noteItems,
   noteListed,
-} from '../storage/discovery-sync.ts';
+} from '../storage/feeds/copies.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
 import { type AppliedCatalog, applyCatalogs } from './ingest.ts';

@@ -7,8 +7,8 @@ import { CrawlHint } from '../protocol/crawl-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
-import { admitNode, hintNode, mayLookUp } from '../storage/crawl-hints.ts';
-import { settlePrecedence } from '../storage/discovery-sync.ts';
+import { admitNode, hintNode, mayLookUp } from '../storage/crawl/hints.ts';
+import { settlePrecedence } from '../storage/feeds/copies.ts';
 import type { DiscoveryContext } from './context.ts';
 import { hostFor, isConsumer } from './crawl/enumerate.ts';
 

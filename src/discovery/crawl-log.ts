@@ -5,7 +5,7 @@ import type { CrawlLogAnswer, CrawlLogEntry } from '../protocol/crawl-messages.t
 import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import { pageOf } from '../protocol/page.ts';
-import { type LoggedLine, readLog } from '../storage/crawl-log.ts';
+import { type LoggedLine, readLog } from '../storage/crawl/log.ts';
 import type { DiscoveryContext } from './context.ts';
 
 /** GET /crawl-log: what became of a node's files here, for that node alone (self-hosted spec: Errors; the endpoint is ours). */

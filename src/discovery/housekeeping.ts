@@ -1,10 +1,10 @@
 import { repeat } from '../delivery/repeat.ts';
-import { purgePlainReceivers } from '../storage/callback-forms.ts';
-import { purgeCallbacks } from '../storage/callbacks.ts';
 import { purgeChanges } from '../storage/catch-up.ts';
-import { purgeLog } from '../storage/crawl-log.ts';
-import { purgeRequests } from '../storage/request-memory.ts';
-import { purgeSent } from '../storage/sent-requests.ts';
+import { purgeLog } from '../storage/crawl/log.ts';
+import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
+import { purgeCallbacks } from '../storage/work/callbacks.ts';
+import { purgeRequests } from '../storage/work/request-memory.ts';
+import { purgeSent } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 
 const intervalMs = 60_000;

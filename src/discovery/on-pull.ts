@@ -4,8 +4,8 @@ import { type Answer, type SignedService, signedRoute, type VerifiedRequest } fr
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { findWaitingFeed, keepAnswer, learnService } from '../storage/discovery-feeds.ts';
-import { takeCallback } from '../storage/sent-requests.ts';
+import { findWaitingFeed, keepAnswer, learnService } from '../storage/feeds/feeds.ts';
+import { takeCallback } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { isService } from './services.ts';
 

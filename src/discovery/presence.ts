@@ -1,5 +1,5 @@
 import { repeat } from '../delivery/repeat.ts';
-import { notePresence, requestPull } from '../storage/discovery-feeds.ts';
+import { notePresence, requestPull } from '../storage/feeds/feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
 const noteEveryMs = 10_000;

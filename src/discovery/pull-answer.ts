@@ -1,8 +1,8 @@
 import { actions } from '../protocol/actions.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import type { DownloadManifest, OnPullMessage } from '../protocol/pull-messages.ts';
-import type { Feed } from '../storage/discovery-feeds.ts';
-import { findCopies } from '../storage/discovery-sync.ts';
+import { findCopies } from '../storage/feeds/copies.ts';
+import type { Feed } from '../storage/feeds/feeds.ts';
 import { sourceOf } from './apply-copies.ts';
 import { applyPulled, type PageOutcome } from './apply-pulled.ts';
 import { StepFailed } from './ask-service.ts';

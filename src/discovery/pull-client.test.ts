@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Feed } from '../storage/discovery-feeds.ts';
+import type { Feed } from '../storage/feeds/feeds.ts';
 import { nextStep } from './pull-client.ts';
 
 const now = new Date('2026-01-31T12:00:00Z');

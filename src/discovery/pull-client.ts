@@ -1,7 +1,7 @@
 import { longestRetryWaitMs, nextAttemptMs } from '../delivery/retry-policy.ts';
 import type { Database } from '../storage/database.ts';
-import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../storage/discovery-feeds.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/due-work.ts';
+import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../storage/feeds/feeds.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { answerMs, applyPage, begin, pullEveryMs, sendPage } from './pull-steps.ts';

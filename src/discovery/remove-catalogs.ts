@@ -3,7 +3,7 @@ import type { Transaction } from '../storage/database.ts';
 import { type CatalogRef, holdCatalogs } from '../storage/discovery-catalogs.ts';
 import { keyOf } from '../storage/discovery-keys.ts';
 import { createListRemovals } from '../storage/discovery-list-remover.ts';
-import { dropCatalogs, lockPrecedence, settlePrecedence } from '../storage/discovery-sync.ts';
+import { dropCatalogs, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { applyCatalogs } from './ingest.ts';

@@ -1,6 +1,6 @@
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { Transaction } from '../storage/database.ts';
-import { feedsChannel, learnService, listFeeds, type SubscribedFeed } from '../storage/discovery-feeds.ts';
+import { feedsChannel, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
 // Who is a catalog service that we subscribe to: the one whom the settings name, or who answered at the configured address; until that is

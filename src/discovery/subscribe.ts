@@ -4,8 +4,8 @@ import { identityOf } from '../protocol/identity.ts';
 import { SubscriptionId } from '../protocol/shapes.ts';
 import { withoutTrailingSlashes } from '../rules/base-address.ts';
 import type { SubscriptionSetting } from '../setting-items.ts';
-import { type ConfiguredFeed, configureFeeds, type Feed } from '../storage/discovery-feeds.ts';
-import { settleAllPrecedence } from '../storage/discovery-sync.ts';
+import { settleAllPrecedence } from '../storage/feeds/copies.ts';
+import { type ConfiguredFeed, configureFeeds, type Feed } from '../storage/feeds/feeds.ts';
 import { askService, readAnswer, StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 

@@ -1,6 +1,6 @@
-import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/discovery-feeds.ts';
-import { abandonListing } from '../storage/discovery-sync.ts';
-import { type Claim, settle } from '../storage/due-work.ts';
+import { abandonListing } from '../storage/feeds/copies.ts';
+import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/feeds.ts';
+import { type Claim, settle } from '../storage/work/due-work.ts';
 import { sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';

@@ -2,7 +2,7 @@ import { isIdPart } from '../protocol/identity.ts';
 import type { RegistryErrorCode } from '../protocol/registry-answers.ts';
 import { RecordState } from '../protocol/registry-record.ts';
 import { isDate, parseInstant } from '../protocol/time.ts';
-import { type AtVersion, type ListFilter, listOrders } from '../storage/participant-records.ts';
+import { type AtVersion, type ListFilter, listOrders } from '../storage/registry/records.ts';
 
 // What a DeDi client asks the registry role: names in the path, a page, a version or a moment in the query.
 

@@ -6,7 +6,7 @@ import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import type { Database } from '../storage/database.ts';
-import { registerParticipant, setKeyState } from '../storage/participants.ts';
+import { registerParticipant, setKeyState } from '../storage/registry/participants.ts';
 import { createRegistryClient } from './client.ts';
 import { type RegistrationWatch, watchRegistration } from './registration.ts';
 import { startRegistryRole } from './role.ts';

@@ -1,7 +1,7 @@
 import type { NamespaceSummary, RegistrySummary, VersionList } from '../protocol/registry-answers.ts';
 import type { RecordState, RegistryRecord } from '../protocol/registry-record.ts';
-import type { KeyRecord, NamedRegistry, RecordVersion } from '../storage/participant-records.ts';
-import type { Subscriber } from '../storage/participants.ts';
+import type { Subscriber } from '../storage/registry/participants.ts';
+import type { KeyRecord, NamedRegistry, RecordVersion } from '../storage/registry/records.ts';
 
 // Records, registries and namespaces as DeDi clients read them.
 

@@ -12,7 +12,7 @@ import {
   removeMembership,
   setCatalogIndexUrls,
   setKeyState,
-} from '../storage/participants.ts';
+} from '../storage/registry/participants.ts';
 import { createRegistryClient } from './client.ts';
 import { startRegistryRole } from './role.ts';
 

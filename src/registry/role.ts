@@ -25,7 +25,7 @@ import {
   listRegistries,
   listVersions,
   type NamedRegistry,
-} from '../storage/participant-records.ts';
+} from '../storage/registry/records.ts';
 import { operations, type RegistryQuestion } from './operations.ts';
 import {
   isName,

@@ -5,7 +5,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 
 /**
  * A process that stands still neither works on its transactions nor reads what it is sent, and its machine keeps its connections open. The server
- * ends them so soon, before the leases of the process end (leases.ts): whoever takes its work over meets no lock of it.
+ * ends them so soon, before the leases of the process end (work/leases.ts): whoever takes its work over meets no lock of it.
  */
 const silentClientMs = 15_000;
 /** How often a server looks, in the midst of a statement, whether somebody still waits for it. */

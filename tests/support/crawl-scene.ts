@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { splitIdentity } from '../../src/protocol/identity.ts';
-import { type LoggedLine, readLog } from '../../src/storage/crawl-log.ts';
-import { removeMembership } from '../../src/storage/participants.ts';
+import { type LoggedLine, readLog } from '../../src/storage/crawl/log.ts';
+import { removeMembership } from '../../src/storage/registry/participants.ts';
 import { crawl } from './crawl.ts';
 import { held } from './discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';

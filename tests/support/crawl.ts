@@ -1,6 +1,6 @@
-import { crawlChannel } from '../../src/storage/crawl-hosts.ts';
-import { readLog } from '../../src/storage/crawl-log.ts';
-import { sourceTable } from '../../src/storage/crawl-sources.ts';
+import { crawlChannel } from '../../src/storage/crawl/hosts.ts';
+import { readLog } from '../../src/storage/crawl/log.ts';
+import { sourceTable } from '../../src/storage/crawl/sources.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { patienceMs } from './patience.ts';
 import { until } from './receiver.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { silentLogger } from '../../src/logger.ts';
-import { startEmbeddedPostgres } from '../../src/storage/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../src/storage/embedded/postgres.ts';
 import { migrate } from '../../src/storage/migrate.ts';
 import { identifyProcess } from '../../src/storage/process-identity.ts';
 

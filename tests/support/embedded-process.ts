@@ -66,7 +66,7 @@ async function firstLine(child: ChildProcess & { stdout: NodeJS.ReadableStream }
 function script(dist: string, options: object, statement: string | undefined): string {
   return `
     import { createLogger } from '${dist}/logger.js';
-    import { startEmbeddedPostgres } from '${dist}/storage/embedded-postgres.js';
+    import { startEmbeddedPostgres } from '${dist}/storage/embedded/postgres.js';
     const logger = createLogger({ level: 'info', format: 'json' });
     const server = await startEmbeddedPostgres({ ...${JSON.stringify(options)}, logger });
     ${statement === undefined ? '' : startStatement(dist, statement)}

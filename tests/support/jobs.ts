@@ -7,8 +7,8 @@ import {
   settle,
   startWorkLoop,
   type WorkLoopOptions,
-} from '../../src/storage/due-work.ts';
-import { markSettled } from '../../src/storage/leases.ts';
+} from '../../src/storage/work/due-work.ts';
+import { markSettled } from '../../src/storage/work/leases.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 // A table of due work, emptied before each test, and loops on it, closed after each.

@@ -2,7 +2,7 @@ import type { Database } from '../../src/storage/database.ts';
 
 /**
  * The leases of processes that are dead, or hang, end now, and not in twenty seconds: what is under test is what becomes of their work then. That
- * they end by themselves, src/storage/due-work.test.ts shows.
+ * they end by themselves, src/storage/work/due-work.test.ts shows.
  */
 export async function endLeases(database: Database): Promise<void> {
   const { rows: tables } = await database.query<{ name: string }>(

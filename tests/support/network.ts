@@ -11,7 +11,7 @@ import { publicKeyOf } from '../../src/protocol/keys.ts';
 import { createRegistryClient, type RegistryClient } from '../../src/registry/client.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { registerParticipant } from '../../src/storage/participants.ts';
+import { registerParticipant } from '../../src/storage/registry/participants.ts';
 import { type Actor, startActor } from './actor.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';

@@ -9,7 +9,7 @@ import { renewManifest } from '../../src/publisher/keep-manifest.ts';
 import { publishCatalogs } from '../../src/publisher/publish.ts';
 import { addFileRoutes } from '../../src/publisher/serve.ts';
 import type { PublisherTree, PublisherTreeOptions } from '../../src/publisher/tree.ts';
-import { addKey, registerParticipant } from '../../src/storage/participants.ts';
+import { addKey, registerParticipant } from '../../src/storage/registry/participants.ts';
 import { defaultNetwork, type TestNetwork } from './network.ts';
 import { makeTree, newSigningKey, type TestTree } from './published-tree.ts';
 import { startTamperingProxy, type TamperingProxy } from './tampering-proxy.ts';

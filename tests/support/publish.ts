@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog, CatalogType } from '../../src/protocol/catalog.ts';
 import type { PublishDirective } from '../../src/protocol/publish-messages.ts';
-import { readCatalog } from '../../src/storage/catalog-reader.ts';
-import { findCatalog } from '../../src/storage/catalogs.ts';
+import { findCatalog } from '../../src/storage/catalog/catalogs.ts';
+import { readCatalog } from '../../src/storage/catalog/reader.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { Actor, Body, SendOptions } from './actor.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import { parseEnvelope } from '../../src/protocol/envelope.ts';
-import { readCatalog } from '../../src/storage/catalog-reader.ts';
+import { readCatalog } from '../../src/storage/catalog/reader.ts';
 import type { Actor, Body, Received, Reply } from './actor.ts';
 import type { Gate } from './gate.ts';
 import type { TestNetwork } from './network.ts';

@@ -15,7 +15,7 @@ import { createRegistryClient } from '../../src/registry/client.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import { startRegistryRole } from '../../src/registry/role.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { registerParticipant } from '../../src/storage/participants.ts';
+import { registerParticipant } from '../../src/storage/registry/participants.ts';
 import { type CommandRun, runCommand } from './command.ts';
 import { createTestDatabase } from './database.ts';
 import { createParticipant, createService, listen, registryName } from './signed-service.ts';

@@ -14,8 +14,8 @@ import {
   findRepeatedVariant,
   holdTemplates,
   writeExtensions,
-} from '../../storage/crawl-extensions.ts';
-import type { TargetRow } from '../../storage/crawl-targets.ts';
+} from '../../storage/crawl/extensions.ts';
+import type { TargetRow } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';

@@ -1,7 +1,7 @@
-import type { HostRow } from '../../storage/crawl-hosts.ts';
-import type { PolledIndex } from '../../storage/crawl-indexes.ts';
-import { takeDueTargets } from '../../storage/crawl-targets.ts';
-import type { Claim } from '../../storage/due-work.ts';
+import type { HostRow } from '../../storage/crawl/hosts.ts';
+import type { PolledIndex } from '../../storage/crawl/indexes.ts';
+import { takeDueTargets } from '../../storage/crawl/targets.ts';
+import type { Claim } from '../../storage/work/due-work.ts';
 import type { ApplyCatalog } from './apply-entry.ts';
 import type { CrawlContext } from './context.ts';
 import { crawlEntry } from './crawl-entry.ts';

@@ -2,7 +2,7 @@ import { sha256Digest } from '../../protocol/digest.ts';
 import { parseInstant } from '../../protocol/time.ts';
 import type { Steps } from '../../rules/self-hosted/check-file.ts';
 import { TrustFault, type TrustFaultCode } from '../../rules/self-hosted/faults.ts';
-import type { HostLease } from '../../storage/crawl-hosts.ts';
+import type { HostLease } from '../../storage/crawl/hosts.ts';
 import {
   countEntries,
   type IndexEffects,
@@ -11,12 +11,12 @@ import {
   type ReadEntry,
   type ReadIndex,
   recordIndex,
-} from '../../storage/crawl-indexes.ts';
-import { type LogLine, writeLog } from '../../storage/crawl-log.ts';
-import { recheckNode } from '../../storage/crawl-nodes.ts';
-import { judgeKeys } from '../../storage/crawl-targets.ts';
+} from '../../storage/crawl/indexes.ts';
+import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
+import { recheckNode } from '../../storage/crawl/nodes.ts';
+import { judgeKeys } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { settlePrecedence } from '../../storage/discovery-sync.ts';
+import { settlePrecedence } from '../../storage/feeds/copies.ts';
 import type { CrawlContext } from './context.ts';
 import { catalogIdOf, inTurns } from './packed-files.ts';
 import { type IndexReading, readIndex } from './read-index.ts';

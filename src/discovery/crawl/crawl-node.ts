@@ -1,15 +1,15 @@
-import type { HostLease } from '../../storage/crawl-hosts.ts';
-import { chooseEntries } from '../../storage/crawl-indexes.ts';
-import { writeLog } from '../../storage/crawl-log.ts';
+import type { HostLease } from '../../storage/crawl/hosts.ts';
+import { chooseEntries } from '../../storage/crawl/indexes.ts';
+import { writeLog } from '../../storage/crawl/log.ts';
 import {
   forgetUnlisted,
   moveNode,
   type NodeRow,
   postponeNode,
   recordNode,
-} from '../../storage/crawl-nodes.ts';
-import { judgeEntriesAgain } from '../../storage/crawl-targets.ts';
-import { settlePrecedence } from '../../storage/discovery-sync.ts';
+} from '../../storage/crawl/nodes.ts';
+import { judgeEntriesAgain } from '../../storage/crawl/targets.ts';
+import { settlePrecedence } from '../../storage/feeds/copies.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf } from './fetch.ts';
 import { findNodeRecord, manifestUrlsAt, type NodeQuestion, type NodeRecord, readNode } from './read-node.ts';

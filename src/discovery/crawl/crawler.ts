@@ -1,8 +1,8 @@
 import { repeat } from '../../delivery/repeat.ts';
 import { startOrClose } from '../../start-or-close.ts';
-import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl-hosts.ts';
-import { pullCrawlForward } from '../../storage/crawl-pull-forward.ts';
-import { startWorkLoop } from '../../storage/due-work.ts';
+import { crawlChannel, type HostRow, hostTable } from '../../storage/crawl/hosts.ts';
+import { pullCrawlForward } from '../../storage/crawl/pull-forward.ts';
+import { startWorkLoop } from '../../storage/work/due-work.ts';
 import type { DiscoveryContext } from '../context.ts';
 import { createApplier } from './apply-entry.ts';
 import { createCrawlContext } from './context.ts';

@@ -2,18 +2,18 @@ import type { Config } from '../../config.ts';
 import { identityOf, isSubscriberId, splitIdentity } from '../../protocol/identity.ts';
 import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
-import { writeLog } from '../../storage/crawl-log.ts';
-import { wantMastersOf } from '../../storage/crawl-masters.ts';
+import { writeLog } from '../../storage/crawl/log.ts';
+import { wantMastersOf } from '../../storage/crawl/masters.ts';
 import {
   configureSources,
   type NamedNode,
   nameNodes,
   type SourceRow,
   sourceTable,
-} from '../../storage/crawl-sources.ts';
+} from '../../storage/crawl/sources.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { settlePrecedence } from '../../storage/discovery-sync.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
+import { settlePrecedence } from '../../storage/feeds/copies.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import type { CrawlContext } from './context.ts';
 import { hostOf, isAddress } from './fetch.ts';
 import { readDomain } from './read-domain.ts';

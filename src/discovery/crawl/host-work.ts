@@ -5,17 +5,17 @@ import {
   type HostState,
   holdLeases,
   hostTable,
-} from '../../storage/crawl-hosts.ts';
+} from '../../storage/crawl/hosts.ts';
 import {
   type IndexRow,
   type PolledIndex,
   recordUnchanged,
   takeDueIndexes,
-} from '../../storage/crawl-indexes.ts';
-import { countFetched, type NodeRow, takeDueNodes } from '../../storage/crawl-nodes.ts';
-import { findHostsWithTargets } from '../../storage/crawl-targets.ts';
+} from '../../storage/crawl/indexes.ts';
+import { countFetched, type NodeRow, takeDueNodes } from '../../storage/crawl/nodes.ts';
+import { findHostsWithTargets } from '../../storage/crawl/targets.ts';
 import type { Database } from '../../storage/database.ts';
-import { type Claim, LeaseLost } from '../../storage/due-work.ts';
+import { type Claim, LeaseLost } from '../../storage/work/due-work.ts';
 
 // What is due at hosts, and what came of looking at them, for many hosts in a few statements: those of each host alone would cost more than a
 // poll of an index that has not changed.

@@ -11,8 +11,8 @@ import {
   trustManifest,
   trustSubscriberRecord,
 } from '../../rules/self-hosted/trust-node.ts';
-import type { ReadNode } from '../../storage/crawl-nodes.ts';
-import type { TargetRow } from '../../storage/crawl-targets.ts';
+import type { ReadNode } from '../../storage/crawl/nodes.ts';
+import type { TargetRow } from '../../storage/crawl/targets.ts';
 import {
   askRegistry,
   type DocumentOptions,

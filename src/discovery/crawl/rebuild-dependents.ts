@@ -1,7 +1,7 @@
 import type { ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
 import { type Extension, networksMeet } from '../../rules/extends.ts';
 import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
-import { writeLog } from '../../storage/crawl-log.ts';
+import { writeLog } from '../../storage/crawl/log.ts';
 import {
   type Dependent,
   type DueRebuild,
@@ -13,11 +13,11 @@ import {
   noteRebuilt,
   rebuildsChannel,
   rebuildTable,
-} from '../../storage/crawl-rebuilds.ts';
+} from '../../storage/crawl/rebuilds.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { holdCatalogs } from '../../storage/discovery-catalogs.ts';
-import { lockPrecedence, settlePrecedence } from '../../storage/discovery-sync.ts';
-import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/due-work.ts';
+import { lockPrecedence, settlePrecedence } from '../../storage/feeds/copies.ts';
+import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
 import { applyCatalog } from '../ingest.ts';
 import { nodeSource } from './applied-entry.ts';
 import { overriddenFault } from './assemble.ts';

@@ -1,5 +1,5 @@
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
-import type { LogLine } from '../../storage/crawl-log.ts';
+import type { LogLine } from '../../storage/crawl/log.ts';
 import type { CrawlContext } from './context.ts';
 import { CrawlFault, hintOf, type ReadingFault } from './reasons.ts';
 

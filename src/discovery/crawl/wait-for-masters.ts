@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../protocol/signed-files.ts';
-import { isAnyMasterHere, searchForMasters } from '../../storage/crawl-masters.ts';
-import { recordTarget } from '../../storage/crawl-targets.ts';
+import { isAnyMasterHere, searchForMasters } from '../../storage/crawl/masters.ts';
+import { recordTarget } from '../../storage/crawl/targets.ts';
 import type { DeclaredMasters } from './declared-masters.ts';
 import { type EntryWork, postpone } from './entry-work.ts';
 import { CrawlFault } from './reasons.ts';

@@ -1,0 +1,124 @@
+import type { CatalogType } from '../../protocol/catalog.ts';
+import type { Queryable, Transaction } from '../database.ts';
+
+// The catalogs themselves: one row with the catalog-level members, one row per resource and per offer. Whoever changes a catalog holds the
+// lock on its row until it commits, so that versions and change-log rows of one catalog come one after the other.
+
+export interface CatalogRow {
+  key: number;
+  id: string;
+  owner: string | null;
+  type: CatalogType;
+  visibleTo: string[];
+  version: number;
+  fullVersion: number;
+  /** JSON texts: the catalog-level members as published, and as they leave the service. */
+  members: string;
+  head: string;
+  isActive: boolean;
+  resourceCount: number;
+  offerCount: number;
+  schemaUses: SchemaUses;
+  publishedAt: Date;
+  updatedAt: Date;
+}
+
+/** How many documents of a catalog use each schema type. */
+export type SchemaUses = Record<string, number>;
+
+const columns = `key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", members, head,
+  is_active as "isActive", resource_count as "resourceCount", offer_count as "offerCount", schema_uses as "schemaUses",
+  published_at as "publishedAt", updated_at as "updatedAt"`;
+
+/** The catalog of an id, locked, with the id itself: two first publishes of one id at the same moment come one after the other. */
+export async function lockCatalogId(tx: Transaction, id: string): Promise<CatalogRow | undefined> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog ${id}`]);
+  const { rows } = await tx.query<CatalogRow>(
+    `select ${columns} from catalog.catalog where id = $1 for no key update`,
+    [id],
+  );
+  return rows[0];
+}
+
+export async function lockCatalog(tx: Transaction, key: number): Promise<CatalogRow | undefined> {
+  const { rows } = await tx.query<CatalogRow>(
+    `select ${columns} from catalog.catalog where key = $1 for no key update`,
+    [key],
+  );
+  return rows[0];
+}
+
+export async function findCatalog(queryable: Queryable, id: string): Promise<CatalogRow | undefined> {
+  const { rows } = await queryable.query<CatalogRow>(`select ${columns} from catalog.catalog where id = $1`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+export type NewCatalog = Omit<CatalogRow, 'key' | 'publishedAt' | 'updatedAt'> & { now: Date };
+
+export async function insertCatalog(tx: Transaction, catalog: NewCatalog): Promise<number> {
+  const { rows } = await tx.query<{ key: number }>(
+    `insert into catalog.catalog
+       (id, owner, type, visible_to, version, full_version, members, head, is_active, resource_count, offer_count, schema_uses,
+        schema_types, published_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14) returning key`,
+    valuesOf(catalog),
+  );
+  if (rows[0] === undefined) throw new Error('the catalog was not inserted');
+  return rows[0].key;
+}
+
+export async function updateCatalog(tx: Transaction, key: number, catalog: NewCatalog): Promise<void> {
+  await tx.query(
+    `update catalog.catalog
+     set id = $1, owner = $2, type = $3, visible_to = $4, version = $5, full_version = $6, members = $7, head = $8, is_active = $9,
+         resource_count = $10, offer_count = $11, schema_uses = $12, schema_types = $13, updated_at = $14
+     where key = $15`,
+    [...valuesOf(catalog), key],
+  );
+}
+
+function valuesOf(catalog: NewCatalog): unknown[] {
+  const { id, owner, type, visibleTo, version, fullVersion, members, head, isActive } = catalog;
+  const { resourceCount, offerCount, schemaUses, now } = catalog;
+  const uses = JSON.stringify(schemaUses);
+  const types = Object.keys(schemaUses);
+  return [
+    ...[id, owner, type, visibleTo, version, fullVersion, members, head, isActive],
+    ...[resourceCount, offerCount, uses, types, now],
+  ];
+}
+
+/** The id belongs to nobody: whoever publishes it next starts anew. Returns who owned it. */
+export async function releaseCatalog(tx: Transaction, id: string): Promise<string | null | undefined> {
+  const { rows } = await tx.query<{ owner: string | null }>(
+    `update catalog.catalog set owner = null from (select key, owner from catalog.catalog where id = $1 for update) as held
+     where catalog.key = held.key returning held.owner as owner`,
+    [id],
+  );
+  return rows[0]?.owner;
+}
+
+/** A catalog without its documents, for an operator's list. */
+export type CatalogSummary = Omit<CatalogRow, 'members' | 'head' | 'schemaUses'>;
+
+export interface CatalogFilter {
+  owner?: string;
+  type?: CatalogType;
+  networkId?: string;
+  limit: number;
+}
+
+/** In the order in which they were first published. */
+export async function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
+  const { rows } = await queryable.query<CatalogSummary>(
+    `select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
+       resource_count as "resourceCount", offer_count as "offerCount", published_at as "publishedAt", updated_at as "updatedAt"
+     from catalog.catalog
+     where ($1::text is null or owner = $1) and ($2::text is null or type = $2) and ($3::text is null or $3 = any (visible_to))
+     order by key limit $4`,
+    [filter.owner, filter.type, filter.networkId, filter.limit],
+  );
+  return rows;
+}

@@ -1,0 +1,188 @@
+import type { Resource } from '../../protocol/catalog.ts';
+import type { Extension, MasterResource, StoredExtension } from '../../rules/extends.ts';
+import type { Queryable, Transaction } from '../database.ts';
+
+// Templates and who extends them. A dependent is assembled while it holds a shared lock on its master's row, which the master's own publish
+// needs for itself: so a dependent either sees the new template, or is committed before the new template is, and is found by the rebuild.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const rebuildTable = 'catalog.rebuild';
+export const rebuildsChannel = 'rebuilds';
+
+export interface DueRebuild {
+  master_key: number;
+}
+
+/** MASTER catalogs are published one at a time, so that a master resource id has one first publisher. */
+export async function lockMasterIds(tx: Transaction): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('master resource ids', 0))");
+}
+
+/** What these resources of a catalog extend so far. */
+export async function findExtensions(
+  queryable: Queryable,
+  catalogKey: number,
+  resourceIds: readonly string[],
+): Promise<Map<string, StoredExtension>> {
+  const { rows } = await queryable.query<ExtendingRow>(
+    `select id, directive, master_key as "masterKey", master_version as "masterVersion", inherited
+     from catalog.resource where catalog_key = $1 and id = any ($2) and master_key is not null`,
+    [catalogKey, resourceIds],
+  );
+  return new Map(rows.map((row) => [row.id, storedExtension(row)]));
+}
+
+interface ExtendingRow {
+  id: string;
+  directive: string;
+  masterKey: number;
+  masterVersion: number;
+  inherited: string;
+}
+
+function storedExtension({ directive, masterKey, masterVersion, inherited }: ExtendingRow): StoredExtension {
+  const extension: Extension = JSON.parse(directive);
+  const resource: Resource = JSON.parse(inherited);
+  return { extension, template: { catalogKey: masterKey, version: masterVersion, resource } };
+}
+
+/** The resources of a catalog that are one of these variants, which its index of variants knows by their hash. */
+export async function findVariants(
+  queryable: Queryable,
+  catalogKey: number,
+  variants: readonly Required<Extension>[],
+): Promise<{ id: string; extension: Extension }[]> {
+  const { rows } = await queryable.query<{ id: string; directive: string }>(
+    `select id, directive from catalog.resource
+     where catalog_key = $1 and directive -> 'variant' is not null
+       and md5(md5(master_resource_id) || md5(directive -> 'variant' ->> 'type') || md5(directive -> 'variant' ->> 'id')) = any (array(
+         select md5(md5(master_resource_id) || md5(type) || md5(id))
+         from unnest($2::text[], $3::text[], $4::text[]) as variant (master_resource_id, type, id)
+       ))`,
+    [
+      catalogKey,
+      variants.map((claimed) => claimed.extends.masterResourceId),
+      variants.map(({ variant }) => variant.type),
+      variants.map(({ variant }) => variant.id),
+    ],
+  );
+  return rows.map(({ id, directive }) => ({ id, extension: JSON.parse(directive) }));
+}
+
+/** The master resources of these ids, in the order in which their catalogs were first published, and held as they are. */
+export async function holdMasters(
+  tx: Transaction,
+  masterResourceIds: readonly string[],
+): Promise<Map<string, MasterResource[]>> {
+  await tx.query(
+    `select from catalog.catalog where key in (select catalog_key from catalog.resource where is_template and id = any ($1))
+     order by key for share`,
+    [masterResourceIds],
+  );
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  const { rows } = await tx.query<TemplateRow>(
+    `select resource.id, key as "catalogKey", version, owner, visible_to as "networkIds", own
+     from catalog.resource join catalog.catalog on key = catalog_key
+     where is_template and resource.id = any ($1) order by key`,
+    [masterResourceIds],
+  );
+  const masters = new Map<string, MasterResource[]>();
+  for (const { id, own, owner, ...row } of rows) {
+    const master = { ...row, owner: owner ?? undefined, resource: JSON.parse(own) };
+    masters.set(id, [...(masters.get(id) ?? []), master]);
+  }
+  return masters;
+}
+
+interface TemplateRow extends Omit<MasterResource, 'owner' | 'resource'> {
+  id: string;
+  owner: string | null;
+  own: string;
+}
+
+/** A master resource of this catalog that another publisher has in one of the networks; wants `lockMasterIds`. */
+export async function findContestedId(
+  tx: Transaction,
+  { key, owner }: { key: number; owner: string | null },
+  networkIds: readonly string[],
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select own.id from catalog.resource as own
+     join catalog.resource as foreign_one on foreign_one.id = own.id and foreign_one.is_template
+     join catalog.catalog on key = foreign_one.catalog_key
+     where own.catalog_key = $1 and own.is_template and owner <> $2 and visible_to && $3 limit 1`,
+    [key, owner, networkIds],
+  );
+  return rows[0]?.id;
+}
+
+/** Those who extend the master's resources are to be assembled anew: one rebuild per master, however often it changes. */
+export async function queueRebuild(tx: Transaction, masterKey: number): Promise<void> {
+  await tx.query(
+    `insert into catalog.rebuild as rebuild (master_key, due_at) values ($1, now())
+     on conflict (master_key) do update set due_at = least(rebuild.due_at, now())`,
+    [masterKey],
+  );
+  tx.hint(rebuildsChannel);
+}
+
+/** A catalog with resources that were assembled with an older version of the master. */
+export async function findLaggingCatalog(
+  queryable: Queryable,
+  masterKey: number,
+): Promise<number | undefined> {
+  const { rows } = await queryable.query<{ key: number }>(
+    `select catalog_key as key from catalog.resource
+     where master_key = $1 and master_version < (select version from catalog.catalog where key = $1)
+     order by master_version, catalog_key limit 1`,
+    [masterKey],
+  );
+  return rows[0]?.key;
+}
+
+/** The version of the master, held as it is. */
+export async function holdMaster(tx: Transaction, masterKey: number): Promise<number | undefined> {
+  const { rows } = await tx.query<{ version: number }>(
+    'select version from catalog.catalog where key = $1 for share',
+    [masterKey],
+  );
+  return rows[0]?.version;
+}
+
+export interface LaggingResource {
+  id: string;
+  own: string;
+  assembled: string;
+  directive: string;
+  masterResourceId: string;
+  inherited: string;
+  /** The template as it is now; null when the master has dropped it, or has gone to other networks. */
+  template: string | null;
+}
+
+/**
+ * Resources of a catalog that were assembled with an older version of the master, with their templates of today. In the order of the index,
+ * so that a batch costs the same however many dependents have been rebuilt, or wait.
+ */
+export async function findLaggingResources(
+  queryable: Queryable,
+  {
+    catalogKey,
+    masterKey,
+    masterVersion,
+    limit,
+  }: { catalogKey: number; masterKey: number; masterVersion: number; limit: number },
+): Promise<LaggingResource[]> {
+  const { rows } = await queryable.query<LaggingResource>(
+    `select dependent.id, dependent.own, coalesce(dependent.assembled, dependent.own) as assembled, dependent.directive,
+       dependent.master_resource_id as "masterResourceId", dependent.inherited, template.own as template
+     from catalog.resource as dependent
+     left join catalog.resource as template
+       on template.catalog_key = $2 and template.id = dependent.master_resource_id and template.is_template
+       and (select visible_to from catalog.catalog where key = $1) && (select visible_to from catalog.catalog where key = $2)
+     where dependent.catalog_key = $1 and dependent.master_key = $2 and dependent.master_version < $3
+     order by dependent.master_version, dependent.catalog_key limit $4`,
+    [catalogKey, masterKey, masterVersion, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,107 @@
+import { createPartCutter, type Part } from '../../rules/push-message.ts';
+import type { Queryable } from '../database.ts';
+import { batchStatement, readDocuments } from './reader.ts';
+
+// What a push carries: read by one statement where it is small, else in one transaction `repeatable read`. Either way all of it belongs to one
+// version.
+
+const maxWholeDocuments = 2_048;
+
+export interface CatalogHead {
+  version: number;
+  /** The catalog-level members as JSON text. */
+  head: string;
+}
+
+export interface CatalogWanted {
+  /** Only the documents that changed after this version. */
+  changedAfter?: number;
+}
+
+/** The head with all documents that are wanted, or with `part` undefined when they are too many to be held. */
+export async function readWhole(
+  queryable: Queryable,
+  catalogKey: number,
+  { changedAfter, maxBytes }: CatalogWanted & { maxBytes: number },
+): Promise<CatalogHead & { part: Part | undefined }> {
+  const changedOnly = changedAfter !== undefined;
+  const { rows } = await queryable.query<WholeRow>(
+    `select version, head, resources.text as resources, offers.text as offers,
+       greatest(resources.found, offers.found) < $3 and resources.found = resources.count and offers.found = offers.count
+         and coalesce(resources.bytes, 0) + coalesce(offers.bytes, 0) <= $4 as complete
+     from catalog.catalog, lateral (${batchStatement('resources', changedOnly)}) as resources,
+       lateral (${batchStatement('offers', changedOnly)}) as offers
+     where key = $1`,
+    [catalogKey, '', maxWholeDocuments, maxBytes, ...(changedOnly ? [changedAfter] : [])],
+  );
+  const { version, head, resources, offers, complete } = only(rows);
+  const list = (text: string | null) => (text === null ? [] : [text]);
+  return { version, head, part: complete ? { resources: list(resources), offers: list(offers) } : undefined };
+}
+
+interface WholeRow extends CatalogHead {
+  resources: string | null;
+  offers: string | null;
+  complete: boolean;
+}
+
+export async function readHead(snapshot: Queryable, catalogKey: number): Promise<CatalogHead> {
+  const { rows } = await snapshot.query<CatalogHead>(
+    'select version, head from catalog.catalog where key = $1',
+    [catalogKey],
+  );
+  return only(rows);
+}
+
+function only<Row>(rows: readonly Row[]): Row {
+  if (rows[0] === undefined) throw new Error('the catalog is gone');
+  return rows[0];
+}
+
+/** The documents of a catalog, or those that changed after a version, in parts that are never all in memory. */
+export async function* readParts(
+  snapshot: Queryable,
+  catalogKey: number,
+  { changedAfter, partBytes }: CatalogWanted & { partBytes: number },
+): AsyncGenerator<Part> {
+  const cutter = createPartCutter(partBytes);
+  let parts = 0;
+  for (const member of ['resources', 'offers'] as const) {
+    const wanted = { changedAfter, room: cutter.room };
+    for await (const { text, bytes } of readDocuments(snapshot, member, catalogKey, wanted)) {
+      const finished = cutter.add({ member, text, bytes });
+      if (finished === undefined) continue;
+      parts += 1;
+      yield finished;
+    }
+  }
+  const rest = cutter.rest();
+  if (rest !== undefined) yield rest;
+  // Only the head changed.
+  else if (parts === 0) yield await readOldest(snapshot, catalogKey);
+}
+
+/**
+ * The one document that changed longest ago, none when it changed after a version that is given. A catalog must have resources or offers, also
+ * where only its head has news: then it goes with what the receiver most probably has already.
+ */
+export async function readOldest(
+  snapshot: Queryable,
+  catalogKey: number,
+  upToVersion: number | null = null,
+): Promise<Part> {
+  const { rows } = await snapshot.query<{ member: keyof Part; document: string }>(
+    `select member, document from (
+       (select 'resources' as member, coalesce(assembled, own) as document, changed_version
+        from catalog.resource where catalog_key = $1 order by changed_version limit 1)
+       union all
+       (select 'offers', own, changed_version from catalog.offer where catalog_key = $1 order by changed_version limit 1)
+     ) as oldest
+     where $2::integer is null or changed_version <= $2
+     order by changed_version limit 1`,
+    [catalogKey, upToVersion],
+  );
+  const part: Part = { resources: [], offers: [] };
+  for (const { member, document } of rows) part[member].push(document);
+  return part;
+}

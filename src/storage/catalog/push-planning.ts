@@ -1,0 +1,80 @@
+import type { Database, Transaction } from '../database.ts';
+import { numberChanges, readChanges } from './change-log.ts';
+import { pushLanes } from './pushes.ts';
+
+// Turns the log of changes into pushes that are due. The cursor moves in the transaction that makes them due, and is locked while it does:
+// no change is passed over, and one process plans at a time.
+
+/** Small enough that sending begins while more is being planned. */
+const planBatch = 100;
+
+/** Plans what the next changes ask for; returns how many changes that were: none left, or none that this process may plan, when 0. */
+export async function planPushes(database: Database): Promise<number> {
+  await numberChanges(database);
+  return database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ seq: number }>(
+      'select seq from catalog.push_cursor for update skip locked',
+    );
+    const cursor = rows[0]?.seq;
+    const changes = cursor === undefined ? [] : await readChanges(tx, cursor, planBatch);
+    const last = changes.at(-1);
+    if (last === undefined) return 0;
+    await planFor(tx, [...new Set(changes.map(({ catalogKey }) => catalogKey))]);
+    await tx.query('update catalog.push_cursor set seq = $1', [last.seq]);
+    tx.hint(pushLanes.channel);
+    return changes.length;
+  });
+}
+
+/**
+ * Due is whoever has an ACTIVE subscription that matches, as rules/match.ts says; and, when nothing of a subscriber matches any more,
+ * whoever may hold the catalog and has to be told so. A subscriber without subscriptions is told nothing; what it holds when it
+ * comes back is its own affair, so that it then gets the whole catalog.
+ */
+async function planFor(tx: Transaction, catalogKeys: number[]): Promise<void> {
+  await tx.query(
+    `with changed as materialized (
+       select key, version, visible_to, schema_types, is_active from catalog.catalog where key = any($1)
+     ), matching as materialized (
+       select distinct subscription.owner as subscriber, changed.key as catalog_key, changed.version
+       from changed join catalog.subscription on subscription.status = 'ACTIVE'
+         and (cardinality(subscription.network_ids) = 0 or subscription.network_ids && changed.visible_to)
+         and (cardinality(subscription.schema_types) = 0 or subscription.schema_types && changed.schema_types)
+       where changed.is_active
+     ), matched as (
+       insert into catalog.push (subscriber, catalog_key, wanted_version, due_at)
+       select subscriber, catalog_key, version, now() from matching
+       on conflict (subscriber, catalog_key) do update set wanted_version = excluded.wanted_version, ${dueAgain}
+       returning subscriber, due_at
+     ), left_behind as (
+       update catalog.push set wanted_version = changed.version, ${dueAgain}
+       from changed
+       where push.catalog_key = changed.key and (in_flight or acknowledged_version is not null and not withdrawn)
+         and (subscriber, catalog_key) not in (select subscriber, catalog_key from matching)
+         and ${isSubscribed}
+       returning subscriber, due_at
+     )
+     insert into catalog.push_lane (subscriber, due_at)
+     select distinct subscriber, now() from (select * from matched union all select * from left_behind) as wanted
+     where wanted.due_at <= now()
+     on conflict (subscriber) do update set due_at = least(push_lane.due_at, now())`,
+    [catalogKeys],
+  );
+  await tx.query(
+    `update catalog.push set needs_full = true where catalog_key = any($1) and not needs_full and not ${isSubscribed}`,
+    [catalogKeys],
+  );
+}
+
+/**
+ * A new version pulls a push forward that waits for its next attempt, unless the receiver asked for that time. A parked one, or one that had
+ * no endpoint, starts afresh.
+ */
+const dueAgain = `
+  state = 'pending', due_at = least(push.due_at, greatest(now(), push.rest_until)),
+  attempts = case push.state when 'pending' then push.attempts else 0 end,
+  failing_since = case push.state when 'pending' then push.failing_since end`;
+
+const isSubscribed = `exists (
+  select from catalog.subscription where subscription.owner = push.subscriber and subscription.status = 'ACTIVE'
+)`;

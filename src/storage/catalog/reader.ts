@@ -1,0 +1,162 @@
+import type { CatalogType } from '../../protocol/catalog.ts';
+import type { Queryable } from '../database.ts';
+
+// Catalogs as they leave the service: JSON text in pieces, put together from documents that are never parsed, so that a page of a hundred
+// catalogs with a million resources passes through a process that holds less than a megabyte of it. Everything that belongs together is
+// read in one transaction `repeatable read`, one statement at a time.
+
+/** About so much of a catalog is in memory at a time. A single document may be larger. */
+const batchBytes = 512 * 1024;
+/** How many documents the first batch asks for; the next ones go by the size of those that came. */
+const firstBatch = 256;
+const maxBatch = 2_048;
+
+export interface CatalogSelection {
+  type?: CatalogType;
+  /** Empty: every network. */
+  networkIds: readonly string[];
+  /** Empty: every schema type. */
+  schemaTypes: readonly string[];
+  limit: number;
+  offset: number;
+}
+
+export interface CatalogPage {
+  /** How many catalogs there are on all pages. */
+  total: number;
+  /** A JSON array of the catalogs on this page. Every piece ends where a token ends. */
+  pieces: AsyncIterable<string>;
+}
+
+/** The catalogs that match, in the order in which they were first published. */
+export async function readCatalogs(snapshot: Queryable, selection: CatalogSelection): Promise<CatalogPage> {
+  const { type, networkIds, schemaTypes, limit, offset } = selection;
+  const matching = `from catalog.catalog
+    where ($1::text is null or type = $1)
+      and (cardinality($2::text[]) = 0 or visible_to && $2)
+      and (cardinality($3::text[]) = 0 or schema_types && $3)`;
+  const asked = [type, networkIds, schemaTypes];
+  const { rows: counted } = await snapshot.query<{ total: number }>(
+    `select count(*) as total ${matching}`,
+    asked,
+  );
+  const { rows } = await snapshot.query<{ key: number }>(
+    `select key ${matching} order by key limit $4 offset $5`,
+    [...asked, limit, offset],
+  );
+  const keys = rows.map(({ key }) => key);
+  return { total: counted[0]?.total ?? 0, pieces: renderCatalogs(snapshot, keys) };
+}
+
+async function* renderCatalogs(snapshot: Queryable, keys: readonly number[]): AsyncGenerator<string> {
+  yield '[';
+  for (const [index, key] of keys.entries()) {
+    if (index > 0) yield ',';
+    yield* readCatalog(snapshot, key);
+  }
+  yield ']';
+}
+
+/** One catalog: its head, its resources as assembled, its offers; nothing where there is no such catalog. */
+export async function* readCatalog(snapshot: Queryable, key: number): AsyncGenerator<string> {
+  const { rows } = await snapshot.query<{ head: string }>('select head from catalog.catalog where key = $1', [
+    key,
+  ]);
+  if (rows[0] === undefined) return;
+  yield openHead(rows[0].head);
+  for (const member of ['resources', 'offers'] as const) {
+    let open = false;
+    for await (const { text } of readDocuments(snapshot, member, key)) {
+      yield open ? ',' : `,"${member}":[`;
+      yield text;
+      open = true;
+    }
+    if (open) yield ']';
+  }
+  yield '}';
+}
+
+/** The head of a catalog, an object with an id, without its closing brace: more members follow. */
+export function openHead(head: string): string {
+  return head.slice(0, head.lastIndexOf('}'));
+}
+
+export interface DocumentBatch {
+  /** The documents, with commas between them. */
+  text: string;
+  count: number;
+  /** Of the text in UTF-8, with a comma for each document. */
+  bytes: number;
+}
+
+export interface DocumentsWanted {
+  /** Only those that changed after this version. */
+  changedAfter?: number;
+  /** Asked before each batch: the batch has no more bytes than this, unless a single document has. */
+  room?: () => number;
+}
+
+/** The resources or offers of a catalog in batches: by id, or, when only changed ones are wanted, by the version of their change. */
+export async function* readDocuments(
+  snapshot: Queryable,
+  kind: 'resources' | 'offers',
+  catalogKey: number,
+  { changedAfter, room = () => batchBytes }: DocumentsWanted = {},
+): AsyncGenerator<DocumentBatch> {
+  const statement = batchStatement(kind, changedAfter !== undefined);
+  let [after, afterVersion, averageBytes] = ['', changedAfter, batchBytes / firstBatch];
+  for (;;) {
+    const maxBytes = Math.min(batchBytes, room());
+    const limit = Math.max(1, Math.min(maxBatch, Math.ceil(maxBytes / averageBytes)));
+    const values = [
+      catalogKey,
+      after,
+      limit,
+      maxBytes,
+      ...(afterVersion === undefined ? [] : [afterVersion]),
+    ];
+    const { rows } = await snapshot.query<BatchRow>(statement, values);
+    const [batch] = rows;
+    if (batch === undefined || batch.count === 0) return;
+    const { text, count, bytes } = batch;
+    yield { text, count, bytes };
+    if (count === batch.found && count < limit) return;
+    after = batch.last;
+    if (afterVersion !== undefined) afterVersion = batch.lastVersion - 1;
+    averageBytes = bytes / count;
+  }
+}
+
+interface BatchRow extends DocumentBatch {
+  last: string;
+  lastVersion: number;
+  /** How many documents were looked at. */
+  found: number;
+}
+
+/**
+ * One batch: $1 the catalog, $2 the id that it comes after, $3 and $4 how many documents and bytes it has at most, $5 the version after which
+ * they changed; these come by version, so that a few changes in a huge catalog are found by an index. Joined by the database: a row per
+ * document would cost more than the documents.
+ */
+export function batchStatement(kind: 'resources' | 'offers', changedOnly: boolean): string {
+  const [table, document] =
+    kind === 'resources' ? ['catalog.resource', 'coalesce(assembled, own)'] : ['catalog.offer', 'own'];
+  const [order, fromTheEnd] = changedOnly
+    ? ['changed_version, id', 'changed_version desc, id desc']
+    : ['id', 'id desc'];
+  return `
+    with looked_at as materialized (
+      select id, changed_version, ${document}::text as document from ${table}
+      where catalog_key = $1 and ${changedOnly ? '(changed_version, id) > ($5::integer + 1, $2)' : 'id > $2'}
+      order by ${order} limit $3
+    ), measured as (
+      select id, changed_version, document, octet_length(document) + 1 as bytes,
+        sum(octet_length(document) + 1) over (order by ${order} rows unbounded preceding) as up_to_here
+      from looked_at
+    )
+    select string_agg(document, ',' order by ${order}) as text, count(*) as count, sum(bytes) as bytes,
+      (array_agg(id order by ${fromTheEnd}))[1] as last,
+      max(changed_version) as "lastVersion", (select count(*) from looked_at) as found
+    from measured where up_to_here <= $4 or up_to_here = bytes`;
+}

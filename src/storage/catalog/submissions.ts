@@ -1,0 +1,230 @@
+import type { Database, Queryable, Transaction } from '../database.ts';
+
+// Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
+// lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const laneTable = 'catalog.lane';
+export const lanesChannel = 'lanes';
+
+export interface NewSubmission {
+  publisher: string;
+  recordSubscriberId: string;
+  /** Networks of the publisher, as the same registry record says. */
+  networkMemberships: readonly string[];
+  messageId: string;
+  acceptedAt: Date;
+  /** JSON text. */
+  context: string;
+  /** As it was signed. */
+  body: Buffer;
+  digest: string;
+  requestSignature: string;
+  requestId?: number;
+  callbackUrl: string;
+}
+
+/** Without its body, which may be large and is asked for separately. */
+export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
+  id: number;
+  /** Of its body. */
+  bytes: number;
+  /** Catalogs of it that have a result already, by their position in the message. */
+  done: number[];
+}
+
+export interface DueLane {
+  publisher: string;
+}
+
+/**
+ * Takes the place of a new submission at the end of its publisher's lane, which is held until the transaction ends: nothing that others
+ * hold may be waited for afterwards.
+ */
+export async function lockLane(tx: Transaction, publisher: string): Promise<void> {
+  await tx.query(
+    `insert into catalog.lane as lane (publisher, due_at) values ($1, now())
+     on conflict (publisher) do update set due_at = least(lane.due_at, now())`,
+    [publisher],
+  );
+  tx.hint(lanesChannel);
+}
+
+/** What a publisher may have waiting, that which is being worked on included. */
+export interface BacklogShare {
+  /** Submissions. */
+  rows: number;
+  /** Of their bodies together; a single one may be larger. */
+  bytes: number;
+}
+
+/**
+ * Returns its id; undefined when it does not fit into the share. Wants the publisher's lane locked: so nobody else adds to what is counted
+ * here, and all that was committed before is seen.
+ */
+export async function insertSubmission(
+  tx: Transaction,
+  submission: NewSubmission,
+  share: BacklogShare,
+): Promise<number | undefined> {
+  const { publisher, recordSubscriberId, networkMemberships, messageId, acceptedAt, context, body } =
+    submission;
+  const { digest, requestSignature, requestId, callbackUrl } = submission;
+  const { rows } = await tx.query<{ id: number }>(
+    `with waiting as (
+       select count(*) as rows, coalesce(sum(octet_length(body)), 0) as bytes from catalog.submission
+       where publisher = $1 and done_at is null
+     )
+     insert into catalog.submission
+       (publisher, record_subscriber_id, message_id, accepted_at, context, body, digest, request_signature, request_id, callback_url,
+        network_memberships)
+     select $1, $2, $3, $4::timestamptz, $5::json, $6::bytea, $7, $8, $9::bigint, $10, $11::text[] from waiting
+     where waiting.rows < $12::bigint and (waiting.rows = 0 or waiting.bytes + octet_length($6::bytea) <= $13::bigint)
+     returning id`,
+    [
+      publisher,
+      recordSubscriberId,
+      messageId,
+      acceptedAt,
+      context,
+      body,
+      digest,
+      requestSignature,
+      requestId,
+      callbackUrl,
+      networkMemberships,
+      share.rows,
+      share.bytes,
+    ],
+  );
+  return rows[0]?.id;
+}
+
+/** The publisher's first submission that is not done. */
+export async function findOpenSubmission(
+  queryable: Queryable,
+  publisher: string,
+): Promise<OpenSubmission | undefined> {
+  const { rows } = await queryable.query<OpenSubmission>(
+    `select id, publisher, record_subscriber_id as "recordSubscriberId", message_id as "messageId", accepted_at as "acceptedAt",
+       network_memberships as "networkMemberships", context, digest, request_signature as "requestSignature", request_id as "requestId", callback_url as "callbackUrl",
+       octet_length(body) as bytes, array(select position from catalog.submission_result where submission_id = submission.id) as done
+     from catalog.submission where publisher = $1 and done_at is null order by id limit 1`,
+    [publisher],
+  );
+  return rows[0];
+}
+
+/** As it was signed; undefined once the submission is done. */
+export async function readSubmissionBody(
+  queryable: Queryable,
+  submissionId: number,
+): Promise<Buffer | undefined> {
+  const { rows } = await queryable.query<{ body: Buffer | null }>(
+    'select body from catalog.submission where id = $1',
+    [submissionId],
+  );
+  return rows[0]?.body ?? undefined;
+}
+
+/**
+ * Throws AlreadyApplied, and so undoes the transaction, when the catalog has a result: a process that lost its lease and the one that took
+ * over cannot both apply it.
+ */
+export async function recordResult(
+  tx: Transaction,
+  submissionId: number,
+  { position, catalogId, result, warnings }: NewResult,
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `insert into catalog.submission_result (submission_id, position, catalog_id, result, warnings) values ($1, $2, $3, $4, $5)
+     on conflict (submission_id, position) do nothing`,
+    [submissionId, position, catalogId, result, warnings ?? null],
+  );
+  if (rowCount === 0) throw new AlreadyApplied();
+}
+
+export interface NewResult {
+  position: number;
+  catalogId: string;
+  /** JSON texts. */
+  result: string;
+  warnings?: string;
+}
+
+export class AlreadyApplied extends Error {
+  override readonly name = 'AlreadyApplied';
+
+  constructor() {
+    super('this catalog of the submission has been applied');
+  }
+}
+
+/** The results so far as JSON texts, in the order of the message. */
+export async function readResults(
+  tx: Transaction,
+  submissionId: number,
+): Promise<{ result: string; warnings: string | null }[]> {
+  const { rows } = await tx.query<{ result: string; warnings: string | null }>(
+    'select result, warnings from catalog.submission_result where submission_id = $1 order by position',
+    [submissionId],
+  );
+  return rows;
+}
+
+/** What became of a catalog in one publish, as an operator sees it. */
+export interface ResultSummary {
+  acceptedAt: Date;
+  messageId: string;
+  publisher: string;
+  /** JSON texts. */
+  result: string;
+  warnings: string | null;
+}
+
+/** The latest first. */
+export async function listResults(
+  queryable: Queryable,
+  catalogId: string,
+  limit: number,
+): Promise<ResultSummary[]> {
+  const { rows } = await queryable.query<ResultSummary>(
+    `select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
+     from catalog.submission_result join catalog.submission on id = submission_id
+     where catalog_id = $1 order by submission_id desc limit $2`,
+    [catalogId, limit],
+  );
+  return rows;
+}
+
+/** The body has taken effect and is not needed any more. */
+export async function finishSubmission(tx: Transaction, submissionId: number, now: Date): Promise<void> {
+  await tx.query('update catalog.submission set done_at = $2, body = null where id = $1', [
+    submissionId,
+    now,
+  ]);
+}
+
+/** Of each publisher that has any. */
+export async function countOpenSubmissions(queryable: Queryable): Promise<number[]> {
+  const { rows } = await queryable.query<{ open: number }>(
+    'select count(*) as open from catalog.submission where done_at is null group by publisher',
+  );
+  return rows.map(({ open }) => open);
+}
+
+const purgeBatch = 1_000;
+
+/** Forgets submissions that were done before a time, with their results; returns how many. */
+export async function purgeSubmissions(database: Database, doneBefore: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rowCount } = await database.query(
+      `delete from catalog.submission where id in (
+         select id from catalog.submission where done_at < $1 limit $2
+       )`,
+      [doneBefore, purgeBatch],
+    );
+    total += rowCount;
+    if (rowCount < purgeBatch) return total;
+  }
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { Subscription, SubscriptionStatus } from '../../protocol/subscription-messages.ts';
+import type { Queryable, Transaction } from '../database.ts';
+
+// Who wants which catalogs (catalog spec: Subscription). A subscription belongs to the identity that created it.
+
+export interface StoredSubscription extends Subscription {
+  owner: string;
+}
+
+export interface SubscriptionChange {
+  networkIds?: readonly string[];
+  schemaTypes?: readonly string[];
+  now: Date;
+}
+
+/** Whoever adds to the ACTIVE subscriptions of an owner does so alone: two at the same moment would both find none of the kind, and room for one. */
+export async function lockSubscriptionsOf(tx: Transaction, owner: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`subscriptions of ${owner}`]);
+}
+
+/** An ACTIVE subscription of the owner that asks for the same. */
+export async function findSameSubscription(
+  tx: Transaction,
+  owner: string,
+  { networkIds = [], schemaTypes = [] }: SubscriptionChange,
+): Promise<Subscription | undefined> {
+  // Names stand in no order, and none twice: as many, and all of them, are the same.
+  const { rows } = await tx.query<SubscriptionRow>(
+    `select ${columns} from catalog.subscription
+     where owner = $1 and status = 'ACTIVE'
+       and cardinality(network_ids) = cardinality($2::text[]) and cardinality(schema_types) = cardinality($3::text[])
+       and network_ids @> $2 and schema_types @> $3
+     order by created_at, id limit 1`,
+    [owner, distinct(networkIds), distinct(schemaTypes)],
+  );
+  return rows[0] && render(rows[0]);
+}
+
+export interface SubscriptionTotals {
+  count: number;
+  /** Networks and schema types. */
+  names: number;
+  /** Of all names together. */
+  characters: number;
+}
+
+/** Of the ACTIVE subscriptions of an owner. */
+export async function sumActiveSubscriptions(tx: Transaction, owner: string): Promise<SubscriptionTotals> {
+  const { rows } = await tx.query<SubscriptionTotals>(
+    `select count(*), coalesce(sum(cardinality(names)), 0)::integer as names,
+       coalesce(sum(length(array_to_string(names, ''))), 0)::integer as characters
+     from catalog.subscription cross join lateral (select network_ids || schema_types as names offset 0) as named
+     where owner = $1 and status = 'ACTIVE'`,
+    [owner],
+  );
+  return rows[0] ?? { count: 0, names: 0, characters: 0 };
+}
+
+/** Which of these networks an ACTIVE subscription names. */
+export async function findSubscribedNetworks(
+  queryable: Queryable,
+  networkIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await queryable.query<{ network: string }>(
+    `select network from unnest($1::text[]) as network
+     where exists (select from catalog.subscription where status = 'ACTIVE' and network = any (network_ids))`,
+    [networkIds],
+  );
+  return rows.map(({ network }) => network);
+}
+
+export async function insertSubscription(
+  tx: Transaction,
+  owner: string,
+  { networkIds = [], schemaTypes = [], now }: SubscriptionChange,
+): Promise<Subscription> {
+  const { rows } = await tx.query<SubscriptionRow>(
+    `insert into catalog.subscription (id, owner, status, network_ids, schema_types, created_at, updated_at)
+     values ($1, $2, 'ACTIVE', $3, $4, $5, $5) returning ${columns}`,
+    [randomUUID(), owner, distinct(networkIds), distinct(schemaTypes), now],
+  );
+  return only(rows);
+}
+
+/** Waits for whoever else is changing it, so that what the caller decides by is what it then changes. */
+export async function lockSubscription(tx: Transaction, id: string): Promise<StoredSubscription | undefined> {
+  return find(tx, id, 'for no key update');
+}
+
+export async function findSubscription(
+  queryable: Queryable,
+  id: string,
+): Promise<StoredSubscription | undefined> {
+  return find(queryable, id, '');
+}
+
+/** Sets what is given, keeps the rest, and makes it ACTIVE. */
+export async function updateSubscription(
+  tx: Transaction,
+  id: string,
+  { networkIds, schemaTypes, now }: SubscriptionChange,
+): Promise<Subscription> {
+  const { rows } = await tx.query<SubscriptionRow>(
+    `update catalog.subscription
+     set status = 'ACTIVE', updated_at = $4,
+         network_ids = coalesce($2, network_ids), schema_types = coalesce($3, schema_types)
+     where id = $1 returning ${columns}`,
+    [id, networkIds && distinct(networkIds), schemaTypes && distinct(schemaTypes), now],
+  );
+  return only(rows);
+}
+
+/** An INACTIVE one stays as it is. */
+export async function deactivateSubscription(tx: Transaction, id: string, now: Date): Promise<Subscription> {
+  const { rows } = await tx.query<SubscriptionRow>(
+    `update catalog.subscription
+     set status = 'INACTIVE', updated_at = case status when 'ACTIVE' then $2 else updated_at end
+     where id = $1 returning ${columns}`,
+    [id, now],
+  );
+  return only(rows);
+}
+
+/** Forgets the INACTIVE subscriptions of an owner, but for so many that were changed last. */
+export async function purgeInactive(tx: Transaction, owner: string, kept: number): Promise<void> {
+  await tx.query(
+    `delete from catalog.subscription where id in (
+       select id from catalog.subscription where owner = $1 and status = 'INACTIVE' order by updated_at desc, id offset $2
+     )`,
+    [owner, kept],
+  );
+}
+
+export interface SubscriptionFilter {
+  owner: string;
+  status?: SubscriptionStatus;
+  id?: string;
+  limit: number;
+  offset: number;
+}
+
+/** The oldest first. */
+export async function listSubscriptions(
+  queryable: Queryable,
+  { owner, status, id, limit, offset }: SubscriptionFilter,
+): Promise<{ subscriptions: Subscription[]; total: number }> {
+  const matching = `from catalog.subscription
+    where owner = $1 and ($2::text is null or status = $2) and ($3::uuid is null or id = $3)`;
+  const { rows: counted } = await queryable.query<{ total: number }>(`select count(*) as total ${matching}`, [
+    owner,
+    status,
+    id,
+  ]);
+  const { rows } = await queryable.query<SubscriptionRow>(
+    `select ${columns} ${matching} order by created_at, id limit $4 offset $5`,
+    [owner, status, id, limit, offset],
+  );
+  return { subscriptions: rows.map(render), total: counted[0]?.total ?? 0 };
+}
+
+const columns = `id as "subscriptionId", status, network_ids as "networkIds", schema_types as "schemaTypes",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+async function find(queryable: Queryable, id: string, lock: string): Promise<StoredSubscription | undefined> {
+  const { rows } = await queryable.query<SubscriptionRow & { owner: string }>(
+    `select owner, ${columns} from catalog.subscription where id = $1 ${lock}`,
+    [id],
+  );
+  return rows[0] && { owner: rows[0].owner, ...render(rows[0]) };
+}
+
+function only(rows: readonly SubscriptionRow[]): Subscription {
+  if (rows[0] === undefined) throw new Error('the subscription is gone');
+  return render(rows[0]);
+}
+
+interface SubscriptionRow extends Omit<Subscription, 'createdAt' | 'updatedAt'> {
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+function render(row: SubscriptionRow): Subscription {
+  const { subscriptionId, status, networkIds, schemaTypes, createdAt, updatedAt } = row;
+  return {
+    subscriptionId,
+    status,
+    networkIds,
+    schemaTypes,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

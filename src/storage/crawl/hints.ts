@@ -1,0 +1,111 @@
+import type { Transaction } from '../database.ts';
+import { wakeHosts } from './hosts.ts';
+import { addNodes, type ChangedCatalog, type NamedNode, sourceTable } from './sources.ts';
+
+// Hints from outside that a node has published something, and the operator's wish to have one crawled now.
+
+export type HintOutcome = { kind: 'taken' } | { kind: 'unknown' } | { kind: 'too-soon'; waitSeconds: number };
+
+/** Makes all due that is read of a known node, unless that was done just before. */
+export async function hintNode(tx: Transaction, node: string, spacingMs: number): Promise<HintOutcome> {
+  const { rows } = await tx.query<{ id: number; host_id: number; wait_ms: number }>(
+    `select id, host_id, case when ${isHinted('$2')} then extract(epoch from hinted_at - now()) * 1000 + $2 else 0 end::float8 as wait_ms
+     from discovery.crawl_node where node = $1 and (named or has_masters)`,
+    [node, spacingMs],
+  );
+  const [known] = rows;
+  if (known === undefined) return { kind: 'unknown' };
+  if (known.wait_ms > 0) return tooSoon(known.wait_ms, spacingMs);
+  await wakeHosts(tx, [known.host_id]);
+  const { rowCount } = await tx.query(
+    `update discovery.crawl_node set hinted_at = now(), due_at = now(), stir = stir + 1
+     where id = $1 and not ${isHinted('$2')}`,
+    [known.id, spacingMs],
+  );
+  if (rowCount === 0) return tooSoon(spacingMs, spacingMs);
+  await makeContentDue(tx, known.id);
+  return { kind: 'taken' };
+}
+
+/** Whether that was done just before. A time further ahead than the spacing is from before the clock was set back. */
+function isHinted(spacingMs: string): string {
+  return `coalesce(abs(extract(epoch from hinted_at - now())) * 1000 < ${spacingMs}, false)`;
+}
+
+function tooSoon(waitMs: number, spacingMs: number): HintOutcome {
+  return { kind: 'too-soon', waitSeconds: Math.min(waitMs, spacingMs) / 1000 };
+}
+
+/** The operator wants a node crawled now, also where its host rests after a failure. Returns whether it is known. */
+export async function crawlNow(tx: Transaction, node: string): Promise<boolean> {
+  const { rows } = await tx.query<{ id: number; host_id: number }>(
+    'select id, host_id from discovery.crawl_node where node = $1 and (named or has_masters)',
+    [node],
+  );
+  const [known] = rows;
+  if (known === undefined) return false;
+  await tx.query('update discovery.crawl_host set rest_until = null where id = $1', [known.host_id]);
+  await wakeHosts(tx, [known.host_id]);
+  await tx.query('update discovery.crawl_node set due_at = now(), stir = stir + 1 where id = $1', [known.id]);
+  await makeContentDue(tx, known.id);
+  return true;
+}
+
+async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
+  await tx.query(
+    'update discovery.crawl_index set due_at = now(), stir = stir + 1 where node_id = $1 and listed',
+    [nodeId],
+  );
+  await tx.query(
+    'update discovery.crawl_target set due_at = now(), stir = stir + 1 where node_id = $1 and due_at > now()',
+    [nodeId],
+  );
+}
+
+/** Has all sources asked now whom they name. */
+export async function enumerateNow(tx: Transaction): Promise<void> {
+  await tx.query('update discovery.crawl_source set due_at = now()');
+  tx.hint(sourceTable);
+}
+
+/** Whether a name that nobody has named may be looked up: each once in the window, and in all only so many. */
+export async function mayLookUp(
+  tx: Transaction,
+  node: string,
+  { windowMs, maxNames }: { windowMs: number; maxNames: number },
+): Promise<boolean> {
+  // A time further ahead than the window is from before the clock was set back.
+  const age = 'abs(extract(epoch from asked_at - now())) * 1000';
+  const { rows } = await tx.query<{ full: boolean }>(
+    `select count(*) >= $2 or coalesce(bool_or(node = $3), false) as full from discovery.crawl_stranger where ${age} < $1`,
+    [windowMs, maxNames, node],
+  );
+  // Mostly so while somebody makes up names: these must not wait for each other, each with a connection in its hands.
+  if (rows[0]?.full) return false;
+  await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
+  await tx.query(`delete from discovery.crawl_stranger where ${age} >= $1`, [windowMs]);
+  const { rowCount } = await tx.query(
+    `insert into discovery.crawl_stranger (node, asked_at)
+     select $1, now() where (select count(*) from discovery.crawl_stranger) < $2
+     on conflict (node) do nothing`,
+    [node, maxNames],
+  );
+  return rowCount > 0;
+}
+
+/** A node that these networks have, and that their next enumeration will name, too. */
+export async function admitNode(
+  tx: Transaction,
+  node: NamedNode,
+  networks: readonly string[],
+): Promise<ChangedCatalog[]> {
+  const { rows } = await tx.query<{ id: number }>(
+    "select id from discovery.crawl_source where kind = 'network' and name = any ($1)",
+    [networks],
+  );
+  return addNodes(
+    tx,
+    rows.map(({ id }) => id),
+    [node],
+  );
+}

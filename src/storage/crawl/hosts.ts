@@ -1,0 +1,106 @@
+import type { Transaction } from '../database.ts';
+import { type Claim, LeaseLost } from '../work/due-work.ts';
+import { dueAfter, dueIn, markSettled } from '../work/leases.ts';
+
+// Hosts that are crawled: the rows of due work of the crawler (migrations/0007-crawl.sql). Whoever holds a host does what is due of its
+// nodes, indexes and targets, and writes under its lease.
+
+export const hostTable = 'discovery.crawl_host';
+export const crawlChannel = 'crawl';
+
+export interface HostRow {
+  host: string;
+  failures: number;
+}
+
+/** The lease on a host, while its work is done. */
+export type HostLease = Pick<Claim<HostRow>, 'id' | 'token'>;
+
+/**
+ * Call it in every transaction that writes a result: it fails when the lease was lost, and until the end of the transaction nobody else gets
+ * the host. The weakest of locks, because results are written all the time, and the lease must be prolonged meanwhile.
+ */
+export async function holdLease(tx: Transaction, { id, token }: HostLease): Promise<void> {
+  const { rowCount } = await tx.query(
+    'select from discovery.crawl_host where id = $1 and lease_token = $2 for key share',
+    [id, token],
+  );
+  if (rowCount === 0) throw new LeaseLost(hostTable, id);
+}
+
+/** The same for many: the ids of the hosts whose leases are still held. */
+export async function keepLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
+  return lockHosts(tx, leases, 'key share');
+}
+
+/** The id of a host, which is made where it is not known. */
+export async function hostId(tx: Transaction, host: string): Promise<number> {
+  await tx.query('insert into discovery.crawl_host (host) values ($1) on conflict (host) do nothing', [host]);
+  const { rows } = await tx.query<{ id: number }>('select id from discovery.crawl_host where host = $1', [
+    host,
+  ]);
+  return rows[0]?.id ?? 0;
+}
+
+/** Something of these hosts has become due, or does at this time of the database's; one that rests is left in peace. */
+export async function wakeHosts(tx: Transaction, ids: readonly number[], at?: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `update discovery.crawl_host set due_at = least(due_at, greatest(coalesce($2, now()), rest_until))
+     where id in (select id from discovery.crawl_host where id = any ($1) order by id for no key update)`,
+    [ids, at ?? null],
+  );
+  tx.hint(crawlChannel);
+}
+
+/** What came of the work at a host: how often in a row it could not be reached, and for how long it is left in peace. */
+export interface HostState {
+  failures: number;
+  restMs: number | null;
+}
+
+/** The ids of the hosts whose leases are still held; nobody else gets them until the transaction ends. */
+export async function holdLeases(tx: Transaction, leases: readonly HostLease[]): Promise<Set<number>> {
+  return lockHosts(tx, leases, 'no key update');
+}
+
+async function lockHosts(
+  tx: Transaction,
+  leases: readonly HostLease[],
+  lock: 'key share' | 'no key update',
+): Promise<Set<number>> {
+  const { rows } = await tx.query<{ id: number }>(
+    `select host.id from discovery.crawl_host as host
+       join unnest($1::bigint[], $2::uuid[]) as lease (id, token) on host.id = lease.id and lease_token = token
+     order by host.id for ${lock} of host`,
+    [leases.map(({ id }) => id), leases.map(({ token }) => token)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Gives hosts back whose leases are held: each is due when the first thing there is, but not before it has rested. */
+export async function giveBackHosts(
+  tx: Transaction,
+  hosts: readonly { claim: Claim<HostRow>; state: HostState }[],
+): Promise<void> {
+  const firstDue = ['crawl_node', 'crawl_index', 'crawl_target'].map(
+    (table) => `(select min(due_at) from discovery.${table} where host_id = host.id and due_at is not null)`,
+  );
+  await tx.query(
+    `with done as (
+       select host.id, given.failures, ${dueIn('given.rest_ms')} as rest_until, least(${firstDue.join(', ')}) as first_due
+       from discovery.crawl_host as host
+         join unnest($1::bigint[], $2::integer[], $3::float8[]) as given (id, failures, rest_ms) using (id)
+     )
+     update discovery.crawl_host as host
+     set failures = done.failures, rest_until = done.rest_until, attempts = 0, lease_token = null, leased_until = null,
+       due_at = ${dueAfter('case when first_due is not null then greatest(first_due, done.rest_until) end')}
+     from done where host.id = done.id`,
+    [
+      hosts.map(({ claim }) => claim.id),
+      hosts.map(({ state }) => state.failures),
+      hosts.map(({ state }) => state.restMs),
+    ],
+  );
+  for (const { claim } of hosts) markSettled(claim);
+}

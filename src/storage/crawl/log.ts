@@ -1,0 +1,84 @@
+import type { Queryable, Transaction } from '../database.ts';
+
+// The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
+// stands in a line comes from the nodes themselves: however much they write, only so much of it is kept.
+
+const maxLinesPerNode = 10_000;
+/** In UTF-16 code units. */
+const maxTextLength = 1_000;
+
+export interface LogLine {
+  node: string;
+  indexUrl?: string;
+  catalogId?: string;
+  url?: string;
+  /** Which document it is about. */
+  document?: string;
+  code: string;
+  message: string;
+  hint: string;
+}
+
+export interface LoggedLine extends LogLine {
+  firstAt: Date;
+  at: Date;
+  times: number;
+}
+
+export async function writeLog(queryable: Queryable, lines: readonly LogLine[], now: Date): Promise<void> {
+  if (lines.length === 0) return;
+  await queryable.query(
+    `insert into discovery.crawl_log as known (key, node, index_url, catalog_id, url, document, code, message, hint, first_at, at, times)
+     select sha256(convert_to(concat_ws(E'\\n', node, "indexUrl", "catalogId", url, document, code, message), 'UTF8')),
+       node, "indexUrl", "catalogId", url, document, code, message, max(hint), $2, $2, count(*)
+     from json_to_recordset($1::json) as line (
+       node text, "indexUrl" text, "catalogId" text, url text, document text, code text, message text, hint text)
+     group by node, "indexUrl", "catalogId", url, document, code, message
+     on conflict (key) do update set at = excluded.at, times = known.times + excluded.times`,
+    [JSON.stringify(lines, (_name, value) => (typeof value === 'string' ? clip(value) : value)), now],
+  );
+  await dropSurplus(queryable, [...new Set(lines.map(({ node }) => node))]);
+}
+
+/** Never half of a character, which no database takes. */
+function clip(text: string): string {
+  if (text.length <= maxTextLength) return text;
+  return `${text.slice(0, maxTextLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Lines that somebody else is just writing are left alone: they are not the oldest any more. */
+async function dropSurplus(queryable: Queryable, nodes: readonly string[]): Promise<void> {
+  await queryable.query(
+    `delete from discovery.crawl_log where id in (
+       select id from discovery.crawl_log where id in (
+         select oldest.id from unnest($1::text[]) as writing (name) cross join lateral (
+           select id from discovery.crawl_log where node = name order by at desc, id desc offset $2
+         ) as oldest
+       ) for update skip locked
+     )`,
+    [nodes, maxLinesPerNode],
+  );
+}
+
+/** The latest lines first. */
+export async function readLog(
+  queryable: Queryable,
+  { node, catalogId, limit, offset }: { node?: string; catalogId?: string; limit: number; offset: number },
+): Promise<{ lines: LoggedLine[]; total: number }> {
+  const wanted = `($1::text is null or node = $1) and ($2::text is null or catalog_id = $2)`;
+  const values = [node ?? null, catalogId ?? null];
+  const { rows } = await queryable.query<LoggedLine>(
+    `select node, index_url as "indexUrl", catalog_id as "catalogId", url, document, code, message, hint, first_at as "firstAt", at, times
+     from discovery.crawl_log where ${wanted} order by at desc, id desc limit $3 offset $4`,
+    [...values, limit, offset],
+  );
+  const counted = await queryable.query<{ total: number }>(
+    `select count(*) as total from discovery.crawl_log where ${wanted}`,
+    values,
+  );
+  return { lines: rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+export async function purgeLog(tx: Transaction | Queryable, before: Date): Promise<void> {
+  await tx.query('delete from discovery.crawl_log where at < $1', [before]);
+}

@@ -1,0 +1,123 @@
+import type { Queryable, Transaction } from '../database.ts';
+import { wakeHosts } from './hosts.ts';
+import { spacedFromCheck } from './nodes.ts';
+import { type ChangedCatalog, type NamedNode, rouseNodes, sourceTable } from './sources.ts';
+
+// Where the MASTER catalogs are that crawled ones extend: entries in the verified indexes of crawled nodes, and nodes and networks that are
+// looked at only for the sake of their masters.
+
+/** A MASTER entry of a crawled node that can be extended: its content is here, or on its way. */
+export interface MasterEntry {
+  nodeId: number;
+  node: string;
+  catalogId: string;
+  networkIds: string[];
+  isHere: boolean;
+}
+
+export async function findMasterEntries(
+  queryable: Queryable,
+  catalogIds: readonly string[],
+): Promise<MasterEntry[]> {
+  const { rows } = await queryable.query<MasterEntry>(
+    `select target.node_id as "nodeId", node, target.catalog_id as "catalogId", shown as "isHere", array(
+       select json_array_elements_text(
+         case when json_typeof(document -> 'networkIds') = 'array' then document -> 'networkIds' else '[]' end)
+     ) as "networkIds"
+     from discovery.crawl_target as target join discovery.crawl_entry as entry using (index_id, catalog_id)
+     where target.catalog_id = any ($1) and target.is_master
+       and (shown or version is null and retired_at is null and relevant and named)
+     order by shown desc, target.id`,
+    [catalogIds],
+  );
+  return rows;
+}
+
+/** The crawled nodes whose own index is at one of these addresses, as far as it has been read. */
+export async function findIndexOwners(
+  queryable: Queryable,
+  urls: readonly string[],
+): Promise<{ url: string; nodeId: number }[]> {
+  const { rows } = await queryable.query<{ url: string; nodeId: number }>(
+    `select item.url, node_id as "nodeId" from discovery.crawl_index as item join discovery.crawl_node as node on node.id = node_id
+     where item.url = any ($1) and listed and read_at is not null and (named or has_masters)`,
+    [urls],
+  );
+  return rows;
+}
+
+/**
+ * Who brings what others wait for looks for them under this lock, and keeps it until the end of the transaction. Who has noted what it waits
+ * for lets those pass who may have looked before: then either they have brought it, or they will find the note.
+ */
+export async function lockArrivals(tx: Transaction): Promise<void> {
+  await tx.query(`select pg_advisory_xact_lock(${arrivals})`);
+}
+
+export async function letArrivalsPass(queryable: Queryable): Promise<void> {
+  await queryable.query(`select pg_advisory_xact_lock_shared(${arrivals})`);
+}
+
+const arrivals = "hashtextextended('arrivals of crawled masters', 0)";
+
+/** Whether one of these is a MASTER catalog that is here, or a resource of one. */
+export async function isAnyMasterHere(queryable: Queryable, names: readonly string[]): Promise<boolean> {
+  const { rows } = await queryable.query<{ here: boolean }>(
+    `select exists (
+       select from discovery.crawl_target where catalog_id = any ($1) and is_master and shown
+     ) or exists (
+       select from discovery.resource as resource join discovery.catalog as catalog on catalog.key = catalog_key
+       where resource.id = any ($1) and source = 'node' and type = 'MASTER'
+     ) as here`,
+    [names],
+  );
+  return rows[0]?.here ?? false;
+}
+
+/**
+ * These nodes have, or may have, MASTER catalogs that are extended: they are crawled for them, whoever names them. Returns the catalogs whose
+ * state may be another one now.
+ */
+export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
+  await tx.query(
+    `insert into discovery.crawl_host (host) select distinct host from unnest($1::text[]) as host order by host
+     on conflict (host) do nothing`,
+    [nodes.map(({ host }) => host)],
+  );
+  const { rows } = await tx.query<{ id: number; host_id: number; is_new: boolean; is_named: boolean }>(
+    `insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
+     select node, host.id, false, true, now()
+     from unnest($1::text[], $2::text[]) as wanted (node, host) join discovery.crawl_host as host using (host)
+     order by node
+     on conflict (node) do update set has_masters = true where not known.has_masters
+     returning id, host_id, xmax = 0 as is_new, named as is_named`,
+    [nodes.map(({ node }) => node), nodes.map(({ host }) => host)],
+  );
+  await wakeHosts(tx, [...new Set(rows.map(({ host_id: id }) => id))]);
+  const rested = rows.filter(({ is_new: isNew, is_named: isNamed }) => !isNew && !isNamed);
+  return rouseNodes(
+    tx,
+    rested.map(({ id }) => id),
+  );
+}
+
+/** Its record lists an index that has not been read here: it is looked at soon, but not all the time. */
+export async function recheckMastersOf(tx: Transaction, node: string, spacingMs: number): Promise<void> {
+  const { rows } = await tx.query<{ host_id: number; due_at: Date }>(
+    `update discovery.crawl_node set stir = stir + 1, due_at = least(due_at, ${spacedFromCheck('$2')})
+     where node = $1 returning host_id, due_at`,
+    [node, spacingMs],
+  );
+  for (const { host_id: host, due_at: at } of rows) await wakeHosts(tx, [host], at);
+}
+
+/** MASTER catalogs are looked for in these networks, too. */
+export async function searchForMasters(tx: Transaction, networkIds: readonly string[]): Promise<void> {
+  if (networkIds.length === 0) return;
+  const { rowCount } = await tx.query(
+    `insert into discovery.crawl_source (kind, name, due_at) select 'masters', name, now() from unnest($1::text[]) as name
+     on conflict (kind, name) do nothing`,
+    [networkIds],
+  );
+  if (rowCount > 0) tx.hint(sourceTable);
+}

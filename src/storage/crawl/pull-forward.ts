@@ -1,0 +1,65 @@
+import type { Database, Transaction } from '../database.ts';
+import { wakeHosts } from './hosts.ts';
+import { sourceTable } from './sources.ts';
+
+// What a jump of the database's clock leaves behind in the crawler's tables (see work/pull-forward.ts). How long a row waits at most depends on how often
+// it failed: one that was never in trouble is not to wait for hours, as one may that always was.
+
+/** In milliseconds. */
+export interface CrawlWaits {
+  longestPollMs: number;
+  /** The first delay after a failure, which doubles up to the last. */
+  firstDelayMs: number;
+  maxEntryDelayMs: number;
+  maxRetryAfterMs: number;
+  maxHostDelayMs: number;
+}
+
+/** Makes due what is due further ahead than it may be, and ends rests of hosts that are too long. */
+export async function pullCrawlForward(database: Database, waits: CrawlWaits): Promise<void> {
+  const { longestPollMs, firstDelayMs, maxEntryDelayMs, maxRetryAfterMs, maxHostDelayMs } = waits;
+  const backoff = `least(${maxEntryDelayMs}, ${firstDelayMs} * 2 ^ least(failures, 30))`;
+  await database.transaction(async (tx) => {
+    await tx.query(
+      `update discovery.crawl_host set rest_until = null where id in (
+         select id from discovery.crawl_host where rest_until > ${ahead(maxHostDelayMs)} order by id for no key update
+       )`,
+    );
+  });
+  const longest = {
+    crawl_node: `${longestPollMs}`,
+    crawl_index: `greatest(${longestPollMs}, ${maxRetryAfterMs}, ${backoff})`,
+    crawl_target: `greatest(${maxRetryAfterMs}, ${backoff})`,
+  };
+  for (const [table, ms] of Object.entries(longest)) {
+    await database.transaction(async (tx) => {
+      const hosts = await pull<{ host_id: number }>(tx, table, ms, 'host_id');
+      await wakeHosts(tx, [...new Set(hosts.map(({ host_id: id }) => id))]);
+    });
+  }
+  await database.transaction(async (tx) => {
+    const unleased = 'and due_at is distinct from leased_until';
+    const sources = await pull(tx, 'crawl_source', `greatest(${longestPollMs}, ${backoff})`, 'id', unleased);
+    if (sources.length > 0) tx.hint(sourceTable);
+  });
+}
+
+async function pull<Row extends object>(
+  tx: Transaction,
+  table: string,
+  longestMs: string,
+  returned: string,
+  condition = '',
+): Promise<Row[]> {
+  // Those that somebody is just writing are looked at the next time.
+  const { rows } = await tx.query<Row>(
+    `update discovery.${table} set due_at = now() where id in (
+       select id from discovery.${table} where due_at > ${ahead(longestMs)} ${condition} order by id for no key update skip locked
+     ) returning ${returned}`,
+  );
+  return rows;
+}
+
+function ahead(ms: string | number): string {
+  return `now() + ${ms} * interval '1 millisecond'`;
+}

@@ -1,0 +1,208 @@
+import type { Queryable } from '../database.ts';
+
+// How the crawl stands, for the operator: whom it reads, and in which state each catalog is.
+
+export interface CrawlStatus {
+  sources: SourceStatus[];
+  /** By state. */
+  catalogs: { state: CatalogStanding; count: number }[];
+  /** What is done next, the first things first. */
+  next: NextWork[];
+  nodes: NodeStatus[];
+  /** All nodes, also those beyond the limit. */
+  nodeCount: number;
+}
+
+export interface SourceStatus {
+  kind: string;
+  name: string;
+  failures: number;
+  nodes: number;
+  nextAt: Date | null;
+}
+
+/** Something that is due, now or later. */
+export interface NextWork {
+  what: 'enumeration' | 'manifest' | 'index' | 'catalog';
+  /** A network or node of the settings, an identity, an address, a catalogId. */
+  name: string;
+  /** Whose it is; null for an enumeration. */
+  node: string | null;
+  at: Date;
+}
+
+export interface NodeStatus {
+  node: string;
+  /** Host and port that its manifest is asked for at. */
+  host: string;
+  indexes: number;
+  catalogs: number;
+  served: number;
+  /** How often in a row its manifest or record, one of its indexes or one of its catalogs could not be read. */
+  failures: number;
+  checkedAt: Date | null;
+  nextAt: Date | null;
+}
+
+export interface CatalogStatus {
+  catalogId: string;
+  type: 'REGULAR' | 'MASTER';
+  state: CatalogStanding;
+  /** What is served; null while nothing is. */
+  version: number | null;
+  /** Of the entry that counts, and of the one that was dealt with last. */
+  entryVersion: number | null;
+  appliedEntryVersion: number | null;
+  resources: number;
+  waitingFor: string[] | null;
+  failures: number;
+  lastCode: string | null;
+  nextAt: Date | null;
+}
+
+export type CatalogStanding =
+  | 'served'
+  | 'paused'
+  | 'unconfirmed'
+  | 'unverified'
+  | 'waiting for a master'
+  | 'not read yet'
+  | 'not relevant'
+  | 'not asked for'
+  | 'retired';
+
+/** What decides first stands first. */
+const standing = `case
+  when retired_at is not null then 'retired'
+  when not target.named then 'not asked for'
+  when not relevant then 'not relevant'
+  when unverified_since is not null then 'unverified'
+  when version is null and waiting_for is not null then 'waiting for a master'
+  when version is null then 'not read yet'
+  when unconfirmed_since is not null then 'unconfirmed'
+  when entry.document ->> 'isActive' = 'false' then 'paused'
+  else 'served' end`;
+const targets = `discovery.crawl_target as target
+  left join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id`;
+
+/** Those that fail most come first. */
+export async function readCrawlStatus(
+  queryable: Queryable,
+  { limit }: { limit: number },
+): Promise<CrawlStatus> {
+  const { rows: sources } = await queryable.query<SourceStatus>(
+    `select kind, name, failures, (select count(*) from discovery.crawl_naming where source_id = id and present) as nodes, due_at as "nextAt"
+     from discovery.crawl_source order by kind, name`,
+  );
+  const { rows: catalogs } = await queryable.query<CrawlStatus['catalogs'][number]>(
+    `select ${standing} as state, count(*) from ${targets} group by 1 order by 2 desc, 1`,
+  );
+  const { rows: nodes } = await queryable.query<NodeStatus>(
+    `select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
+       greatest(node.failures, listed.failures, owned.failures) as failures,
+       checked_at as "checkedAt", least(node.due_at, listed.due_at, owned.due_at) as "nextAt"
+     from discovery.crawl_node as node join discovery.crawl_host as host on host.id = host_id
+       left join (
+         select node_id, count(*) as indexes, max(failures) as failures, min(due_at) as due_at
+         from discovery.crawl_index where listed group by node_id
+       ) as listed on listed.node_id = node.id
+       left join (
+         select node_id, count(*) as catalogs, count(*) filter (where shown) as served, max(failures) as failures, min(due_at) as due_at
+         from discovery.crawl_target group by node_id
+       ) as owned on owned.node_id = node.id
+     order by failures desc, node limit $1`,
+    [limit],
+  );
+  const counted = await queryable.query<{ nodes: number }>(
+    'select count(*) as nodes from discovery.crawl_node',
+  );
+  const next = await findNextWork(queryable, { limit: nextShown });
+  return { sources, catalogs, next, nodes, nodeCount: counted.rows[0]?.nodes ?? 0 };
+}
+
+const nextShown = 5;
+
+/** What is due first, of all nodes or of one. What a host that rests has to offer is due when it has rested. */
+export async function findNextWork(
+  queryable: Queryable,
+  { node, limit }: { node?: string; limit: number },
+): Promise<NextWork[]> {
+  const parts = [
+    "select 'manifest' as what, node as name, node, host_id, due_at from discovery.crawl_node",
+    `select 'index', item.url, node, item.host_id, item.due_at
+     from discovery.crawl_index as item join discovery.crawl_node as owner on owner.id = node_id`,
+    "select 'catalog', catalog_id, node, host_id, due_at from discovery.crawl_target where index_id is not null",
+    "select 'enumeration', name, null, null, due_at from discovery.crawl_source",
+  ];
+  const { rows } = await queryable.query<NextWork>(
+    `select what, name, node, greatest(work.due_at, rest_until) as at
+     from (${parts.join(' union all ')}) as work left join discovery.crawl_host as host on host.id = host_id
+     where work.due_at is not null and ($1::text is null or node = $1) order by at, what, name limit $2`,
+    [node ?? null, limit],
+  );
+  return rows;
+}
+
+/** When a node that is crawled was looked at last; undefined where it is not crawled. */
+export async function findLastLook(
+  queryable: Queryable,
+  node: string,
+): Promise<{ checkedAt: Date | null } | undefined> {
+  const { rows } = await queryable.query<{ checkedAt: Date | null }>(
+    'select checked_at as "checkedAt" from discovery.crawl_node where node = $1 and (named or has_masters)',
+    [node],
+  );
+  return rows[0];
+}
+
+/** The database's own clock, by which is judged what is due. */
+export async function readClock(queryable: Queryable): Promise<Date> {
+  const { rows } = await queryable.query<{ now: Date }>('select clock_timestamp() as now');
+  return rows[0]?.now ?? new Date();
+}
+
+/** Whether every source was asked whom it names since that was due. */
+export async function isEnumerated(queryable: Queryable): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    'select from discovery.crawl_source where due_at <= now() or leased_until > now() limit 1',
+  );
+  return rowCount === 0;
+}
+
+/** Whether nothing of a node is due. */
+export async function isCrawled(queryable: Queryable, node: string): Promise<boolean> {
+  const { rowCount } = await queryable.query(
+    `select from discovery.crawl_node as node where node = $1 and (
+       due_at <= now()
+       or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
+       or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
+     )`,
+    [node],
+  );
+  return rowCount === 0;
+}
+
+export async function listCrawledCatalogs(queryable: Queryable, node: string): Promise<CatalogStatus[]> {
+  const { rows } = await queryable.query<CatalogStatus>(
+    `select target.catalog_id as "catalogId", case when target.is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
+       version, target.entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
+       waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
+     from ${targets} where node = $1 order by target.catalog_id`,
+    [node],
+  );
+  return rows;
+}
+
+/** Whether nothing of the discovery service is due or under way: it has subscribed, pulled, and read everybody whom it knows. */
+export async function isAtRest(queryable: Queryable): Promise<boolean> {
+  const { rows } = await queryable.query<{ rests: boolean }>(
+    `select not exists (
+       select from discovery.feed where configured and (subscription_id is null or run is not null or pull_at <= now())
+     ) and not exists (
+       select from discovery.crawl_source where due_at <= now() or leased_until > now()
+     ) and not exists (
+       select from discovery.crawl_host where due_at <= now() or leased_until > now()
+     ) as rests`,
+  );
+  return rows[0]?.rests === true;
+}

@@ -1,0 +1,222 @@
+import type { Queryable, Transaction } from '../database.ts';
+import { Parameters } from '../parameters.ts';
+import { dueIn } from '../work/leases.ts';
+import { type HostLease, holdLease, wakeHosts } from './hosts.ts';
+import { dayOf, fetchedToday } from './nodes.ts';
+
+// The catalogs of the crawled nodes: which entry counts, how far we are, and in which state each is.
+
+export interface TargetRow {
+  id: number;
+  node_id: number;
+  node: string;
+  /** From the node's registry record, as it was read last. */
+  subscriber_id: string | null;
+  key_names: [name: string, recordId: string][];
+  url: string | null;
+  network_memberships: string[];
+  catalog_id: string;
+  is_master: boolean;
+  index_id: number;
+  index_url: string;
+  /** The entry that counts, as received: JSON text. */
+  document: string;
+  digest: string;
+  applied_entry_version: number | null;
+  version: number | null;
+  applied_master: boolean | null;
+  entry_key: string | null;
+  content_keys: string[];
+  retired_at: Date | null;
+  unverified_since: Date | null;
+  waiting_for: string[] | null;
+  failures: number;
+  stir: number;
+  fetched_today: number;
+}
+
+/** Which of these hosts have targets that are due. */
+export async function findHostsWithTargets(
+  queryable: Queryable,
+  hosts: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from unnest($1::bigint[]) as host (id)
+     where exists (select from discovery.crawl_target where host_id = host.id and due_at <= now() and index_id is not null)`,
+    [hosts],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What is due of a host, MASTER catalogs first: others may wait for them. */
+export async function takeDueTargets(
+  queryable: Queryable,
+  host: number,
+  limit: number,
+  now: Date,
+): Promise<TargetRow[]> {
+  const { rows } = await queryable.query<TargetRow>(
+    `select target.id, target.node_id, target.node, subscriber_id, key_names, node.url, network_memberships, target.catalog_id,
+       target.is_master, target.index_id, item.url as index_url, entry.document, entry.digest, applied_entry_version, version,
+       applied_master, entry_key, content_keys, retired_at, unverified_since, waiting_for, target.failures, target.stir,
+       ${fetchedToday('node', '$3')}
+     from (
+       select * from discovery.crawl_target where host_id = $1 and due_at <= now() and index_id is not null
+       order by is_master desc, due_at limit $2
+     ) as target
+     join discovery.crawl_node as node on node.id = target.node_id
+     join discovery.crawl_index as item on item.id = target.index_id
+     join discovery.crawl_entry as entry on entry.index_id = target.index_id and entry.catalog_id = target.catalog_id
+     order by target.is_master desc, target.due_at`,
+    [host, limit, dayOf(now)],
+  );
+  return rows;
+}
+
+/** What becomes of a target of which nothing was applied. */
+export interface TargetChanges {
+  settled_digest?: string;
+  applied_entry_version?: number;
+  retired_at?: Date;
+  relevant?: boolean;
+  waiting_for?: readonly string[] | null;
+  failures?: number;
+  last_code?: string | null;
+}
+
+/** Writes what came of a target, under the lease; it stays due when something stirred it meanwhile. */
+export async function recordTarget(
+  tx: Transaction,
+  lease: HostLease,
+  row: TargetRow,
+  changes: TargetChanges,
+  dueInMs: number | null,
+): Promise<void> {
+  await holdLease(tx, lease);
+  const parameters = new Parameters();
+  const members = Object.entries(changes).map(([column, value]) => `${column} = ${parameters.add(value)}, `);
+  await tx.query(
+    `update discovery.crawl_target as target
+     set ${members.join('')} due_at = ${dueUnlessStirred(parameters.add(row.stir), parameters.add(dueInMs))}
+     where id = ${parameters.add(row.id)}`,
+    parameters.values,
+  );
+}
+
+/** What stirred a target meanwhile makes it due, unless that took its entry away, or the wish for it: then nobody would do the work. */
+function dueUnlessStirred(stir: string, dueInMs: string): string {
+  return `case when target.index_id is null or not target.named then null when target.stir = ${stir} then ${dueIn(dueInMs)} else now() end`;
+}
+
+/** A target after something of it was applied. */
+export interface AppliedTarget {
+  id: number;
+  /** As it was when the work began. */
+  stir: number;
+  /** Null: the entry is not dealt with yet. */
+  settled_digest: string | null;
+  applied_entry_version: number;
+  version: number | null;
+  applied_master: boolean;
+  resources: number;
+  entry_key: string;
+  content_keys: readonly string[];
+  /** From its baseline on: what a revoked key had signed of it is gone. */
+  reread: boolean;
+  failures: number;
+  last_code: string | null;
+  due_in_ms: number | null;
+}
+
+/** The cursors of these targets move; each stays due when something stirred it meanwhile. */
+export async function recordApplied(tx: Transaction, applied: readonly AppliedTarget[]): Promise<void> {
+  await tx.query(
+    `with done as materialized (
+       select done.* from json_to_recordset($1::json) as done (
+         id bigint, stir bigint, settled_digest text, applied_entry_version bigint, version bigint, applied_master boolean, resources bigint,
+         entry_key text, content_keys text[], reread boolean, failures integer, last_code text, due_in_ms float8)
+       join discovery.crawl_target as target using (id) order by id for no key update of target
+     )
+     update discovery.crawl_target as target
+     set settled_digest = coalesce(done.settled_digest, target.settled_digest), applied_entry_version = done.applied_entry_version,
+       version = done.version, applied_master = done.applied_master, resources = done.resources, entry_key = done.entry_key,
+       content_keys = done.content_keys, unverified_since = case when not reread then target.unverified_since end,
+       failures = done.failures, last_code = done.last_code, relevant = true, waiting_for = null,
+       due_at = ${dueUnlessStirred('done.stir', 'done.due_in_ms')}
+     from done where target.id = done.id`,
+    [JSON.stringify(applied)],
+  );
+}
+
+/** How many resources nodes have in all their catalogs but these; until the transaction ends, nobody else adds to them. */
+export async function countOtherResources(
+  tx: Transaction,
+  targets: readonly Pick<TargetRow, 'id' | 'node_id'>[],
+): Promise<Map<number, number>> {
+  const nodes = [...new Set(targets.map(({ node_id: node }) => node))];
+  await tx.query('select from discovery.crawl_node where id = any ($1) order by id for no key update', [
+    nodes,
+  ]);
+  // A statement of its own: it sees what was committed while the lock was waited for.
+  const { rows } = await tx.query<{ node_id: number; sum: number }>(
+    `select node_id, sum(resources)::bigint as sum from discovery.crawl_target
+     where node_id = any ($1) and id <> all ($2) group by node_id`,
+    [nodes, targets.map(({ id }) => id)],
+  );
+  return new Map(rows.map(({ node_id: node, sum }) => [node, sum]));
+}
+
+/**
+ * Which catalogs of a node are verified, now that these are known to be all of its revoked keys, but for some that nobody could be asked about:
+ * what those signed stays as it is, unless a revoked one signed it too. Returns the catalogs that changed. What is not verified any more is read
+ * again: it may have been signed anew before.
+ */
+export async function judgeKeys(
+  tx: Transaction,
+  lease: HostLease,
+  nodeId: number,
+  { revoked, unasked }: { revoked: readonly string[]; unasked: readonly string[] },
+  now: Date,
+): Promise<{ catalogId: string; unverified: boolean }[]> {
+  await holdLease(tx, lease);
+  const { rows } = await tx.query<{ catalogId: string; unverified: boolean }>(
+    `update discovery.crawl_target
+     set unverified_since = case when (content_keys || entry_key) && $2 then $3::timestamptz end, stir = stir + 1,
+       due_at = case when (content_keys || entry_key) && $2 and index_id is not null and named then now() else due_at end
+     where node_id = $1 and version is not null and retired_at is null
+       and ((content_keys || entry_key) && $2) <> (unverified_since is not null)
+       and ((content_keys || entry_key) && $2 or not (content_keys || entry_key) && $4)
+     returning catalog_id as "catalogId", unverified_since is not null as unverified`,
+    [nodeId, revoked, now, unasked],
+  );
+  return rows;
+}
+
+/** Whether the entries of a node are for us may be another question now: each is looked at once more. */
+export async function judgeEntriesAgain(tx: Transaction, nodeId: number): Promise<void> {
+  await tx.query(
+    `update discovery.crawl_target set settled_digest = null, stir = stir + 1, due_at = now()
+     where node_id = $1 and named and index_id is not null`,
+    [nodeId],
+  );
+}
+
+/** A MASTER catalog has arrived or moved: whoever waits for it, or for a resource of it, is due. */
+export async function wakeWaiting(
+  tx: Transaction,
+  lease: HostLease,
+  names: readonly string[],
+): Promise<void> {
+  const { rows } = await tx.query<{ host_id: number }>(
+    `update discovery.crawl_target set due_at = now(), stir = stir + 1
+     where id in (
+       select id from discovery.crawl_target
+       where waiting_for is not null and waiting_for && $1 and named and index_id is not null order by id for no key update
+     )
+     returning host_id`,
+    [names],
+  );
+  // Whoever holds a host looks for what is due there before it lets go.
+  const others = new Set(rows.map(({ host_id: id }) => id).filter((id) => id !== lease.id));
+  await wakeHosts(tx, [...others]);
+}

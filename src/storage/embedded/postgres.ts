@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import { hasCode } from '../../error-code.ts';
+import type { Logger } from '../../logger.ts';
+import { withFileLock } from '../file-lock.ts';
+import { identifyProcess } from '../process-identity.ts';
+import { findBinaries, openDirectories as usualOpenDirectories } from './binaries.ts';
+import {
+  type Cluster,
+  databaseName,
+  findCluster,
+  makeCluster,
+  planCluster,
+  rememberCluster,
+} from './cluster.ts';
+import { keepRunning } from './keep-running.ts';
+import {
+  findPostmaster,
+  isFree,
+  isRunningOn,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+  urlOf,
+} from './postmaster.ts';
+import { findServerUser } from './server-user.ts';
+
+// A real PostgreSQL below the data directory, shared by all processes that use it: the first one starts it, a later one joins it, also one
+// that a killed process left behind, and the last one stops it. Starting and stopping happen under a lock. As long as somebody uses it, it
+// is started again when it was killed.
+//
+//   <dataDir>/postgres/   cluster.json (place, port, password)   lock/   users/ (one file per process)   server.log   data/
+
+/** Making a cluster and starting a server take a second or two; recovering after a crash may take longer. */
+const lockWaitMs = 10 * 60_000;
+const sayAfterMs = 3_000;
+const abandonWaitMs = 1_000;
+
+export interface EmbeddedPostgres {
+  url: string;
+  /** Leaves the server, and stops it when nobody else uses it. */
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  logger: Logger;
+  /** Settings of PostgreSQL on top of ours, for a server that this call starts. */
+  settings?: Record<string, string>;
+  /** Where programs and data go when the server's user cannot reach the usual place. */
+  openDirectories?: readonly string[];
+  /** Aborted, nothing is waited for any more; what is begun is finished. */
+  signal?: AbortSignal;
+}
+
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const home = join(resolve(options.dataDir), 'postgres');
+  await makeHome(home);
+  const waiting = setTimeout(
+    () => options.logger.info('waiting for another process that starts or stops PostgreSQL …'),
+    sayAfterMs,
+  );
+  const start = async () => {
+    clearTimeout(waiting);
+    const leave = await registerUser(home);
+    try {
+      const cluster = await runningCluster(home, options);
+      await makeDatabase(cluster);
+      const kept = keepRunning(
+        {
+          isRunning: () => isRunningOn(cluster),
+          start: (signal) => startAgain(home, cluster, { ...options, signal }),
+        },
+        options.logger,
+      );
+      return {
+        url: urlOf(cluster, databaseName),
+        async close() {
+          await kept.close();
+          await close(home, leave, options.logger);
+        },
+      };
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+  };
+  return withFileLock(join(home, 'lock'), lockWaitMs, start, options.signal).finally(() =>
+    clearTimeout(waiting),
+  );
+}
+
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+    await access(home, constants.W_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(
+      hasCode(error, 'EACCES', 'EPERM')
+        ? `${home} belongs to another user: start signpost as that user, or set another DATA_DIR.`
+        : `Cannot write to ${home}: ${reason}. Set another DATA_DIR.`,
+    );
+  }
+}
+
+/** Joins the server that runs, or makes what is missing and starts it. */
+async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
+  const { logger, settings = {}, openDirectories = usualOpenDirectories } = options;
+  const known = await findCluster(home);
+  const running = known && (await findPostmaster(known, logger));
+  if (running) return { ...known, port: running.port };
+
+  const user = await findServerUser(known?.dataDirectory);
+  const binaries = await findBinaries({ user, copyTo: user ? openDirectories : [home], logger });
+  const cluster = known ?? (await planCluster({ home, user, openDirectories, logger }));
+  await makeCluster(cluster, binaries, user, { durable: settings.fsync !== 'off' });
+  const logFile = join(home, 'server.log');
+  const started = await startPostmaster({ cluster, binaries, user, settings, logFile, logger });
+  const current = { ...cluster, port: started.port };
+  await rememberCluster(home, current);
+  logger.info(`started PostgreSQL on ${cluster.dataDirectory}, port ${started.port}`);
+  return current;
+}
+
+/** On the same port: this is where those who use it look for it. */
+async function startAgain(home: string, { port }: Cluster, options: EmbeddedOptions): Promise<void> {
+  const { logger, signal } = options;
+  const start = async () => {
+    const known = await findCluster(home);
+    const running = known && (await findPostmaster(known, logger));
+    if (running?.port === port) return;
+    if (running)
+      throw new Error(
+        `It runs on port ${running.port} now, and this process uses ${port}: restart signpost.`,
+      );
+    if (!(await isFree(port))) throw new Error(`Another program has taken its port ${port}.`);
+    logger.warn('PostgreSQL is gone, it was killed or stopped by somebody else: starting it again');
+    await runningCluster(home, options);
+  };
+  await withFileLock(join(home, 'lock'), lockWaitMs, start, signal);
+}
+
+async function makeDatabase(cluster: Cluster): Promise<void> {
+  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') });
+  client.on('error', () => undefined); // fails the statement under way
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function close(home: string, leave: () => Promise<void>, logger: Logger): Promise<void> {
+  await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
+    await leave();
+    if ((await livingUsers(home)) > 0) return;
+    await stopCluster(home, logger);
+  });
+}
+
+/** For a process that ends without closing anything: a server that nobody else uses is told to end, and not waited for. */
+export async function abandonEmbeddedPostgres(dataDir: string, logger: Logger): Promise<void> {
+  const home = join(resolve(dataDir), 'postgres');
+  await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {
+    if ((await livingUsers(home, { besides: identifyProcess(process.pid) })) > 0) return;
+    const cluster = await findCluster(home);
+    const running = cluster && (await findPostmaster(cluster, logger));
+    if (running) process.kill(running.pid, 'SIGINT');
+  });
+}
+
+async function stopCluster(home: string, logger: Logger): Promise<void> {
+  const cluster = await findCluster(home);
+  const running: Postmaster | undefined = cluster && (await findPostmaster(cluster, logger));
+  if (!running) return;
+  await stopPostmaster(running, logger);
+  logger.info('stopped PostgreSQL');
+}
+
+/** Each use has a file that names its process; a process that died does not count any more. */
+async function registerUser(home: string): Promise<() => Promise<void>> {
+  const users = join(home, 'users');
+  await mkdir(users, { recursive: true });
+  const file = join(users, randomUUID());
+  await writeFile(file, identifyProcess(process.pid) ?? '');
+  return () => rm(file, { force: true });
+}
+
+async function livingUsers(home: string, { besides }: { besides?: string } = {}): Promise<number> {
+  const users = join(home, 'users');
+  let living = 0;
+  for (const name of await readdir(users)) {
+    const identity = await readFile(join(users, name), 'utf8');
+    if (identity === besides) continue;
+    if (identifyProcess(Number.parseInt(identity, 10)) === identity) living++;
+    else await rm(join(users, name), { force: true });
+  }
+  return living;
+}

@@ -1,0 +1,264 @@
+import type { Queryable, Transaction } from '../database.ts';
+import type { CatalogRef } from '../discovery-catalogs.ts';
+import { keyOf, lastNumbers } from '../discovery-keys.ts';
+
+// What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, which feed
+// listed it, and whose copy counts.
+
+/** The copy of a catalog that one source has brought. */
+export interface HeldCopy extends CatalogRef {
+  key: number;
+  type: 'REGULAR' | 'MASTER';
+  networks: string[] | null;
+  /** context.timestamp of the last push that was applied. */
+  pushed_at: Date | null;
+  /** When it came, by our clock. */
+  push_arrived_at: Date | null;
+  /** Whether it brought only what had changed. */
+  push_merged: boolean;
+}
+
+/**
+ * The copies of one source under these ids, and for all of them, held or not, the right to change them until the end of the transaction:
+ * pushes of a catalog are applied one after the other, and never together with a pull of it.
+ */
+export async function lockCopies(
+  tx: Transaction,
+  source: string,
+  ids: readonly string[],
+): Promise<Map<string, HeldCopy>> {
+  await lockIds(tx, source, ids);
+  return findCopies(tx, source, ids);
+}
+
+/** In one order for everybody, and before any row: so that nobody waits in a circle. */
+async function lockIds(tx: Transaction, source: string, ids: readonly string[]): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hash)
+     from (select distinct hashtextextended($1 || ' ' || id, 0) as hash from unnest($2::text[]) as id order by 1) as wanted`,
+    [source, ids],
+  );
+}
+
+/** By their ids, which are unique at a catalog service. */
+export async function findCopies(
+  queryable: Queryable,
+  source: string,
+  ids: readonly string[],
+): Promise<Map<string, HeldCopy>> {
+  const { rows } = await queryable.query<HeldCopy>(
+    `select source, owner, id, key, type, networks, pushed_at, push_arrived_at, push_merged
+     from discovery.catalog where source = $1 and id = any ($2) and provider_id <> ''`,
+    [source, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** A push of these was applied just now: no pull that was sent before may change them, and none has missed them. */
+export async function notePushed(
+  tx: Transaction,
+  copies: readonly { key: number; merged: boolean }[],
+): Promise<void> {
+  if (copies.length === 0) return;
+  await tx.query(
+    `with seen as (
+       update discovery.listing set missing_pulls = 0 where catalog_key = any ($1) and missing_pulls > 0
+     )
+     update discovery.catalog set push_arrived_at = now(), push_merged = merged
+     from unnest($1::bigint[], $2::boolean[]) as pushed (pushed_key, merged) where key = pushed_key`,
+    [copies.map(({ key }) => key), copies.map(({ merged }) => merged)],
+  );
+}
+
+/** A pull of the feed listed these. */
+export async function noteListed(
+  tx: Transaction,
+  feed: { id: number; run: string },
+  keys: readonly number[],
+): Promise<void> {
+  await tx.query(
+    `insert into discovery.listing (feed_id, catalog_key, run) select $1, key, $2 from unnest($3::bigint[]) as key
+     on conflict (feed_id, catalog_key) do update set run = excluded.run, missing_pulls = 0`,
+    [feed.id, feed.run, keys],
+  );
+}
+
+export interface FeedOfNetwork {
+  feedId: number;
+  source: string;
+  /** '' for every network. */
+  networkId: string;
+}
+
+export interface CompletedPull extends FeedOfNetwork {
+  run: string;
+  startedAt: Date;
+}
+
+/** How many complete pulls in a row a catalog must be missing from to count as gone. */
+const pullsUntilGone = 2;
+
+/**
+ * Counts what a complete pull did not list. What is missing for the second time in a row is not in that network any more; what is in none
+ * any more is gone, and returned. A push that came since the pull began says that a catalog is there.
+ */
+export async function completeListing(tx: Transaction, pull: CompletedPull): Promise<CatalogRef[]> {
+  const { feedId, run, startedAt } = pull;
+  const expected = await lockExpected(
+    tx,
+    pull,
+    'and not exists (select from discovery.listing as seen where feed_id = $3 and catalog_key = held.key and seen.run = $4)',
+    [feedId, run],
+  );
+  const { rows } = await tx.query<{ key: number; pulls: number }>(
+    `insert into discovery.listing as listing (feed_id, catalog_key, missing_pulls)
+     select $1, key, 1 from discovery.catalog where key = any ($2) and (push_arrived_at is null or push_arrived_at < $3)
+     on conflict (feed_id, catalog_key) do update set missing_pulls = listing.missing_pulls + 1
+     returning catalog_key as key, missing_pulls as pulls`,
+    [feedId, expected, startedAt],
+  );
+  const missing = rows.filter(({ pulls }) => pulls >= pullsUntilGone).map(({ key }) => key);
+  return leaveNetwork(tx, pull, missing);
+}
+
+/** Everything that this feed brought leaves its network, because it is not subscribed to any more. */
+export async function abandonListing(tx: Transaction, feed: FeedOfNetwork): Promise<CatalogRef[]> {
+  return leaveNetwork(tx, feed, await lockExpected(tx, feed));
+}
+
+/** The keys of what a feed should list, with the right to change it until the end of the transaction. */
+async function lockExpected(
+  tx: Transaction,
+  { source, networkId }: FeedOfNetwork,
+  condition = '',
+  values: readonly unknown[] = [],
+): Promise<number[]> {
+  const { rows } = await tx.query<{ key: number; id: string }>(
+    `select key, id from discovery.catalog as held
+     where source = $1 and provider_id <> '' and ($2 = '' or $2 = any (networks)) ${condition}`,
+    [source, networkId, ...values],
+  );
+  await lockIds(
+    tx,
+    source,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ key }) => key);
+}
+
+async function leaveNetwork(
+  tx: Transaction,
+  { feedId, networkId }: FeedOfNetwork,
+  keys: readonly number[],
+): Promise<CatalogRef[]> {
+  if (keys.length === 0) return [];
+  await tx.query('delete from discovery.listing where feed_id = $1 and catalog_key = any ($2)', [
+    feedId,
+    keys,
+  ]);
+  const { rows } = await tx.query<CatalogRef & { gone: boolean }>(
+    `update discovery.catalog as held set networks = array_remove(networks, $2) where key = any ($1)
+     returning source, owner, id, ($2 = '' or networks = '{}') and not exists (
+       select from discovery.listing as other where catalog_key = held.key and other.missing_pulls < ${pullsUntilGone}
+     ) as gone`,
+    [keys, networkId],
+  );
+  return rows.filter(({ gone }) => gone).map(({ source, owner, id }) => ({ source, owner, id }));
+}
+
+/**
+ * Which copy of a catalog counts when there are several. While a signed entry of its owner is known, of which something was applied or which is
+ * retired, its state alone counts. Otherwise, between catalog services, that of the one that is configured first. Call it after one of them
+ * came, went, or changed its state.
+ */
+export async function settlePrecedence(
+  tx: Transaction,
+  refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
+): Promise<void> {
+  if (refs.length === 0) return;
+  await lockPrecedence(tx, refs);
+  await tx.query(
+    `with rank as (
+       select 'service:' || service as source, min(position) as position from discovery.feed where configured group by service
+     ), standing as (
+       select key, source = 'node' as is_crawled,
+         row_number() over (partition by owner, catalog.id, source = 'node' order by position nulls last, key) as place, coalesce(shown, false) as shown,
+         coalesce(named and (version is not null or retired_at is not null), false) as is_known
+       from discovery.catalog as catalog left join rank using (source)
+         left join discovery.crawl_target as target on target.node = catalog.owner and target.catalog_id = catalog.id
+       where provider_id <> '' and (owner, catalog.id) in (select * from unnest($1::text[], $2::text[]))
+     ), counting as (
+       select key, case when is_crawled then shown else place = 1 and not is_known end as counts from standing
+     )
+     update discovery.catalog as catalog set served = counts
+     from counting where catalog.key = counting.key and served <> counts`,
+    [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
+  );
+}
+
+/** Who changes copies of a catalog settles which one counts before others do; best taken before any row is locked. */
+export async function lockPrecedence(
+  tx: Transaction,
+  refs: readonly Pick<CatalogRef, 'owner' | 'id'>[],
+): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hash) from (
+       select distinct hashtextextended('precedence ' || owner || ' ' || id, 0) as hash
+       from unnest($1::text[], $2::text[]) as wanted (owner, id) order by 1
+     ) as wanted`,
+    [refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
+  );
+}
+
+/** The same for all of which there is more than one copy, when the order of the services may have changed. */
+export async function settleAllPrecedence(tx: Transaction): Promise<void> {
+  const { rows } = await tx.query<Pick<CatalogRef, 'owner' | 'id'>>(
+    `select owner, id from discovery.catalog where source like 'service:%' and provider_id <> ''
+     group by owner, id having count(*) > 1`,
+  );
+  await settlePrecedence(tx, rows);
+}
+
+/** Forgets catalogs of which nothing is left. */
+export async function dropCatalogs(tx: Transaction, refs: readonly CatalogRef[]): Promise<void> {
+  await tx.query(
+    'delete from discovery.catalog where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))',
+    [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
+  );
+}
+
+export type ItemKind = 'resource' | 'offer';
+
+/** Begins to note which resources and offers a catalog has that comes in parts. */
+export async function forgetItems(tx: Transaction, feedId: number): Promise<void> {
+  await tx.query('delete from discovery.pulled_item where feed_id = $1', [feedId]);
+}
+
+export async function noteItems(
+  tx: Transaction,
+  feedId: number,
+  kind: ItemKind,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    'insert into discovery.pulled_item (feed_id, kind, id) select $1, $2, unnest($3::text[]) on conflict do nothing',
+    [feedId, kind, ids],
+  );
+}
+
+/** Some of the resources or offers of a catalog that are not among the noted ones. */
+export async function findUnnoted(
+  tx: Transaction,
+  feedId: number,
+  kind: ItemKind,
+  catalogKey: number,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from discovery.${kind} as document where key between $1 and $2
+       and not exists (select from discovery.pulled_item as noted where feed_id = $3 and kind = $4 and noted.id = document.id)
+     limit $5`,
+    [keyOf(catalogKey, 0), keyOf(catalogKey, lastNumbers.offer), feedId, kind, limit],
+  );
+  return rows.map(({ id }) => id);
+}

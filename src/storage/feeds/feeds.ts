@@ -1,0 +1,225 @@
+import type { Queryable, Transaction } from '../database.ts';
+import { type Claim, LeaseLost } from '../work/due-work.ts';
+
+// Feeds: the subscriptions that the discovery service keeps at catalog services, one per service and network, and how far the pull of each
+// has come. A feed is a row of due work.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const feedTable = 'discovery.feed';
+export const feedsChannel = 'feeds';
+
+export interface ConfiguredFeed {
+  catalogUrl: string;
+  /** '' for every network. */
+  networkId: string;
+  schemaTypes: readonly string[];
+  /** Identity of the service, where the operator names it. */
+  service?: string;
+  position: number;
+}
+
+/** The row of a claimed feed. */
+export interface Feed {
+  id: number;
+  catalog_url: string;
+  network_id: string;
+  schema_types: string[];
+  configured: boolean;
+  service: string | null;
+  subscription_id: string | null;
+  cancelled_ids: string[];
+  check_at: Date | null;
+  pull_at: Date | null;
+  run: string | null;
+  run_started_at: Date | null;
+  run_skipped: boolean;
+  page_offset: number;
+  message_id: string | null;
+  sent_at: Date | null;
+  failures: number;
+}
+
+/**
+ * Makes the feeds those of the settings, all of them due: new ones are made, changed ones subscribe anew, and those that are not named any
+ * more are to be cancelled.
+ */
+export async function configureFeeds(tx: Transaction, feeds: readonly ConfiguredFeed[]): Promise<void> {
+  await tx.query('lock table discovery.feed in share row exclusive mode');
+  await tx.query('update discovery.feed set configured = false, due_at = least(due_at, now())');
+  for (const { catalogUrl, networkId, schemaTypes, service, position } of feeds) {
+    await tx.query(
+      `insert into discovery.feed as feed (catalog_url, network_id, schema_types, service, position, due_at)
+       values ($1, $2, $3, $4, $5, now())
+       on conflict (catalog_url, network_id) do update set
+         configured = true, position = excluded.position, schema_types = excluded.schema_types, due_at = excluded.due_at,
+         service = coalesce(excluded.service, feed.service),
+         cancelled_ids = case when ${hasChanged} and feed.subscription_id is not null
+           then feed.cancelled_ids || feed.subscription_id else feed.cancelled_ids end,
+         subscription_id = case when ${hasChanged} then null else feed.subscription_id end,
+         run = case when ${hasChanged} then null else feed.run end,
+         message_id = case when ${hasChanged} then null else feed.message_id end`,
+      [catalogUrl, networkId, schemaTypes, service ?? null, position],
+    );
+  }
+  tx.hint(feedsChannel);
+}
+
+const hasChanged = `(feed.schema_types <> excluded.schema_types or feed.service <> excluded.service)`;
+
+export interface SubscribedFeed {
+  id: number;
+  catalog_url: string;
+  network_id: string;
+  schema_types: string[];
+  service: string | null;
+  /** Whether there is an ACTIVE subscription. */
+  subscribed: boolean;
+}
+
+export async function listFeeds(queryable: Queryable): Promise<SubscribedFeed[]> {
+  const { rows } = await queryable.query<SubscribedFeed>(
+    `select id, catalog_url, network_id, schema_types, service, subscription_id is not null as subscribed
+     from discovery.feed where configured order by position, id`,
+  );
+  return rows;
+}
+
+/** The service of these feeds has shown who it is. */
+export async function learnService(
+  tx: Transaction,
+  feedIds: readonly number[],
+  service: string,
+): Promise<void> {
+  await tx.query('update discovery.feed set service = $2 where id = any ($1) and service is null', [
+    feedIds,
+    service,
+  ]);
+  tx.hint(feedsChannel);
+}
+
+/** Writes the state of a claimed feed and keeps it; throws LeaseLost when somebody else has it. */
+export async function updateFeed(tx: Transaction, claim: Claim<Feed>, messageId: string): Promise<void> {
+  const { rowCount } = await tx.query(
+    'update discovery.feed set message_id = $3, sent_at = now() where id = $1 and lease_token = $2',
+    [claim.id, claim.token, messageId],
+  );
+  if (rowCount === 0) throw new LeaseLost(feedTable, claim.id);
+}
+
+/** When the next pull is due, as of now: others may have asked for one since the feed was claimed. */
+export async function readPullAt(tx: Transaction, feedId: number): Promise<Date | null> {
+  const { rows } = await tx.query<{ pull_at: Date | null }>(
+    'select pull_at from discovery.feed where id = $1 for update',
+    [feedId],
+  );
+  return rows[0]?.pull_at ?? null;
+}
+
+/**
+ * Asks for a pull of everything from a service (or, without one, from all), now, but not sooner after the last one was begun than the
+ * spacing. A clock that was set back must not make that longer. Whatever the reason is, the subscription is looked at first. A pull that is under way does not count: what it has read already may be older than the reason.
+ */
+export async function requestPull(
+  tx: Transaction,
+  { service, spacingMs }: { service?: string; spacingMs: number },
+): Promise<number> {
+  const { rowCount } = await tx.query(
+    `with wanted as (
+       select id, greatest(now(), least(run_started_at, now()) + $2 * interval '1 millisecond') as at
+       from discovery.feed
+       where configured and subscription_id is not null and ($1::text is null or service = $1)
+     )
+     update discovery.feed as feed
+     set pull_at = least(feed.pull_at, wanted.at), check_at = null,
+       due_at = case when feed.run is null then least(feed.due_at, wanted.at) else feed.due_at end
+     from wanted where feed.id = wanted.id and (feed.pull_at is null or feed.pull_at > wanted.at)`,
+    [service ?? null, spacingMs],
+  );
+  if (rowCount > 0) tx.hint(feedsChannel);
+  return rowCount;
+}
+
+/** The services that feeds wait for an answer of. */
+export async function listAwaitedServices(
+  queryable: Queryable,
+): Promise<{ catalog_url: string; service: string | null }[]> {
+  const { rows } = await queryable.query<{ catalog_url: string; service: string | null }>(
+    'select distinct catalog_url, service from discovery.feed where message_id is not null and configured',
+  );
+  return rows;
+}
+
+/** Something lets the service's subscriptions be doubted: they are looked at now, but not sooner after the last look than the spacing. */
+export async function doubtSubscriptions(
+  tx: Transaction,
+  service: string,
+  { everyMs, spacingMs }: { everyMs: number; spacingMs: number },
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update discovery.feed set check_at = null, due_at = case when run is null then least(due_at, now()) else due_at end
+     where configured and service = $1 and check_at <= now() + ($2::float8 - $3) * interval '1 millisecond'`,
+    [service, everyMs, spacingMs],
+  );
+  if (rowCount > 0) tx.hint(feedsChannel);
+}
+
+/** The feed that waits for this answer. */
+export async function findWaitingFeed(
+  queryable: Queryable,
+  messageId: string,
+): Promise<{ id: number; catalog_url: string; service: string | null } | undefined> {
+  const { rows } = await queryable.query<{ id: number; catalog_url: string; service: string | null }>(
+    'select id, catalog_url, service from discovery.feed where message_id = $1 and configured',
+    [messageId],
+  );
+  return rows[0];
+}
+
+/** Keeps an answer for the feed that waits for it, and wakes the feed. The first answer to a request stays. */
+export async function keepAnswer(
+  tx: Transaction,
+  feedId: number,
+  { messageId, body }: { messageId: string; body: Buffer },
+): Promise<void> {
+  await tx.query(
+    `insert into discovery.pull_answer as kept (feed_id, message_id, body) values ($1, $2, $3)
+     on conflict (feed_id) do update set message_id = excluded.message_id, body = excluded.body
+     where kept.message_id <> excluded.message_id`,
+    [feedId, messageId, body],
+  );
+  await tx.query('update discovery.feed set due_at = least(due_at, now()) where id = $1', [feedId]);
+  tx.hint(feedsChannel);
+}
+
+export async function findAnswer(
+  queryable: Queryable,
+  feedId: number,
+  messageId: string,
+): Promise<Buffer | undefined> {
+  const { rows } = await queryable.query<{ body: Buffer }>(
+    'select body from discovery.pull_answer where feed_id = $1 and message_id = $2',
+    [feedId, messageId],
+  );
+  return rows[0]?.body;
+}
+
+export async function dropAnswer(tx: Transaction, feedId: number): Promise<void> {
+  await tx.query('delete from discovery.pull_answer where feed_id = $1', [feedId]);
+}
+
+export async function dropFeed(tx: Transaction, feedId: number): Promise<void> {
+  await tx.query('delete from discovery.feed where id = $1', [feedId]);
+}
+
+/**
+ * Notes that the service is up; returns for how long, in milliseconds, nobody had noted that, or undefined when nobody ever had.
+ */
+export async function notePresence(tx: Transaction): Promise<number | undefined> {
+  const { rows } = await tx.query<{ ms: number }>(
+    'select (extract(epoch from now() - seen_at) * 1000)::float8 as ms from discovery.presence for update',
+  );
+  await tx.query(
+    `insert into discovery.presence (seen_at) values (now()) on conflict (only_row) do update set seen_at = excluded.seen_at`,
+  );
+  return rows[0] && Math.max(0, rows[0].ms);
+}

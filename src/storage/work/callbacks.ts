@@ -1,0 +1,256 @@
+import type { Database, Queryable, Transaction } from '../database.ts';
+import { type Claim, settle } from './due-work.ts';
+import { dueIn, markSettled } from './leases.ts';
+import { closeRequest } from './request-memory.ts';
+
+// Callbacks on their way: the bytes as they were promised, sent unchanged until the receiver has them, refuses them, or it
+// has taken too long. A callback that is settled, whichever way, closes the request that it answers.
+
+/** The table of due work, and the channel that tells of new rows in it. */
+export const callbackTable = 'work.callback';
+export const callbacksChannel = 'callbacks';
+
+const purgeBatch = 1_000;
+
+export interface NewCallback {
+  /** The role that signs and sends it. */
+  role: string;
+  action: string;
+  messageId: string;
+  destination: string;
+  body: Buffer;
+  /** The signature of the request that it answers, verbatim. */
+  requestSignature: string;
+  /** The remembered request, when there is one. */
+  requestId?: number;
+  /** For how long it is tried. */
+  giveUpAfterMs: number;
+}
+
+/** The row of a claimed callback. */
+export interface DueCallback {
+  id: number;
+  action: string;
+  message_id: string;
+  destination: string;
+  /** The origin of the destination. */
+  receiver: string;
+  body: Buffer;
+  request_signature: string;
+  request_id: number | null;
+  created_at: Date;
+  give_up_at: Date;
+  /** What the last attempt met. */
+  last_status: number | null;
+  last_error: string | null;
+}
+
+/** Queues a callback, due at once, in the transaction that makes its promise true; returns its id. */
+export async function queueCallback(tx: Transaction, callback: NewCallback): Promise<number> {
+  const { role, action, messageId, destination, body, requestSignature, requestId, giveUpAfterMs } = callback;
+  const { rows } = await tx.query<{ id: number }>(
+    `insert into work.callback
+       (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at, due_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now(), ${dueIn('$9')}, now()) returning id`,
+    [
+      ...[role, action, messageId, destination, receiverOf(destination), body],
+      ...[requestSignature, requestId ?? null, giveUpAfterMs],
+    ],
+  );
+  tx.hint(callbacksChannel);
+  return rows[0]?.id ?? 0;
+}
+
+export function receiverOf(destination: string): string {
+  return new URL(destination).origin;
+}
+
+export interface Delivered {
+  claim: Claim<DueCallback>;
+  at: Date;
+  status: number;
+}
+
+/**
+ * Their receivers have them. Their bytes are not needed any more. One statement, because this is what becomes of nearly all. Returns of
+ * each whether its lease was still held: otherwise nothing is written.
+ */
+export async function recordDelivered(
+  queryable: Queryable,
+  delivered: readonly Delivered[],
+): Promise<boolean[]> {
+  const { rows } = await queryable.query<{ id: number }>(
+    `with settled as (
+       update work.callback as callback
+       set state = 'delivered', settled_at = at, last_status = status, last_error = null, body = '', due_at = null,
+         lease_token = null, leased_until = null
+       from unnest($1::bigint[], $2::uuid[], $3::timestamptz[], $4::integer[]) as delivered (id, token, at, status)
+       where callback.id = delivered.id and callback.lease_token = delivered.token
+       returning callback.id, callback.request_id
+     ), closed as (
+       update work.request set open = false where id in (select request_id from settled)
+     )
+     select id from settled`,
+    [
+      delivered.map(({ claim }) => claim.id),
+      delivered.map(({ claim }) => claim.token),
+      delivered.map(({ at }) => at),
+      delivered.map(({ status }) => status),
+    ],
+    { prepared: true },
+  );
+  const written = new Set(rows.map(({ id }) => id));
+  return delivered.map(({ claim }) => {
+    const isWritten = written.has(claim.id);
+    if (isWritten) markSettled(claim, { forGood: true });
+    return isWritten;
+  });
+}
+
+/** The receiver says that it is wrong: the same bytes would be refused again. */
+export async function recordRefused(
+  tx: Transaction,
+  claim: Claim<DueCallback>,
+  { at, status, error }: { at: Date; status: number; error: string },
+): Promise<void> {
+  await end(tx, claim, { state: 'refused', settled_at: at, last_status: status, last_error: error });
+}
+
+/** It was tried for as long as it may be: an operator can look at it and replay it. */
+export async function recordParked(
+  tx: Transaction,
+  claim: Claim<DueCallback>,
+  { at, status, error }: { at: Date; status?: number; error: string },
+): Promise<void> {
+  await end(tx, claim, { state: 'parked', settled_at: at, last_status: status ?? null, last_error: error });
+}
+
+async function end(tx: Transaction, claim: Claim<DueCallback>, set: Record<string, unknown>): Promise<void> {
+  await settle(tx, callbackTable, claim, { dueInMs: null, set });
+  if (claim.row.request_id !== null) await closeRequest(tx, claim.row.request_id);
+}
+
+export async function recordRetry(
+  tx: Transaction,
+  claim: Claim<DueCallback>,
+  { dueInMs, status, error }: { dueInMs: number; status?: number; error: string },
+): Promise<void> {
+  const set = { last_status: status ?? null, last_error: error };
+  await settle(tx, callbackTable, claim, { dueInMs, set });
+}
+
+export type CallbackState = 'open' | 'delivered' | 'refused' | 'parked';
+
+export interface CallbackFilter {
+  role?: string;
+  state?: CallbackState;
+  messageId?: string;
+  limit: number;
+  offset: number;
+}
+
+/** A callback as an operator sees it. */
+export interface CallbackSummary {
+  id: number;
+  role: string;
+  action: string;
+  messageId: string;
+  destination: string;
+  state: CallbackState;
+  attempts: number;
+  lastStatus: number | null;
+  lastError: string | null;
+  createdAt: Date;
+  /** The next attempt, or, while one is under way, the end of its lease. */
+  dueAt: Date | null;
+  giveUpAt: Date;
+  settledAt: Date | null;
+  bodyBytes: number;
+}
+
+/** The latest first. */
+export async function listCallbacks(
+  queryable: Queryable,
+  { role, state, messageId, limit, offset }: CallbackFilter,
+): Promise<CallbackSummary[]> {
+  const { rows } = await queryable.query<CallbackSummary>(
+    `select id, role, action, message_id as "messageId", destination, state, attempts, last_status as "lastStatus",
+       last_error as "lastError", created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
+       settled_at as "settledAt", length(body) as "bodyBytes"
+     from work.callback
+     where ($1::text is null or role = $1) and ($2::text is null or state = $2) and ($3::text is null or message_id = $3)
+     order by id desc limit $4 offset $5`,
+    [role, state, messageId, limit, offset],
+  );
+  return rows;
+}
+
+/** Sends a refused or parked callback again, the same bytes; false when there is none to replay under this id. */
+export async function replayCallback(
+  database: Database,
+  id: number,
+  giveUpAfterMs: number,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const { rowCount } = await tx.query(
+      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = ${dueIn('$2')}, settled_at = null
+       where id = $1 and state in ('refused', 'parked')`,
+      [id, giveUpAfterMs],
+    );
+    if (rowCount > 0) tx.hint(callbacksChannel);
+    return rowCount > 0;
+  });
+}
+
+/** What may be kept of one party: rows, and bytes of their bodies together. */
+export interface CallbackShare {
+  rows: number;
+  bytes: number;
+}
+
+/** The callers to whom a role owes more callbacks than this. */
+export async function listCallersOwedMore(
+  queryable: Queryable,
+  role: string,
+  { rows: most, bytes }: CallbackShare,
+): Promise<string[]> {
+  const { rows } = await queryable.query<{ identity: string }>(
+    `select identity from work.callback as owed join work.request on request.id = owed.request_id
+     where owed.role = $1 and owed.due_at is not null
+     group by identity having count(*) > $2 or sum(octet_length(owed.body)) > $3`,
+    [role, most, bytes],
+  );
+  return rows.map(({ identity }) => identity);
+}
+
+/** Removes, of each receiver, the oldest of its refused and parked callbacks that are beyond the share. Returns how many those were. */
+export async function purgeUndelivered(
+  queryable: Queryable,
+  { rows, bytes }: CallbackShare,
+): Promise<number> {
+  const { rowCount } = await queryable.query(
+    `delete from work.callback where id in (
+       select id from (
+         select id, row_number() over newest as place, sum(octet_length(body)) over newest as bytes
+         from work.callback where state in ('refused', 'parked')
+         window newest as (partition by role, receiver order by id desc)
+       ) as kept where place > $1 or bytes > $2
+     )`,
+    [rows, bytes],
+  );
+  return rowCount;
+}
+
+/** Removes callbacks that were delivered before a time; the others are kept for their operator. Returns how many those were. */
+export async function purgeCallbacks(database: Database, deliveredBefore: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rowCount } = await database.query(
+      `delete from work.callback where id in (
+         select id from work.callback where state = 'delivered' and settled_at < $1 order by id limit $2
+       )`,
+      [deliveredBefore, purgeBatch],
+    );
+    total += rowCount;
+    if (rowCount < purgeBatch) return total;
+  }
+}

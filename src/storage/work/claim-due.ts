@@ -1,0 +1,201 @@
+import pg from 'pg';
+import type { Database, Queryable, Transaction } from '../database.ts';
+import { Parameters } from '../parameters.ts';
+import { type Claim, leaseMs, matching, tableName } from './leases.ts';
+
+// Claims of due rows (see leases.ts), also with a limit on how many rows of one group may be in work at a time.
+
+export interface ClaimOptions {
+  limit: number;
+  leaseMs?: number;
+  /** Only rows that have these values. */
+  where?: Record<string, unknown>;
+  /** The columns of `row`; all when omitted. */
+  columns?: readonly string[];
+  /**
+   * At most `limit` rows with the same value of `column` (not null) in work at a time, over all processes. Wants an index on the columns
+   * of `where`, `column` and due_at, and one on leased_until.
+   */
+  perGroup?: { column: string; limit: number };
+  /** Tokens of leases that are still held, but do not count for their groups any more. */
+  leavers?: readonly string[];
+  /** Of these groups alone, or of all but these. */
+  groups?: GroupChoice;
+}
+
+export type GroupChoice = { only: readonly string[] } | { except: readonly string[] };
+
+/** Takes due rows, the longest due first, so that nobody else gets them until their leases end. */
+export async function claimDue<Row extends object = Record<string, unknown>>(
+  database: Database,
+  table: string,
+  options: ClaimOptions,
+): Promise<Claim<Row>[]> {
+  return (await takeDue<Row>(database, table, options)).claims;
+}
+
+export interface Taken<Row> {
+  claims: Claim<Row>[];
+  /** Rows may be due that were not taken: there were more than asked for, or their groups had no place. */
+  left: boolean;
+}
+
+/** The same, and tells whether that was all. */
+export async function takeDue<Row extends object>(
+  database: Database,
+  table: string,
+  options: ClaimOptions,
+): Promise<Taken<Row>> {
+  const { perGroup, limit } = options;
+  if (perGroup === undefined) {
+    const claims = await claim<Row>(database, table, options, longestDue);
+    return { claims, left: claims.length === limit };
+  }
+  const due = await countDue(database, table, options, limit * rowsSeenPerPlace);
+  if (due === 0) return { claims: [], left: false };
+  const claims = await database.transaction((tx) => claimWithPlaces<Row>(tx, table, options, due));
+  return { claims, left: claims.length === limit || claims.length < due };
+}
+
+async function claimWithPlaces<Row extends object>(
+  tx: Transaction,
+  table: string,
+  options: ClaimOptions,
+  due: number,
+): Promise<Claim<Row>[]> {
+  const { limit } = options;
+  // Two claims at the same moment would both find a free place in a group.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table}`]);
+  const claims = await claim<Row>(tx, table, options, longestDueWithPlace);
+  if (claims.length === limit || due < limit * rowsSeenPerPlace) return claims;
+  // Busy groups fill all that was looked at: look behind them.
+  const further = { ...options, limit: limit - claims.length };
+  return [...claims, ...(await claim<Row>(tx, table, further, longestDueOfEachGroup))];
+}
+
+/** How many due rows are looked at to fill one place, before all groups are visited. */
+const rowsSeenPerPlace = 8;
+
+async function claim<Row extends object>(
+  queryable: Queryable,
+  table: string,
+  options: ClaimOptions,
+  dueIds: (name: string, options: ClaimOptions, parameters: Parameters) => string,
+): Promise<Claim<Row>[]> {
+  const parameters = new Parameters();
+  const name = tableName(table);
+  const lease = `now() + ${parameters.add(options.leaseMs ?? leaseMs)} * interval '1 millisecond'`;
+  const { rows } = await queryable.query<Claimed>(
+    `with due as materialized (${dueIds(name, options, parameters)})
+     update ${name} as work
+     set lease_token = gen_random_uuid(), leased_until = ${lease}, due_at = ${lease}, attempts = work.attempts + 1
+     from due where work.id = due.id
+     returning work.id as "work id", work.lease_token as "work token", work.attempts as "work attempts", now() as "work at", ${columnList(options.columns)}`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows.map(toClaim<Row>);
+}
+
+const isDue = 'due_at <= now() and (leased_until is null or leased_until <= now())';
+
+function longestDue(name: string, { limit, where }: ClaimOptions, parameters: Parameters): string {
+  return `select id from ${name} where ${isDue} ${matching(where, parameters)}
+          order by due_at limit ${parameters.add(limit)} for update skip locked`;
+}
+
+function longestDueWithPlace(name: string, options: ClaimOptions, parameters: Parameters): string {
+  const { limit, perGroup } = grouped(options);
+  const group = pg.escapeIdentifier(perGroup.column);
+  const match = matchingGroups(options, parameters);
+  return `with busy as (${busyGroups(name, group, match, leaving(options, parameters))}), seen as (
+            select id, due_at, ${group} as value from ${name} where ${isDue} ${match}
+            order by due_at limit ${parameters.add(limit * rowsSeenPerPlace)}
+          ), placed as (
+            select id, due_at, coalesce(busy.rows, 0) + row_number() over (partition by value order by due_at, id) as place
+            from seen left join busy using (value)
+          )
+          select id from ${name} where id in (
+            select id from placed where place <= ${parameters.add(perGroup.limit)} order by due_at limit ${parameters.add(limit)}
+          ) and ${isDue} for update skip locked`;
+}
+
+/** Walks from group to group by the index, however many rows of each are waiting. */
+function longestDueOfEachGroup(name: string, options: ClaimOptions, parameters: Parameters): string {
+  const { limit, perGroup } = grouped(options);
+  const group = pg.escapeIdentifier(perGroup.column);
+  const match = matchingGroups(options, parameters);
+  return `with recursive groups (value) as (
+            (select ${group} from ${name} where due_at is not null ${match} order by ${group} limit 1)
+            union all
+            select (select ${group} from ${name} where due_at is not null ${match} and ${group} > value order by ${group} limit 1)
+            from groups where value is not null
+          ), busy as (${busyGroups(name, group, match, leaving(options, parameters))}), free as (
+            select waiting.id from groups left join busy using (value) cross join lateral (
+              select id, due_at from ${name} where ${group} = value and ${isDue} ${match}
+              order by due_at limit greatest(0, ${parameters.add(perGroup.limit)} - coalesce(busy.rows, 0))
+            ) as waiting
+            order by waiting.due_at limit ${parameters.add(limit)}
+          )
+          select id from ${name} where id in (select id from free) and ${isDue} for update skip locked`;
+}
+
+function busyGroups(name: string, group: string, match: string, leaving: string): string {
+  return `select ${group} as value, count(*) as rows from ${name} where leased_until > now() ${match} ${leaving} group by ${group}`;
+}
+
+function leaving({ leavers = [] }: ClaimOptions, parameters: Parameters): string {
+  return leavers.length === 0 ? '' : `and lease_token <> all (${parameters.add(leavers)}::uuid[])`;
+}
+
+function grouped({ limit, perGroup }: ClaimOptions) {
+  if (perGroup === undefined) throw new Error('there is no limit per group');
+  return { limit, perGroup };
+}
+
+function matchingGroups({ where, perGroup, groups }: ClaimOptions, parameters: Parameters): string {
+  const match = matching(where, parameters);
+  if (perGroup === undefined || groups === undefined) return match;
+  const group = pg.escapeIdentifier(perGroup.column);
+  if ('only' in groups) return `${match} and ${group} = any (${parameters.add(groups.only)})`;
+  return groups.except.length === 0
+    ? match
+    : `${match} and ${group} <> all (${parameters.add(groups.except)})`;
+}
+
+async function countDue(
+  database: Database,
+  table: string,
+  options: ClaimOptions,
+  atMost: number,
+): Promise<number> {
+  const parameters = new Parameters();
+  const { rowCount } = await database.query(
+    `select from ${tableName(table)} where ${isDue} ${matchingGroups(options, parameters)} limit ${parameters.add(atMost)}`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rowCount;
+}
+
+function columnList(columns: readonly string[] | undefined): string {
+  return columns?.map((column) => `work.${pg.escapeIdentifier(column)}`).join(', ') ?? 'work.*';
+}
+
+/** The lease stands beside the row under names that no column has. */
+function toClaim<Row>({
+  'work id': id,
+  'work token': token,
+  'work attempts': attempts,
+  'work at': at,
+  ...row
+}: Claimed): Claim<Row> {
+  return { id, token, attempts, at, row: row as Row };
+}
+
+interface Claimed {
+  'work id': number;
+  'work token': string;
+  'work attempts': number;
+  'work at': Date;
+}

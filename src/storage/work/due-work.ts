@@ -1,0 +1,317 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { Logger } from '../../logger.ts';
+import type { Database } from '../database.ts';
+import { createAlarm } from './alarm.ts';
+import { type ClaimOptions, type GroupChoice, takeDue } from './claim-due.ts';
+import {
+  type Claim,
+  leaseMs as defaultLeaseMs,
+  isSettled,
+  isSettledForGood,
+  type Lease,
+  LeaseLost,
+  msUntilNextDue,
+  release,
+  renew,
+} from './leases.ts';
+import { createWorkPlaces } from './places.ts';
+import { pullForward } from './pull-forward.ts';
+
+export { claimDue } from './claim-due.ts';
+export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
+
+// The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
+// place gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
+// stored is handed over instead: stored with its lease, it costs no hint, no look and no claim. What a handler does not settle is
+// never lost: it comes due again after a pause, or, with the process, when its lease ends. Longer than our other files: everything in it
+// shares the state of one loop.
+
+const defaultPollMs = 5_000;
+const renewalsPerLease = 4;
+const defaultFinishMs = 3_000;
+const defaultAbortMs = 2_000;
+/** Places that get free soon after each other are filled by one claim: when so many are free, or after a moment. */
+const refillFraction = 0.25;
+const gatherMs = 10;
+const firstPauseMs = 1_000;
+const maxPauseMs = 60_000;
+const pullForwardEveryMs = 5_000;
+
+export interface WorkLoopOptions<Row extends object>
+  extends Pick<ClaimOptions, 'where' | 'columns' | 'perGroup'> {
+  database: Database;
+  table: string;
+  /** Hints on this channel wake the loop. */
+  channel: string;
+  /** A hint waits so long for others, so that one claim does for all. */
+  gatherMs?: number;
+  /** How many rows are in work here at a time. */
+  concurrency: number;
+  /** How many rows more may be in work whose handlers stepped aside. */
+  aside?: number;
+  /** Asked before each claim. */
+  groups?: () => GroupChoice;
+  /**
+   * Does the work of a row and settles it. The signal says that the result is not wanted any more: the lease was lost, or
+   * the process ends. An error is logged, and the row is due again after a pause.
+   */
+  handle(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void>;
+  logger: Logger;
+  /** How long a row waits at most for its next turn, when a handler says so or fails: one that is due further ahead is due at once. */
+  longestWaitMs?: number;
+  leaseMs?: number;
+  pollMs?: number;
+  /** How long handlers may finish when the loop is closed, and how long they get once they were told to stop. */
+  finishMs?: number;
+  abortMs?: number;
+}
+
+export interface Place {
+  /** The handler merely waits: another row may have its place. */
+  stepAside(): void;
+  /** The rest of the work does not concern its group: another row of that may begin. */
+  leaveGroup(): void;
+}
+
+export interface WorkLoop {
+  /** Claims nothing more, lets handlers finish for a moment, then tells them to stop, and gives back what is left. */
+  close(): Promise<void>;
+}
+
+export interface StartedLoop<Row> extends WorkLoop {
+  /**
+   * Stores a row and works on it at once. `store` gets a lease for it where there is a place, and returns the claim when the row was stored
+   * with that lease. Without one it stores the row due, and hints: its turn comes behind those that wait.
+   */
+  handOver(group: string, store: Store<Row>): Promise<void>;
+  /** What is due to this loop may have changed otherwise than in the table. */
+  wake(): void;
+}
+
+export type Store<Row> = (lease: Lease | undefined) => Promise<Claim<Row> | undefined>;
+
+export function startWorkLoop<Row extends object = Record<string, unknown>>(
+  options: WorkLoopOptions<Row>,
+): StartedLoop<Row> {
+  const { database, table, concurrency, leaseMs = defaultLeaseMs, pollMs = defaultPollMs } = options;
+  const logger = options.logger.child({ table });
+  // Other processes may hold rows for the usual time.
+  const longestLeaseMs = Math.max(leaseMs, defaultLeaseMs);
+  const held = new Map<string, Held<Row>>();
+  /** The tokens of those whose handlers merely wait. */
+  const waiting = new Set<string>();
+  const places = createWorkPlaces(options.perGroup?.limit ?? concurrency);
+  const alarm = createAlarm();
+  let closing = false;
+  /** The last claim filled all places: more is likely due. */
+  let full = false;
+  /** Something may be due that got no place. Otherwise a place that gets free is no reason to look. */
+  let left = false;
+  /** One got free while the loop looked, which may not have seen it. */
+  let freed = false;
+  /** A hint came a moment ago. */
+  let hinted: NodeJS.Timeout | undefined;
+  let pullForwardAt = 0;
+
+  const unlisten = database.listen(options.channel, () => {
+    if (options.gatherMs === undefined) alarm.ring();
+    else hinted ??= setTimeout(ringHinted, options.gatherMs);
+  });
+  const renewal = setInterval(renewAll, leaseMs / renewalsPerLease);
+  const running = run();
+
+  function ringHinted(): void {
+    hinted = undefined;
+    alarm.ring();
+  }
+
+  async function run(): Promise<void> {
+    while (!closing) {
+      freed = false;
+      const sleepMs = freePlaces() > 0 ? await claimMore() : pollMs;
+      if (freePlaces() <= 0) full = left = true;
+      if (freed && left) alarm.ring();
+      if (!closing) await alarm.sleep(sleepMs);
+    }
+  }
+
+  function freePlaces(): number {
+    return concurrency - places.size + Math.min(waiting.size, options.aside ?? 0);
+  }
+
+  /** Fills the free places; returns how long there will be nothing more to do, unless something rings. */
+  async function claimMore(): Promise<number> {
+    const { where, columns, perGroup } = options;
+    const groups = options.groups?.();
+    if (groups && 'only' in groups && groups.only.length === 0) return pollMs;
+    const askedAt = performance.now();
+    try {
+      if (askedAt >= pullForwardAt) {
+        const longestWaitMs = Math.max(options.longestWaitMs ?? 0, maxPauseMs);
+        await pullForward(database, table, { where, longestWaitMs, longestLeaseMs });
+        pullForwardAt = askedAt + pullForwardEveryMs;
+      }
+      // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
+      const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
+      // What is handed over meanwhile may take the same places: better a few too many than none while the loop looks.
+      const limit = freePlaces();
+      if (limit <= 0) return pollMs;
+      const wanted = { limit, leaseMs, where, columns, perGroup, groups, leavers: places.leavers() };
+      const taken = await takeDue<Row>(database, table, wanted);
+      for (const claim of taken.claims) begin(claim, askedAt);
+      full = taken.claims.length === limit;
+      left = taken.left;
+      if (!left) places.noteNoneWaiting();
+      return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'cannot claim work; trying again soon');
+      return Math.min(firstPauseMs, pollMs);
+    }
+  }
+
+  async function handOver(group: string, store: Store<Row>): Promise<void> {
+    const place = closing || full || freePlaces() <= 0 ? undefined : places.reserve(group);
+    const askedAt = performance.now();
+    try {
+      const claim = await store(place && { ...place, ms: leaseMs });
+      if (claim === undefined) places.noteWaiting(group);
+      else if (closing) await giveBack([claim]);
+      // Whoever stored it says so first: an acknowledgement goes out before the callback that it promises.
+      else begin(claim, askedAt, immediate());
+    } finally {
+      if (place && !held.has(place.token)) {
+        places.free(place.token);
+        refill();
+      }
+    }
+  }
+
+  function begin(claim: Claim<Row>, leasedAt: number, ready: Promise<unknown> = Promise.resolve()): void {
+    const { token, row } = claim;
+    const abort = new AbortController();
+    const place = {
+      stepAside() {
+        waiting.add(token);
+        refill();
+      },
+      leaveGroup() {
+        places.leaveGroup(token);
+        refill();
+      },
+    };
+    places.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
+    const work = ready
+      .then(() => finish(claim, abort.signal, place))
+      .finally(() => {
+        held.delete(token);
+        waiting.delete(token);
+        places.free(token);
+        refill(claim);
+      });
+    held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
+  }
+
+  /** A place got free: is there, or will there be, anything for it? */
+  function refill(ended?: Claim<Row>): void {
+    freed = true;
+    if (!left && (ended === undefined || isSettledForGood(ended))) return;
+    const manyFree = freePlaces() >= concurrency * refillFraction;
+    if (manyFree) alarm.ring();
+    else setTimeout(alarm.ring, gatherMs);
+  }
+
+  async function finish(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void> {
+    try {
+      await options.handle(claim, signal, place);
+      if (!isSettled(claim)) throw new Error('the handler left its row unsettled');
+    } catch (error) {
+      if (error instanceof LeaseLost) return logger.warn(error.message);
+      const pause = closing
+        ? { delayMs: 0, countAttempt: false }
+        : { delayMs: pauseMs(claim), countAttempt: true };
+      const { id, attempts } = claim;
+      if (!closing) logger.error({ err: error, id, attempts }, 'work failed; it will be tried again');
+      // Without a database the lease runs out by itself.
+      await release(database, table, [claim], pause).catch((fault) =>
+        logger.warn({ reason: messageOf(fault), id }, 'cannot give work back; its lease will run out'),
+      );
+    }
+  }
+
+  async function renewAll(): Promise<void> {
+    const open = [...held.values()].filter(({ claim }) => !isSettled(claim));
+    if (open.length === 0) return;
+    const askedAt = performance.now();
+    const kept = await renew(
+      database,
+      table,
+      open.map(({ claim }) => claim),
+      leaseMs,
+    ).catch(() => new Set<string>());
+    for (const entry of open) {
+      if (kept.has(entry.claim.token)) entry.leasedUntil = askedAt + leaseMs;
+      else if (performance.now() > entry.leasedUntil && !isSettled(entry.claim))
+        entry.abort.abort(new LeaseLost(table, entry.claim.id));
+    }
+  }
+
+  async function close(): Promise<void> {
+    const { finishMs = defaultFinishMs, abortMs = defaultAbortMs } = options;
+    closing = true;
+    clearTimeout(hinted);
+    alarm.ring();
+    await running;
+    await atMost(finishMs, allWork());
+    for (const { abort } of held.values()) abort.abort(new Error('the process ends'));
+    await atMost(abortMs, allWork());
+    await giveBack([...held.values()].map(({ claim }) => claim));
+    clearInterval(renewal);
+    // Without a database the listener may never have got its connection.
+    await atMost(
+      abortMs,
+      unlisten.then((stop) => stop()),
+    );
+  }
+
+  /** As if never tried. Without a database the leases run out by themselves. */
+  async function giveBack(claims: Claim<Row>[]): Promise<void> {
+    await release(database, table, claims, { delayMs: 0, countAttempt: false }).catch(() => undefined);
+  }
+
+  function allWork(): Promise<unknown> {
+    return Promise.allSettled([...held.values()].map(({ work }) => work));
+  }
+
+  let closed: Promise<void> | undefined;
+  return {
+    handOver,
+    wake: alarm.ring,
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+interface Held<Row> {
+  claim: Claim<Row>;
+  abort: AbortController;
+  work: Promise<void>;
+  leasedUntil: number;
+}
+
+/** Exponential, in the upper half at random. */
+function pauseMs({ attempts }: Claim<unknown>): number {
+  const ceiling = Math.min(firstPauseMs * 2 ** Math.min(attempts - 1, 16), maxPauseMs);
+  return Math.round(ceiling * (0.5 + Math.random() / 2));
+}
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
+  clearTimeout(timer);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,194 @@
+import { AlreadyRemembered } from '../../protocol/errors.ts';
+import { createBatch } from '../batch.ts';
+import { type Trust, TrustLost, trustHolds } from '../catch-up.ts';
+import { DatabaseUnavailable } from '../connection.ts';
+import type { Database } from '../database.ts';
+import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
+import type { Claim, Lease } from './due-work.ts';
+import { dueIn } from './leases.ts';
+import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
+
+// Promises: requests that do nothing but be answered by a callback. A request, its answer and the callback are stored by one statement, both or
+// none; and those that come while one is being stored are stored together, by the next statement.
+
+export interface NewPromise {
+  key: RequestKey;
+  answer: Omit<NewRequest, 'open'>;
+  callback: Omit<NewCallback, 'role' | 'messageId' | 'requestId'>;
+  /** It is stored only if this holds. */
+  trust?: Trust;
+}
+
+export interface StorePromise {
+  /**
+   * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
+   * concurrent request with the same key came first, TrustLost where something has changed that the answer relied on.
+   */
+  (promise: NewPromise, lease?: Lease): Promise<Stored>;
+  /** How many wait for those before them to be stored: a measure of overload. */
+  waiting(): number;
+}
+
+/** Larger callbacks are stored by themselves: nobody waits for the bytes of others, and no statement has more than a few megabytes. */
+const maxSharedBytes = 256 * 1024;
+/** There is a statement for each number of rows. */
+const maxTogether = 8;
+
+export function createPromiseStore(database: Database): StorePromise {
+  const shared = createBatch({ maxItems: maxTogether, gatherMs: 0 }, (rows: Row[]) =>
+    storeEach(database, rows),
+  );
+  let underWay = 0;
+  async function store(promise: NewPromise, lease?: Lease): Promise<Stored> {
+    const { key, callback } = promise;
+    const row = { ...promise, lease, hash: hashOf(key), receiver: receiverOf(callback.destination) };
+    if (callback.body.length > maxSharedBytes) return storedOf(row, await insert(database, [row]));
+    underWay += 1;
+    return shared(row).finally(() => {
+      underWay -= 1;
+    });
+  }
+  return Object.assign(store, { waiting: () => Math.max(0, underWay - maxTogether) });
+}
+
+interface Row extends NewPromise {
+  lease: Lease | undefined;
+  /** Of the key. */
+  hash: Buffer;
+  receiver: string;
+}
+
+/** One that the database refuses must not fail the others. */
+async function storeEach(database: Database, rows: readonly Row[]): Promise<Promise<Stored>[]> {
+  // Of one statement, what was stored is told apart by the messageId. A second one with the same may be the same request: it comes after.
+  const names = rows.map(({ key }) => key.messageId);
+  const together = rows.filter(({ key }, index) => names.indexOf(key.messageId) === index);
+  const alone = async (row: Row) => storedOf(row, await insert(database, [row]));
+  try {
+    const inserted = await insert(database, together);
+    return rows.map(async (row) => (together.includes(row) ? storedOf(row, inserted) : await alone(row)));
+  } catch (error) {
+    if (rows.length === 1 || error instanceof DatabaseUnavailable) throw error;
+    return rows.map(alone);
+  }
+}
+
+type Stored = Claim<DueCallback> | undefined;
+
+/** As a claim would have found it. */
+function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Stored {
+  const found = inserted.find(({ message_id }) => message_id === key.messageId);
+  if (found === undefined) throw new Error('nothing is told of a promise');
+  const { holds, id, request_id, token, at, give_up_at } = found;
+  if (!holds) throw new TrustLost();
+  if (id === null) throw new AlreadyRemembered();
+  if (token === null) return undefined;
+  const { action, destination, body, requestSignature } = callback;
+  const row = {
+    id,
+    action,
+    message_id: key.messageId,
+    destination,
+    receiver,
+    body,
+    request_signature: requestSignature,
+    request_id,
+    created_at: at,
+    give_up_at,
+    last_status: null,
+    last_error: null,
+  };
+  return { id, token, attempts: 1, at, row };
+}
+
+interface Inserted {
+  message_id: string;
+  holds: boolean;
+  /** Null where it was not stored. */
+  id: number | null;
+  request_id: number;
+  token: string | null;
+  at: Date;
+  give_up_at: Date;
+}
+
+async function insert(database: Database, rows: readonly Row[]): Promise<Inserted[]> {
+  // In one order: who stores the same requests in another one would wait for this statement, and this one for that.
+  const ordered = [...rows].sort((one, other) => Buffer.compare(one.hash, other.hash));
+  const { rows: inserted } = await database.query<Inserted>(
+    statementFor(rows.length),
+    ordered.flatMap((row, place) => valuesOf(row, ordered.slice(0, place))),
+    { prepared: true },
+  );
+  if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbacksChannel);
+  return inserted;
+}
+
+const columns = {
+  ...{
+    key: 'bytea',
+    role: 'text',
+    identity: 'text',
+    method: 'text',
+    url: 'text',
+    action: 'text',
+    message_id: 'text',
+  },
+  ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
+  ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
+  give_up_after_ms: 'float8',
+  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', home: 'text' },
+};
+
+function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
+  const { key, hash, answer, callback, receiver, lease, trust } = row;
+  const taken = earlier.filter((other) => other.lease && other.receiver === receiver).length;
+  return [
+    ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
+    ...[answer.digest, answer.status, answer.body, answer.expires],
+    ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
+    callback.giveUpAfterMs,
+    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, trust?.snapshot, trust?.home],
+  ];
+}
+
+const statements: string[] = [];
+
+/**
+ * Rows of values and no arrays: those would be planned anew each time. Two processes at the same moment may both find the last place of a
+ * receiver: it then gets one more than its limit.
+ */
+function statementFor(count: number): string {
+  const types = Object.values(columns);
+  const rowOf = (row: number) =>
+    `(${types.map((type, index) => `$${row * types.length + index + 1}::${type}`).join()}, ${row})`;
+  statements[count] ??= `
+    with given (${Object.keys(columns).join()}, place) as (
+      values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
+    ), trusted as materialized (
+      select place, message_id, ${trustHolds('snapshot', 'home')} as holds from given
+    ), remembered as (
+      insert into work.request
+        (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+      select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
+      from given join trusted using (place, message_id) where holds order by place
+      on conflict (key) do nothing
+      returning id as request_id, message_id
+    ), lease as materialized (
+      select place, token as lease_token, now() + lease_ms * interval '1 millisecond' as leased_until from given
+      where per_group > (
+        select count(*) from work.callback as busy
+        where busy.role = given.role and busy.receiver = given.receiver and busy.leased_until > now()
+      )
+    ), stored as (
+      insert into work.callback
+        (role, action, message_id, destination, receiver, body, request_signature, request_id, created_at, give_up_at,
+         due_at, lease_token, leased_until, attempts)
+      select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
+        coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
+      from given join remembered using (message_id) left join lease using (place)
+      returning id, message_id, request_id, lease_token as token, give_up_at
+    )
+    select message_id, holds, id, request_id, token, now() as at, give_up_at from trusted left join stored using (message_id)`;
+  return statements[count];
+}

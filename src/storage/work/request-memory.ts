@@ -1,0 +1,98 @@
+import { hash } from 'node:crypto';
+import { AlreadyRemembered } from '../../protocol/errors.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
+
+// Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
+// again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
+
+const purgeBatch = 5_000;
+/** By so much the clocks of a service's processes may differ: what one thinks has expired, another may still accept. */
+const clockMarginMs = 60_000;
+
+/** What makes two requests the same; their bodies are told apart by the digest. */
+export interface RequestKey {
+  role: string;
+  identity: string;
+  method: string;
+  url: string;
+  action: string;
+  messageId: string;
+}
+
+export interface RememberedRequest {
+  digest: string;
+  status: number;
+  body: string;
+}
+
+/** The same request signed anew may come again until that signature expires, and is then remembered so long. */
+export async function findRemembered(
+  queryable: Queryable,
+  key: RequestKey,
+  { digest, expires }: { digest: string; expires: Date },
+): Promise<RememberedRequest | undefined> {
+  const { rows } = await queryable.query<RememberedRequest & { prolong: boolean }>(
+    `select digest, status, body, digest = $2 and expires < $3 as prolong from work.request where key = $1`,
+    [hashOf(key), digest, expires],
+    { prepared: true },
+  );
+  if (rows[0] === undefined) return undefined;
+  const { prolong, ...remembered } = rows[0];
+  if (prolong) {
+    await queryable.query('update work.request set expires = greatest(expires, $2) where key = $1', [
+      hashOf(key),
+      expires,
+    ]);
+  }
+  return remembered;
+}
+
+/**
+ * Remembers a request together with its answer; returns its id. Throws AlreadyRemembered, and so undoes the transaction, when a
+ * concurrent one with the same key came first: it waits for that one's commit to know.
+ */
+export async function rememberRequest(
+  queryable: Queryable,
+  key: RequestKey,
+  request: NewRequest,
+): Promise<number> {
+  const { role, identity, method, url, action, messageId } = key;
+  const { digest, status, body, expires, open } = request;
+  const { rows } = await queryable.query<{ id: number }>(
+    `insert into work.request
+       (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (key) do nothing returning id`,
+    [hashOf(key), role, identity, method, url, action, messageId, digest, status, body, expires, open],
+    { prepared: true },
+  );
+  if (rows[0] === undefined) throw new AlreadyRemembered();
+  return rows[0].id;
+}
+
+export type NewRequest = RememberedRequest & { expires: Date; open: boolean };
+
+/** The work of a request is done: from now on its expiry alone keeps it. */
+export async function closeRequest(tx: Transaction, id: number): Promise<void> {
+  await tx.query('update work.request set open = false where id = $1', [id]);
+}
+
+/** Forgets what may be forgotten; returns how many requests that were. */
+export async function purgeRequests(database: Database, now: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { rowCount } = await database.query(
+      `delete from work.request where id in (
+         select id from work.request where expires < $1 and not open order by expires limit $2 for update skip locked
+       )`,
+      [new Date(now.getTime() - clockMarginMs), purgeBatch],
+    );
+    total += rowCount;
+    if (rowCount < purgeBatch) return total;
+  }
+}
+
+/** Under which a request is remembered: an address may be longer than an index entry. */
+export function hashOf({ role, identity, method, url, action, messageId }: RequestKey): Buffer {
+  const parts = JSON.stringify([role, identity, method, url, action, messageId]);
+  return hash('sha256', parts, 'buffer');
+}
