@@ -1,6 +1,6 @@
 import { findGeometryFault, type Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, quoteName } from '../protocol/json.ts';
-import { parseQuery } from '../rules/jsonpath-parse.ts';
+import { parseQuery } from '../rules/jsonpath/parse.ts';
 
 // Geometries at any depth of a document, each under its path: the text that `targets` of an intent must equal (catalog spec: POST
 // /discover). Bracket and dot spelling are the same path, and array elements share one.

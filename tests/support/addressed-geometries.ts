@@ -1,7 +1,7 @@
 import type { Catalog, Offer, Resource } from '../../src/protocol/catalog.ts';
 import { findGeometryFault, type Geometry } from '../../src/protocol/geojson.ts';
 import { isJsonObject, type Json } from '../../src/protocol/json.ts';
-import { parseQuery } from '../../src/rules/jsonpath-parse.ts';
+import { parseQuery } from '../../src/rules/jsonpath/parse.ts';
 
 /**
  * The geometries under some targets that concern a resource: its own, its provider's, and those of the offers on it. Found by

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/protocol/json.ts';
 import type { IndexCondition, IndexPath, IndexStep } from '../../src/rules/filters/index-condition.ts';
-import { comparisons } from '../../src/rules/jsonpath-compare.ts';
+import { comparisons } from '../../src/rules/jsonpath/compare.ts';
 
 /** What the conditions that an index is asked mean, evaluated on one resource without any index. */
 export function conditionHolds(condition: IndexCondition, resource: Json): boolean {

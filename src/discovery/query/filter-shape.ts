@@ -1,4 +1,4 @@
-import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath-grammar.ts';
+import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
 
 /**
  * Whether one document is evaluated in a time that its size bounds: every step goes to children of what the step before it found, none

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
-import type { Condition, Query, Segment, ValueExpression } from '../jsonpath-grammar.ts';
+import type { Condition, Query, Segment, ValueExpression } from '../jsonpath/grammar.ts';
 
 // The paths that a filter asks for, from the root of the payload on: what somebody who misspelled a name wants to be told. Nothing is decided by
 // them.

@@ -1,4 +1,4 @@
-import { comparisons } from '../jsonpath-compare.ts';
+import { comparisons } from '../jsonpath/compare.ts';
 import type {
   ComparisonOperator,
   Condition,
@@ -6,7 +6,7 @@ import type {
   Segment,
   Selector,
   ValueExpression,
-} from '../jsonpath-grammar.ts';
+} from '../jsonpath/grammar.ts';
 import {
   always,
   and,

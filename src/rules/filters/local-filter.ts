@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
-import { compileFind } from '../jsonpath.ts';
-import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath-grammar.ts';
+import type { Condition, Query, Segment, Selector, ValueExpression } from '../jsonpath/grammar.ts';
+import { compileFind } from '../jsonpath/jsonpath.ts';
 
 /** What a catalog has many of, each by itself. */
 export type ListName = 'resources' | 'offers';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../../tests/support/vectors.ts';
 import type { Json } from '../../protocol/json.ts';
-import { normalizedPath } from '../jsonpath.ts';
+import { normalizedPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';
 
 const postfix = '$.catalogs[*].resources[*] ? (@.a == 1)';

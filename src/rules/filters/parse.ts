@@ -1,6 +1,6 @@
 import { ProtocolError } from '../../protocol/errors.ts';
-import { type JsonPath, parseJsonPath } from '../jsonpath.ts';
-import { JsonPathFault } from '../jsonpath-reader.ts';
+import { type JsonPath, parseJsonPath } from '../jsonpath/jsonpath.ts';
+import { JsonPathFault } from '../jsonpath/reader.ts';
 import { parsePostfixQuery } from './postfix.ts';
 
 /** A filter of an intent, read by one of the two grammars. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../protocol/json.ts';
-import { normalizedPath, parseJsonPath } from '../jsonpath.ts';
+import { normalizedPath, parseJsonPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';
 import { parsePostfixQuery } from './postfix.ts';
 

@@ -6,8 +6,8 @@ import {
   type Segment,
   type Selector,
   type ValueExpression,
-} from '../jsonpath-grammar.ts';
-import { type Operand, QueryParser } from '../jsonpath-parse.ts';
+} from '../jsonpath/grammar.ts';
+import { type Operand, QueryParser } from '../jsonpath/parse.ts';
 
 /**
  * Reads the form in which most clients of the field write filters, the SQL/JSON path of PostgreSQL:

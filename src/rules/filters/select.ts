@@ -1,7 +1,7 @@
 import type { Offer } from '../../protocol/catalog.ts';
 import type { Json, JsonObject } from '../../protocol/json.ts';
-import type { JsonPath } from '../jsonpath.ts';
-import type { Location } from '../jsonpath-grammar.ts';
+import type { Location } from '../jsonpath/grammar.ts';
+import type { JsonPath } from '../jsonpath/jsonpath.ts';
 
 /** A catalog as discover shows it: its members, its resources, and the offers that apply to them. */
 export interface CatalogView {

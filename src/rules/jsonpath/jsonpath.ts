@@ -1,9 +1,9 @@
-import { ProtocolError } from '../protocol/errors.ts';
-import { type Json, quoteName } from '../protocol/json.ts';
-import { compileQuery } from './jsonpath-evaluate.ts';
-import type { JsonPathNode, Location, Query } from './jsonpath-grammar.ts';
-import { parseQuery } from './jsonpath-parse.ts';
-import { JsonPathFault } from './jsonpath-reader.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
+import { type Json, quoteName } from '../../protocol/json.ts';
+import { compileQuery } from './evaluate.ts';
+import type { JsonPathNode, Location, Query } from './grammar.ts';
+import { parseQuery } from './parse.ts';
+import { JsonPathFault } from './reader.ts';
 
 /**
  * The filter expressions of /discover (catalog spec: POST /discover): RFC 9535, all of it, or the grammar that `parse`

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '../protocol/json.ts';
-import { findIRegexp, type IRegexp } from './i-regexp.ts';
-import { comparisons, lengthOf } from './jsonpath-compare.ts';
+import type { Json, JsonObject } from '../../protocol/json.ts';
+import { comparisons, lengthOf } from './compare.ts';
 import {
   type Condition,
   isSingular,
@@ -9,9 +8,10 @@ import {
   type Segment,
   type Selector,
   type ValueExpression,
-} from './jsonpath-grammar.ts';
-import { JsonPathFault } from './jsonpath-reader.ts';
+} from './grammar.ts';
+import { findIRegexp, type IRegexp } from './i-regexp.ts';
 import { compileLikeRegexp } from './like-regexp.ts';
+import { JsonPathFault } from './reader.ts';
 
 /**
  * Turns a query into functions over JSON values, with the semantics of RFC 9535. Arrays may be of any size, strings

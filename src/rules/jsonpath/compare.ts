@@ -1,5 +1,5 @@
-import type { Json } from '../protocol/json.ts';
-import type { ComparisonOperator } from './jsonpath-grammar.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { ComparisonOperator } from './grammar.ts';
 
 /** RFC 9535 section 2.3.5.2.2: `<` is defined for two numbers or two strings only, `==` for everything, Nothing included. */
 export const comparisons: Record<ComparisonOperator, Comparison> = {

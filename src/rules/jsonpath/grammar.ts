@@ -1,4 +1,4 @@
-import type { Json } from '../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
 
 /**
  * What a JSONPath query says, in the terms of RFC 9535: the tree that `parseQuery` makes, that `compileQuery` evaluates,

@@ -6,9 +6,9 @@ import {
   type Segment,
   type Selector,
   type ValueExpression,
-} from './jsonpath-grammar.ts';
-import { JsonPathReader } from './jsonpath-reader.ts';
+} from './grammar.ts';
 import { patternSize } from './pattern-size.ts';
+import { JsonPathReader } from './reader.ts';
 
 /**
  * Reads a JSONPath query by the grammar of RFC 9535 (appendix A), and the typing rules of its functions (section 2.4.3),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFilter } from './filters/parse.ts';
+import { parseFilter } from '../filters/parse.ts';
 import { patternSize } from './pattern-size.ts';
 
 describe('the size of a regular expression', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { JSONPathEnvironment } from 'json-p3';
 import { describe, expect, it } from 'vitest';
-import { documents, queries } from '../../tests/support/arbitrary-jsonpath.ts';
-import { readVectors } from '../../tests/support/vectors.ts';
-import type { ProtocolError } from '../protocol/errors.ts';
-import type { Json } from '../protocol/json.ts';
+import { documents, queries } from '../../../tests/support/arbitrary-jsonpath.ts';
+import { readVectors } from '../../../tests/support/vectors.ts';
+import type { ProtocolError } from '../../protocol/errors.ts';
+import type { Json } from '../../protocol/json.ts';
 import { normalizedPath, parseJsonPath } from './jsonpath.ts';
 
 const find = (expression: string, value: Json) => parseJsonPath(expression).find(value);
