@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import type { FileSection } from '../rules/import/mapping-file.ts';
-import type { Row } from '../rules/import/row-reader.ts';
-import type { Problem } from '../rules/import/station.ts';
+import type { FileSection } from '../import/mapping-file.ts';
+import type { Row } from '../import/row-reader.ts';
+import type { Problem } from '../import/station.ts';
 import { CommandError } from './command.ts';
 import type { RowSource } from './import-rows.ts';
 

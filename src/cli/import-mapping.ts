@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse as parseYaml } from 'yaml';
+import { isConnectorColumn } from '../import/connectors.ts';
+import { type Mapping, MappingFault, parseMapping } from '../import/mapping.ts';
+import type { Problem } from '../import/station.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
-import { isConnectorColumn } from '../rules/import/connectors.ts';
-import { type Mapping, MappingFault, parseMapping } from '../rules/import/mapping.ts';
-import type { Problem } from '../rules/import/station.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { readInput } from './read-input.ts';
 

@@ -1,5 +1,5 @@
-import type { Collected } from '../rules/import/collect.ts';
-import type { Problem } from '../rules/import/station.ts';
+import type { Collected } from '../import/collect.ts';
+import type { Problem } from '../import/station.ts';
 import { counted } from './command.ts';
 
 // What an import tells: the same finding in many rows is one line, so that a person reads it; a report file has each of them.

@@ -1,6 +1,6 @@
+import type { Row } from '../import/row-reader.ts';
+import type { Problem } from '../import/station.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
-import type { Row } from '../rules/import/row-reader.ts';
-import type { Problem } from '../rules/import/station.ts';
 import { CommandError } from './command.ts';
 
 /** Where rows come from: a CSV list (import-csv.ts), or the features of a GeoJSON. */

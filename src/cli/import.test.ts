@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { attributesOf, useImports } from '../../tests/support/imports.ts';
-import { parseMapping } from '../rules/import/mapping.ts';
+import { parseMapping } from '../import/mapping.ts';
 
 const { file, path, run } = useImports();
 

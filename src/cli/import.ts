@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { type Collector, createCollector } from '../import/collect.ts';
+import { createRowMapper } from '../import/map-row.ts';
+import type { Mapping } from '../import/mapping.ts';
+import { type PerUnit, perUnits } from '../import/mapping-file.ts';
+import { stationsOfOcpi } from '../import/ocpi.ts';
 import type { Json } from '../protocol/json.ts';
-import { type Collector, createCollector } from '../rules/import/collect.ts';
-import { createRowMapper } from '../rules/import/map-row.ts';
-import type { Mapping } from '../rules/import/mapping.ts';
-import { type PerUnit, perUnits } from '../rules/import/mapping-file.ts';
-import { stationsOfOcpi } from '../rules/import/ocpi.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { collectNetworks } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';

@@ -1,5 +1,5 @@
-import { jsonPath } from '../../protocol/json.ts';
-import { findFaults } from '../../protocol/validate.ts';
+import { jsonPath } from '../protocol/json.ts';
+import { findFaults } from '../protocol/validate.ts';
 import type { ConnectorSection, FieldText, FileSection, PerUnit, Scalar } from './mapping-file.ts';
 import { MappingFile } from './mapping-file.ts';
 import { parseTemplate, type Template } from './template.ts';

@@ -1,5 +1,5 @@
-import type { Address } from '../../protocol/catalog.ts';
-import type { Geometry } from '../../protocol/geojson.ts';
+import type { Address } from '../protocol/catalog.ts';
+import type { Geometry } from '../protocol/geojson.ts';
 
 // What every import has in between: charging stations, wherever they come from, and what could not be taken over.
 

@@ -1,6 +1,6 @@
-import type { Resource } from '../../protocol/catalog.ts';
-import { jsonPath } from '../../protocol/json.ts';
-import { type Check, checkResource } from '../check-attributes.ts';
+import type { Resource } from '../protocol/catalog.ts';
+import { jsonPath } from '../protocol/json.ts';
+import { type Check, checkResource } from '../rules/check-attributes.ts';
 import type { Attributes, Charger, Problem } from './station.ts';
 
 const context = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';

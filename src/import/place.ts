@@ -1,6 +1,6 @@
-import type { Address, Location } from '../../protocol/catalog.ts';
-import type { Geometry, Position } from '../../protocol/geojson.ts';
-import { distanceBetween } from '../geometry/distance.ts';
+import type { Address, Location } from '../protocol/catalog.ts';
+import type { Geometry, Position } from '../protocol/geojson.ts';
+import { distanceBetween } from '../rules/geometry/distance.ts';
 
 // Where a station is, from whatever the source calls the parts of it.
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, oneOfTexts } from '../../protocol/shapes.ts';
+import { closed, oneOfTexts } from '../protocol/shapes.ts';
 import { type PowerUnit, powerUnits } from './cell-values.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../protocol/json.ts';
+import type { Json, JsonObject } from '../protocol/json.ts';
 import type { Problem } from './station.ts';
 
 // Members of OCPI objects: read where they are known, told where they are not.

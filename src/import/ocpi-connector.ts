@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../protocol/json.ts';
+import type { JsonObject } from '../protocol/json.ts';
 import { type Power, powerIn } from './cell-values.ts';
 
 // The connectors of OCPI 2.2.1 in the words of the EV charger type (self-hosted spec: EV charger resource type).

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { connectorTypeOf, powerOfConnector } from './ocpi-connector.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';
 import type { Attributes, Charger, Source } from './station.ts';

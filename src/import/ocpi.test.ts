@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
 import { stationsOfOcpi } from './ocpi.ts';
 import { connectorTypeOf, powerOfConnector } from './ocpi-connector.ts';
 

@@ -1,7 +1,7 @@
-import { Catalog, type Location } from '../../protocol/catalog.ts';
-import { ProtocolError } from '../../protocol/errors.ts';
-import { validator } from '../../protocol/validate.ts';
-import type { Check } from '../check-attributes.ts';
+import { Catalog, type Location } from '../protocol/catalog.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { validator } from '../protocol/validate.ts';
+import type { Check } from '../rules/check-attributes.ts';
 import { chargerResource } from './charger-resource.ts';
 import { findDoubtfulPlaces } from './doubtful-places.ts';
 import type { PerUnit } from './mapping-file.ts';

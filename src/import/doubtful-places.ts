@@ -1,4 +1,11 @@
-import { angleBetween, chord, dot, earthRadiusMeters, toVector, type Vector } from '../geometry/sphere.ts';
+import {
+  angleBetween,
+  chord,
+  dot,
+  earthRadiusMeters,
+  toVector,
+  type Vector,
+} from '../rules/geometry/sphere.ts';
 import { findCountry, isWithin, type Point } from './countries.ts';
 
 // Coordinates that are valid and yet look wrong: swapped, outside the country that the row states, or far from all others. What is usual is

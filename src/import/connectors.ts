@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
 

@@ -1,4 +1,4 @@
-import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
+import { findGeometryFault, type Geometry } from '../protocol/geojson.ts';
 import { type Cells, findConnectors } from './connectors.ts';
 import { comparable, type Mapping } from './mapping.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';

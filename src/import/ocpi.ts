@@ -1,6 +1,6 @@
-import type { Address } from '../../protocol/catalog.ts';
-import type { Geometry } from '../../protocol/geojson.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
+import type { Address } from '../protocol/catalog.ts';
+import type { Geometry } from '../protocol/geojson.ts';
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import { chargersOfEvse, isUsable } from './ocpi-evse.ts';
 import { noteRest, type Report, textOf } from './ocpi-members.ts';

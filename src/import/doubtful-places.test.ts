@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { angleBetween, earthRadiusMeters, toVector } from '../geometry/sphere.ts';
+import { angleBetween, earthRadiusMeters, toVector } from '../rules/geometry/sphere.ts';
 import { countryBoxes, findCountry, isWithin, type Point } from './countries.ts';
 import { findDoubtfulPlaces, type StatedPlace } from './doubtful-places.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundledSchemas, loadSchemas } from '../../schemas/schema-files.ts';
-import { checkCatalog } from '../check-attributes.ts';
-import { type AttributeChecker, createAttributeChecker } from '../typed-attributes.ts';
+import { checkCatalog } from '../rules/check-attributes.ts';
+import { type AttributeChecker, createAttributeChecker } from '../rules/typed-attributes.ts';
+import { bundledSchemas, loadSchemas } from '../schemas/schema-files.ts';
 import { createCollector } from './collect.ts';
 import type { PerUnit } from './mapping-file.ts';
 import type { Charger, Station } from './station.ts';
