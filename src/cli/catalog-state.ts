@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { type CommandContext, CommandError, counted, renderTable } from './command.ts';
-import { renderProblems } from './publish-report.ts';
-import { publishHere } from './publish-self.ts';
+import { renderProblems } from './publish/report.ts';
+import { publishHere } from './publish/self.ts';
 
 // retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
 

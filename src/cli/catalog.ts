@@ -15,7 +15,7 @@ import { listResults, type ResultSummary } from '../storage/catalog/submissions.
 import { parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
-import { renderProblems } from './publish-report.ts';
+import { renderProblems } from './publish/report.ts';
 
 // The operator's view of the catalogs that were published through the catalog service.
 

@@ -5,7 +5,7 @@ import type { Reader } from '../discovery/crawl/reader.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createMetrics } from '../metrics.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
-import { readSchemaSources } from './schema-sources.ts';
+import { readSchemaSources } from './schema/sources.ts';
 
 // Commands read what nodes host with the parts of the crawler, and under its limits.
 

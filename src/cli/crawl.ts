@@ -5,8 +5,8 @@ import { findLastLook, findNextWork, listCrawledCatalogs, readCrawlStatus } from
 import type { Database } from '../storage/database.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { crawlNodeNow } from './crawl-now.ts';
-import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl-report.ts';
+import { crawlNodeNow } from './crawl/now.ts';
+import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl/report.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of the crawler of the own discovery service.

@@ -12,7 +12,7 @@ import {
   parseUrl,
 } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { explain } from './discover-explain.ts';
+import { explain } from './discover/explain.ts';
 import {
   buildMessage,
   collectTargets,
@@ -21,14 +21,14 @@ import {
   parseDistance,
   parsePlace,
   usualMeters,
-} from './discover-intent.ts';
-import { renderDistance, renderFound } from './discover-report.ts';
-import { chooseAddress } from './send-address.ts';
-import { type ListenAddress, listenForCallback } from './send-callback.ts';
-import { exchange, isFromAsked, usualWaitSeconds, waitForCallback, withRegistry } from './send-exchange.ts';
-import { isAccepted, type ReceivedAnswer, readRefusal } from './send-report.ts';
-import { buildRequest, prepareDraft } from './send-request.ts';
-import { resolveSigner, type SignerOptions } from './send-signer.ts';
+} from './discover/intent.ts';
+import { renderDistance, renderFound } from './discover/report.ts';
+import { chooseAddress } from './send/address.ts';
+import { type ListenAddress, listenForCallback } from './send/callback.ts';
+import { exchange, isFromAsked, usualWaitSeconds, waitForCallback, withRegistry } from './send/exchange.ts';
+import { isAccepted, type ReceivedAnswer, readRefusal } from './send/report.ts';
+import { buildRequest, prepareDraft } from './send/request.ts';
+import { resolveSigner, type SignerOptions } from './send/signer.ts';
 
 interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
   network?: string;

@@ -10,7 +10,7 @@ import type { RegistryClient } from '../registry/client.ts';
 import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
 import { createChainFetcher, createChainReader } from './chain-reader.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { nameSigners } from './doctor-keys.ts';
+import { nameSigners } from './doctor/keys.ts';
 import {
   createDiagnosis,
   type Diagnosis,
@@ -18,11 +18,11 @@ import {
   noteFinding,
   renderDiagnosis,
   renderLine,
-} from './doctor-report.ts';
-import { examine, type Patient } from './doctor-walk.ts';
+} from './doctor/report.ts';
+import { examine, type Patient } from './doctor/walk.ts';
 import { type Finding, fault } from './findings.ts';
 import { listLocalKeys } from './local-keys.ts';
-import { withRegistry } from './send-exchange.ts';
+import { withRegistry } from './send/exchange.ts';
 
 interface DoctorOptions {
   network?: string[];

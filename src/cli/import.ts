@@ -9,16 +9,16 @@ import type { Json } from '../protocol/json.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { collectNetworks } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';
-import { readCsv } from './import-csv.ts';
-import { bundledNames, compareColumns, readMapping } from './import-mapping.ts';
-import { publishBody, publishMessage, writeLines } from './import-output.ts';
-import { previewAll, renderPreviews } from './import-preview.ts';
-import { keepOperatorsWork, readPublished, renderKept } from './import-published.ts';
-import { renderReport, renderSummary } from './import-report.ts';
-import { type RowSource, readGeoJson } from './import-rows.ts';
+import { readCsv } from './import/csv.ts';
+import { bundledNames, compareColumns, readMapping } from './import/mapping.ts';
+import { publishBody, publishMessage, writeLines } from './import/output.ts';
+import { previewAll, renderPreviews } from './import/preview.ts';
+import { keepOperatorsWork, readPublished, renderKept } from './import/published.ts';
+import { renderReport, renderSummary } from './import/report.ts';
+import { type RowSource, readGeoJson } from './import/rows.ts';
 import { withProgress } from './progress.ts';
 import { readInput, readJsonInput } from './read-input.ts';
-import { readSchemaSources } from './schema-sources.ts';
+import { readSchemaSources } from './schema/sources.ts';
 
 interface ImportOptions {
   out?: string;

@@ -6,8 +6,8 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.
 import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { registerRotateCommand } from './keys-rotate.ts';
-import { registerShowCommands } from './keys-show.ts';
+import { registerRotateCommand } from './keys/rotate.ts';
+import { registerShowCommands } from './keys/show.ts';
 
 interface NewKeyOptions {
   id?: string;

@@ -14,21 +14,21 @@ import {
   parseUrl,
 } from './arguments.ts';
 import { type CommandContext, CommandError, counted } from './command.ts';
-import { listed } from './import-published.ts';
+import { listed } from './import/published.ts';
 import { withProgress } from './progress.ts';
-import { checkPublic, type PublicCheck } from './publish-check.ts';
+import { checkPublic, type PublicCheck } from './publish/check.ts';
 import {
   countCatalogs,
   type DirectiveOptions,
   listCatalogIds,
   readPublishFile,
   splitRequest,
-} from './publish-input.ts';
-import { renderResults } from './publish-report.ts';
-import { publishHere } from './publish-self.ts';
-import { type PublishToOptions, publishTo } from './publish-to.ts';
+} from './publish/input.ts';
+import { renderResults } from './publish/report.ts';
+import { publishHere } from './publish/self.ts';
+import { type PublishToOptions, publishTo } from './publish/to.ts';
 import { readJsonInput } from './read-input.ts';
-import { usualWaitSeconds } from './send-exchange.ts';
+import { usualWaitSeconds } from './send/exchange.ts';
 
 interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {
   to?: string;

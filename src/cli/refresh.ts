@@ -4,8 +4,8 @@ import { type Refreshed, refresh } from '../publisher/refresh.ts';
 import { resignEverything } from '../publisher/renew-indexes.ts';
 import { type CommandContext, counted } from './command.ts';
 import { withProgress } from './progress.ts';
-import { renderResults } from './publish-report.ts';
-import { withPublisher } from './publish-self.ts';
+import { renderResults } from './publish/report.ts';
+import { withPublisher } from './publish/self.ts';
 
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program

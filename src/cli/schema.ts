@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { type CommandContext, renderTable } from './command.ts';
 import { readJsonInput } from './read-input.ts';
-import { checkDocument } from './schema-check.ts';
-import { readSchemaSources } from './schema-sources.ts';
+import { checkDocument } from './schema/check.ts';
+import { readSchemaSources } from './schema/sources.ts';
 
 interface ListOptions {
   json?: boolean;

@@ -9,8 +9,8 @@ import {
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import { readInput } from './read-input.ts';
-import { chooseAddress } from './send-address.ts';
-import type { ListenAddress } from './send-callback.ts';
+import { chooseAddress } from './send/address.ts';
+import type { ListenAddress } from './send/callback.ts';
 import {
   exchange,
   isCallbackDue,
@@ -18,11 +18,11 @@ import {
   usualWaitSeconds,
   waitForCallback,
   withRegistry,
-} from './send-exchange.ts';
-import { openListener } from './send-relay.ts';
-import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './send-report.ts';
-import { buildRequest, type Method, prepareDraft } from './send-request.ts';
-import { resolveSigner, type SignerOptions } from './send-signer.ts';
+} from './send/exchange.ts';
+import { openListener } from './send/relay.ts';
+import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './send/report.ts';
+import { buildRequest, type Method, prepareDraft } from './send/request.ts';
+import { resolveSigner, type SignerOptions } from './send/signer.ts';
 
 export interface SendOptions extends SignerOptions {
   to: string;

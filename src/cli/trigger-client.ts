@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
 import { CommandError } from './command.ts';
-import { readRefusal } from './send-report.ts';
+import { readRefusal } from './send/report.ts';
 
 // The publisher's local trigger, as the commands of this machine call it.
 

@@ -17,7 +17,7 @@ import type { Database } from '../storage/database.ts';
 import { registerParticipant, setCatalogIndexUrls } from '../storage/registry/participants.ts';
 import type { CommandContext } from './command.ts';
 import { demoCatalog } from './demo-catalog.ts';
-import { withPublisher } from './publish-self.ts';
+import { withPublisher } from './publish/self.ts';
 import { runProcess } from './run-process.ts';
 
 export function registerUpCommand(program: Command, context: CommandContext): void {

@@ -7,19 +7,19 @@ import { identityOf } from '../protocol/identity.ts';
 import { parseSubscriber } from './arguments.ts';
 import { createChainReader } from './chain-reader.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { collectTexts } from './discover-intent.ts';
-import { withRegistry } from './send-exchange.ts';
-import { givenKeys, type KeySource } from './verify-keys.ts';
-import { findClaimedNode } from './verify-node.ts';
+import { collectTexts } from './discover/intent.ts';
+import { withRegistry } from './send/exchange.ts';
+import { givenKeys, type KeySource } from './verify/keys.ts';
+import { findClaimedNode } from './verify/node.ts';
 import {
   addFinding,
   createReport,
   renderFinding,
   renderVerdict,
   type VerifyReport,
-} from './verify-report.ts';
-import { directorySource, httpSource, type TreeSource } from './verify-source.ts';
-import { verifyTree } from './verify-tree.ts';
+} from './verify/report.ts';
+import { directorySource, httpSource, type TreeSource } from './verify/source.ts';
+import { verifyTree } from './verify/tree.ts';
 
 interface VerifyOptions {
   key?: string[];

@@ -1,0 +1,68 @@
+import { explainIntent } from '../../discovery/explain.ts';
+import type { TraceStep } from '../../discovery/query/trace.ts';
+import { silentLogger } from '../../logger.ts';
+import { DiscoverMessage } from '../../protocol/discover-messages.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
+import { validator } from '../../protocol/validate.ts';
+import type { LeftOut } from '../../rules/discover/page-answer.ts';
+import { createThreadPool } from '../../thread-pool.ts';
+import { type CommandContext, CommandError, renderTable } from '../command.ts';
+import { withDatabase } from '../database.ts';
+
+/** What narrows a search as a whole. */
+interface Scope {
+  networkId?: string;
+  schemaContext?: string[];
+}
+
+/**
+ * Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was
+ * left after it. Nothing is sent, and nobody is asked.
+ */
+export async function explain(
+  message: DiscoverMessage,
+  scope: Scope,
+  { json }: { json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const logger = silentLogger();
+    const threads = createThreadPool({ size: 1, logger });
+    try {
+      const evaluator = { config, database, threads, now: () => new Date() };
+      const explanation = await explainIntent(
+        evaluator,
+        validator(DiscoverMessage)(message, ['message']),
+        scope,
+      );
+      if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
+      const { steps, resourceCount, leftOut } = explanation;
+      const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;
+      context.print(`${renderSteps(steps)}\n\n${found}`);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      const path = error.path === undefined ? '' : ` (${error.path})`;
+      throw new CommandError(`${error.code}: ${error.message}${path}`, error);
+    } finally {
+      await threads.close();
+    }
+  });
+}
+
+/** Consumers are told of it only where they page. */
+function renderLeftOut({ resources, orMore, offers }: LeftOut): string {
+  const others = resources > 0 ? [`${resources}${orMore ? ' or more' : ''} other resources`] : [];
+  const missing = [...others, ...(offers > 0 ? [`${offers} offers`] : [])];
+  return `; left out: ${missing.join(', ')}`;
+}
+
+function renderSteps(steps: readonly TraceStep[]): string {
+  const rows = steps.map(({ step, ms, ...details }) => [
+    step,
+    ms === undefined ? '' : String(ms),
+    Object.entries(details)
+      .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join(', '),
+  ]);
+  return renderTable(['STEP', 'MS', 'WHAT'], rows);
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { checkDiscoverMessage } from '../../protocol/discover-messages.ts';
+import { buildMessage, collectTargets, parseDistance, parsePlace } from './intent.ts';
+
+describe('what a person types becomes an intent', () => {
+  it('words, a place and a condition together', () => {
+    const message = buildMessage(['fast', 'charger'], {
+      near: parsePlace('12.97, 77.59'),
+      within: parseDistance('5km'),
+      where: '@.id == "x"',
+      limit: 5,
+    });
+    expect(message).toEqual({
+      intent: {
+        textSearch: 'fast charger',
+        filters: { type: 'jsonpath', expression: '$.catalogs[*].resources[?@.id == "x"]' },
+        spatial: [
+          {
+            op: 'S_DWITHIN',
+            targets: [
+              '$.catalogs[*].provider.availableAt[*].geo',
+              '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
+            ],
+            geometry: { type: 'Point', coordinates: [77.59, 12.97] },
+            distanceMeters: 5000,
+          },
+        ],
+      },
+      limit: 5,
+    });
+    expect(() => checkDiscoverMessage(message)).not.toThrow();
+  });
+
+  it('a place alone means five kilometres around it, at the target that is given', () => {
+    const target = '$.catalogs[*].offers[*].offerAttributes.area';
+    const { intent } = buildMessage([], { near: parsePlace('-33.9,18.4'), target: collectTargets(target) });
+    expect(intent.spatial).toMatchObject([{ targets: target, distanceMeters: 5000 }]);
+  });
+
+  it('a whole expression stays as it is, also in the form of PostgreSQL', () => {
+    const where = '$.catalogs[*].resources[*] ? (@.a > 5)';
+    expect(buildMessage([], { where }).intent.filters?.expression).toBe(where);
+  });
+
+  it.each([
+    ['nothing', {}, 'Say what to look for'],
+    ['a distance without a place', { within: 5 }, '--within needs --near'],
+    ['a target without a place', { target: ['$.x'] }, '--target needs --near'],
+  ])('refuses %s', (_, options, message) => {
+    expect(() => buildMessage([' '], options)).toThrow(message);
+  });
+});
+
+describe('distances and places', () => {
+  it.each([
+    ['800m', 800],
+    ['5km', 5000],
+    ['1.5 km', 1500],
+    ['2mi', 3218.688],
+    ['250', 250],
+  ])('%s', (text, meters) => expect(parseDistance(text)).toBeCloseTo(meters));
+
+  it.each(['', 'near', '-5km', '5 parsecs', '1e3', 'Infinitykm'])('"%s" is no distance', (text) => {
+    expect(() => parseDistance(text)).toThrow('It is a distance');
+  });
+
+  it.each(['12.97', '91,0', '0,181', 'a,b', '1,2,3', '12,97;77'])('"%s" is no place', (text) => {
+    expect(() => parsePlace(text)).toThrow('latitude,longitude');
+  });
+});

@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from 'commander';
+import type { DiscoverMessage, Intent, SpatialEntry } from '../../protocol/discover-messages.ts';
+import { CommandError } from '../command.ts';
+
+// From what a person types to the message of a discover (catalog spec: POST /discover).
+
+export interface IntentOptions {
+  near?: Place;
+  within?: number;
+  target?: string[];
+  where?: string;
+  limit?: number;
+  offset?: number;
+}
+
+export interface Place {
+  latitude: number;
+  longitude: number;
+}
+
+/** Where things stand: at their provider, or, for chargers and other energy resources, at a place of their own. */
+const usualTargets = [
+  '$.catalogs[*].provider.availableAt[*].geo',
+  '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
+];
+export const usualMeters = 5_000;
+
+export function buildMessage(words: readonly string[], options: IntentOptions): DiscoverMessage {
+  const { where, limit, offset } = options;
+  const textSearch = words.join(' ').trim();
+  const spatial = spatialEntry(options);
+  const intent: Intent = {
+    ...(textSearch !== '' && { textSearch }),
+    ...(where !== undefined && { filters: { type: 'jsonpath', expression: toExpression(where) } }),
+    ...(spatial && { spatial: [spatial] }),
+  };
+  if (Object.keys(intent).length === 0)
+    throw new CommandError('Say what to look for: some words, --near LAT,LON, or --where CONDITION.');
+  return { intent, ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) };
+}
+
+function spatialEntry({ near, within, target }: IntentOptions): SpatialEntry | undefined {
+  if (near === undefined) {
+    if (within !== undefined) throw new CommandError('--within needs --near: within what of where?');
+    if (target !== undefined) throw new CommandError('--target needs --near.');
+    return undefined;
+  }
+  const targets = target ?? usualTargets;
+  return {
+    op: 'S_DWITHIN',
+    targets: targets.length === 1 ? (targets[0] ?? '') : targets,
+    geometry: { type: 'Point', coordinates: [near.longitude, near.latitude] },
+    distanceMeters: within ?? usualMeters,
+  };
+}
+
+/** A condition on a resource, `@.a == 1`, or a whole expression, which begins with `$`. */
+function toExpression(where: string): string {
+  const text = where.trim();
+  return text.startsWith('$') ? text : `$.catalogs[*].resources[?${text}]`;
+}
+
+/** `12.97,77.59`: latitude first, as people and maps write it. */
+export function parsePlace(text: string): Place {
+  const [latitude, longitude, ...others] = text.split(',').map((part) => part.trim());
+  const place = { latitude: toNumber(latitude), longitude: toNumber(longitude) };
+  if (others.length === 0 && Math.abs(place.latitude) <= 90 && Math.abs(place.longitude) <= 180) return place;
+  throw new InvalidArgumentError('It is latitude,longitude in degrees, such as 12.97,77.59.');
+}
+
+function toNumber(text: string | undefined): number {
+  return text !== undefined && /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+}
+
+const metersPerUnit: Record<string, number> = { m: 1, km: 1_000, mi: 1_609.344, ft: 0.3048 };
+
+/** `5km`, `800m`, `3mi`, or meters. */
+export function parseDistance(text: string): number {
+  const [, number, unit = 'm'] = /^(\d+(?:\.\d+)?)\s*(m|km|mi|ft)?$/i.exec(text.trim()) ?? [];
+  const meters = Number(number) * (metersPerUnit[unit.toLowerCase()] ?? Number.NaN);
+  if (Number.isFinite(meters)) return meters;
+  throw new InvalidArgumentError('It is a distance such as 5km, 800m or 3mi.');
+}
+
+export function collectTargets(text: string, earlier: string[] = []): string[] {
+  if (text.startsWith('$')) return [...earlier, text];
+  throw new InvalidArgumentError(`It is a JSONPath from $, such as ${usualTargets[0]}.`);
+}
+
+export function collectTexts(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { metersBetween, renderFound } from './report.ts';
+
+const near = { latitude: 12.97, longitude: 77.59 };
+const price = (value: unknown, currency = 'INR') => ({
+  id: 'c',
+  considerationAttributes: { '@context': 'https://x', '@type': 'X', value, currency },
+});
+
+const catalog: ReceivedCatalog = {
+  id: 'c1',
+  bppId: 'voltpath.example',
+  descriptor: { name: 'Indiranagar' },
+  provider: {
+    id: 'p',
+    descriptor: { name: 'Voltpath' },
+    availableAt: [{ geo: { type: 'Point', coordinates: [77.6, 12.97] } }],
+  },
+  resources: [{ id: 'r1', descriptor: { name: 'Bay 1:\n fast' } }, { id: 'r2' }],
+  offers: [
+    { id: 'o1', resourceIds: ['r1'], considerations: [price(18), price('12.5')] },
+    { id: 'o2', considerations: [price(20), price(3, 'USD'), price('free')] },
+  ],
+};
+
+describe('what was found', () => {
+  it('is a table of names, providers, distances, lowest prices, catalogs and the nodes that publish them', () => {
+    expect(renderFound({ catalogs: [catalog] }, near)).toBe(
+      [
+        'NAME         PROVIDER  DISTANCE  PRICE                 CATALOG      NODE',
+        'Bay 1: fast  Voltpath  1.1 km    from 12.5 INR, 3 USD  Indiranagar  voltpath.example',
+        'r2           Voltpath  1.1 km    20 INR, 3 USD         Indiranagar  voltpath.example',
+        '',
+        '2 resources of 1 catalog.',
+      ].join('\n'),
+    );
+  });
+
+  it('has no distance where nobody asked for one, and says where there is more', () => {
+    const { offers: _offers, bppId: _bppId, ...unpriced } = catalog;
+    const text = renderFound(
+      { catalogs: [unpriced], pagination: { total: 1200, limit: 2, offset: 10 } },
+      undefined,
+    );
+    expect(text).toContain('NAME         PROVIDER  PRICE  CATALOG      NODE');
+    expect(text).toContain('11 to 12 of 1200 or more. --offset 12 shows the next ones.');
+    const last = { total: 12, limit: 2, offset: 10 };
+    expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);
+  });
+
+  it('says that there may be more where an answer is as long as one without pages can be', () => {
+    const resources = Array.from({ length: 1_000 }, (_, index) => ({ id: `r${index}` }));
+    const full = renderFound({ catalogs: [{ ...catalog, resources }] }, undefined);
+    expect(full).toContain('1,000 resources of 1 catalog. There may be more: --limit');
+    const fewer = renderFound({ catalogs: [{ ...catalog, resources: resources.slice(1) }] }, undefined);
+    expect(fewer).toMatch(/999 resources of 1 catalog\.$/);
+  });
+
+  it('measures on great circles, also across the date line', () => {
+    const [east, west] = [
+      { latitude: 0, longitude: 179.5 },
+      { latitude: 0, longitude: -179.5 },
+    ];
+    expect(metersBetween(east, west)).toBeCloseTo(111_195, -1);
+    expect(metersBetween(near, near)).toBe(0);
+  });
+});

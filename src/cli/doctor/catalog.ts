@@ -1,0 +1,103 @@
+import { conforming } from '../../discovery/crawl/assemble.ts';
+import { type ContentReading, readContent } from '../../discovery/crawl/read-content.ts';
+import type { CatalogType } from '../../protocol/catalog.ts';
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
+import type { CatalogContent } from '../../rules/self-hosted/content.ts';
+import { extendTemplate } from '../../rules/self-hosted/extend.ts';
+import type { HostingNode } from '../../rules/self-hosted/signer.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { isValidAt } from '../../rules/time-period.ts';
+import { counted } from '../command.ts';
+import { type About, complaint, type Finding, fault, holds } from '../findings.ts';
+import type { MasterSearch } from './masters.ts';
+import type { Examination, ExaminedNode } from './node.ts';
+
+/**
+ * Whether one catalog appears (self-hosted spec: Discovery crawl order, 5; States and transitions), or the first thing that keeps it from it:
+ * asked in the order of a crawler that has never seen it.
+ */
+export async function examineCatalog(
+  exam: Examination,
+  { node, networkMemberships }: ExaminedNode,
+  trusted: TrustedEntry,
+  masters: MasterSearch,
+): Promise<Finding[]> {
+  const { entry } = trusted;
+  const { catalogId, retiredAt, networkIds = [] } = entry;
+  const about: About = { document: 'catalog', catalogId };
+  const hidden = (code: 'retired' | 'paused' | 'not-valid', message: string) =>
+    complaint('hidden', about, code, message);
+  if (retiredAt !== undefined) return [hidden('retired', `${catalogId} was retired at ${retiredAt}.`)];
+
+  const acceptance = judgeEntry(entry, { identity: node.identity, networkMemberships }, exam.policy);
+  if (acceptance.kind !== 'accepted') {
+    const kind = acceptance.kind === 'not-relevant' ? 'hidden' : 'fault';
+    return [complaint(kind, about, acceptance.kind, acceptance.reason)];
+  }
+  const findings: Finding[] = [];
+  try {
+    const reading = await readWhole(exam, node, trusted);
+    const { content } = reading;
+    findings.push(...(await examineMasters(exam, entry, reading, masters)));
+    if (findings.some(({ kind }) => kind === 'fault')) return findings;
+    const { validity } = content.members;
+    if (!entry.isActive) return [...findings, hidden('paused', `${catalogId} is paused.`)];
+    if (!isValidAt(validity, exam.now)) {
+      const { startDate = '', endDate = '' } = validity ?? {};
+      const message = `${catalogId} is valid at other times only: ${startDate} to ${endDate}.`;
+      return [...findings, hidden('not-valid', message)];
+    }
+    return [...findings, holds(about, appearance(entry.catalogType, content, networkIds))];
+  } catch (error) {
+    return [...findings, fault(about, error)];
+  }
+}
+
+/** What a crawler that holds nothing ends with; throws the first fault on the way. */
+async function readWhole(
+  { reader, signal }: Examination,
+  node: HostingNode,
+  trusted: TrustedEntry,
+): Promise<WholeReading> {
+  const reading = await readContent(reader, node, trusted, undefined, signal);
+  const [first] = reading.faults;
+  if (first) throw first;
+  if (reading.kind !== 'full') throw new Error('whoever holds nothing reads a baseline, or fails');
+  return reading;
+}
+
+type WholeReading = Extract<ContentReading, { kind: 'full' }>;
+
+/** What it extends must be there, and what becomes of it must conform to its domain schema. */
+async function examineMasters(
+  { reader }: Examination,
+  entry: IndexEntry,
+  reading: WholeReading,
+  masters: MasterSearch,
+): Promise<Finding[]> {
+  const { content } = reading;
+  const { catalogId } = entry;
+  const about: About = { document: 'catalog', catalogId };
+  if (content.directives.size === 0) return [];
+  const { found, missing, warnings } = await masters.find(entry, content);
+  if (missing.length > 0) {
+    const message = `${catalogId} extends what is in no MASTER catalog that can be found: ${missing.join(', ')}.`;
+    return [...warnings, complaint('fault', about, 'waiting-for-master', message)];
+  }
+  for (const [id, directive] of content.directives) {
+    const own = content.resources.get(id);
+    const template = found.get(directive.extends.masterResourceId);
+    if (own && template) conforming(extendTemplate(own, directive, template), reading, reader.checker());
+  }
+  return warnings;
+}
+
+function appearance(type: CatalogType, content: CatalogContent, networkIds: readonly string[]): string {
+  const { version, resources, offers } = content;
+  const where = networkIds.length === 0 ? 'every network' : networkIds.join(', ');
+  const size = `version ${version}: ${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`;
+  return type === 'MASTER'
+    ? `${size}; templates, which are found only through what extends them in ${where}`
+    : `${size}; appears in ${where}`;
+}

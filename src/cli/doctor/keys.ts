@@ -1,0 +1,203 @@
+import type { KeyObject } from 'node:crypto';
+import { askRegistry, fetchDocument } from '../../discovery/crawl/reader.ts';
+import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
+import { parsePublicKey } from '../../protocol/keys.ts';
+import { type ParticipantRecord, unusableReason } from '../../protocol/registry-record.ts';
+import { verifyDocument } from '../../protocol/signed-document.ts';
+import type { HostedDocument } from '../../rules/self-hosted/faults.ts';
+import { claimedRecordId } from '../../rules/self-hosted/signer.ts';
+import { complaint, type Finding, warning } from '../findings.ts';
+import type { LocalKey } from '../local-keys.ts';
+import type { Examination } from './node.ts';
+
+// The most common reason why nothing of a node verifies: the registry has one key, and another one signs. Where a signature does not hold,
+// the document is looked at once more, and whoever has the key that made it is named: this machine, the manifest, or the registry under
+// another name.
+
+/** Puts the key that signs into each complaint that is about the wrong key, and warns of what will be signed with one. */
+export async function* nameSigners(
+  findings: AsyncIterable<Finding>,
+  { exam, identity, localKeys }: { exam: Examination; identity: string; localKeys: readonly LocalKey[] },
+): AsyncGenerator<Finding> {
+  const own = localKeys.filter(({ id }) => identityOf(id, exam.policy.registryName) === identity);
+  const seen: SeenPlaces = { indexes: new Set() };
+  let isNamed = false;
+  for await (const finding of findings) {
+    notePlace(seen, finding);
+    const named = await nameSigner(exam, identity, finding, seen, own);
+    isNamed ||= named !== undefined;
+    yield named ?? finding;
+  }
+  if (!isNamed) yield* examineLocalKeys(exam, identity, own);
+}
+
+/** Where the documents are, as far as they were told of. */
+interface SeenPlaces {
+  manifest?: string;
+  indexes: Set<string>;
+}
+
+function notePlace(seen: SeenPlaces, { document, url }: Finding): void {
+  if (url === undefined) return;
+  if (document === 'manifest') seen.manifest = url;
+  if (document === 'index') seen.indexes.add(url);
+}
+
+async function nameSigner(
+  exam: Examination,
+  identity: string,
+  finding: Finding,
+  seen: SeenPlaces,
+  localKeys: readonly LocalKey[],
+): Promise<Finding | undefined> {
+  if (finding.kind !== 'fault' || !keyFaults.includes(finding.code)) return undefined;
+  const records = await askRegistry(() => exam.registry.listRecords(identity));
+  const manifest = seen.manifest && (await open(exam, 'manifest', seen.manifest));
+  const known = knownKeys(records, manifest || {}, localKeys);
+  for await (const [kind, document] of documentsOf(exam, finding, seen)) {
+    const name = claimedRecordId(document);
+    const signers = known.filter(({ key }) => holdsFor(document, key));
+    const [signer] = signers;
+    if (name === undefined || !signer) continue;
+    const registered = records.find(({ recordId, recordName }) => recordId === name || recordName === name);
+    if (registered && signer.publicKey === rawKey(registered.signingPublicKey)) continue;
+    const places = signers.map(({ place }) => place).join('; ');
+    const has = registered
+      ? `has ${rawKey(registered.signingPublicKey) ?? 'no usable Ed25519 key'} under ${name}`
+      : `has no key of that name, but ${records.map(nameRecord).join(', ')}`;
+    const message = `The ${kind} is signed as ${name} with ${signer.publicKey} (${places}); the registry ${has}.`;
+    const { document: about, catalogId, url } = finding;
+    return complaint('fault', { document: about, catalogId, url }, 'key-mismatch', message);
+  }
+  return undefined;
+}
+
+const keyFaults: readonly string[] = ['signature-invalid', 'key-unknown'];
+/** Of the files of a catalog. */
+const maxFilesOpened = 20;
+
+/** The documents that a complaint may be about, opened but not trusted. */
+async function* documentsOf(
+  exam: Examination,
+  { document, url, catalogId }: Finding,
+  { indexes }: SeenPlaces,
+): AsyncGenerator<[HostedDocument, JsonObject]> {
+  if (document === 'manifest' || document === 'record' || document === 'index') {
+    const opened = url && (await open(exam, document, url));
+    if (opened) yield [document, opened];
+    return;
+  }
+  for (const index of document === 'entry' && url ? [url] : indexes) {
+    const { catalogs } = (await open(exam, 'index', index)) ?? {};
+    const entry = objects(catalogs).find((one) => one.catalogId === catalogId);
+    if (!entry) continue;
+    if (document === 'entry') yield ['entry', entry];
+    else yield* filesOf(exam, entry);
+  }
+}
+
+async function* filesOf(exam: Examination, entry: JsonObject): AsyncGenerator<[HostedDocument, JsonObject]> {
+  const baseline = isJsonObject(entry.baseline) ? [entry.baseline] : [];
+  const files = [...baseline, ...objects(entry.changes)].slice(0, maxFilesOpened);
+  for (const [index, { url }] of files.entries()) {
+    const kind = index < baseline.length ? 'baseline' : 'change';
+    const opened = typeof url === 'string' ? await open(exam, kind, url) : undefined;
+    if (opened) yield [kind, opened];
+  }
+}
+
+/** Undefined where it cannot be had: the complaint about it stands as it is. */
+async function open(
+  { reader, signal }: Examination,
+  kind: HostedDocument,
+  url: string,
+): Promise<JsonObject | undefined> {
+  try {
+    const answer = await fetchDocument(reader, kind, url, { maxBytes: reader.limits.maxIndexBytes, signal });
+    return answer.kind === 'opened' ? answer.opened.document : undefined;
+  } catch (error) {
+    if (isReadingFault(error)) return undefined;
+    throw error;
+  }
+}
+
+interface KnownKey {
+  key: KeyObject;
+  /** 32 raw bytes in Base64. */
+  publicKey: string;
+  /** Who has it, in words. */
+  place: string;
+}
+
+function knownKeys(
+  records: readonly ParticipantRecord[],
+  manifest: JsonObject,
+  localKeys: readonly LocalKey[],
+): KnownKey[] {
+  const texts: [string | undefined, string][] = [
+    ...localKeys.map(({ publicKey, keyId, place }): [string | undefined, string] => [
+      publicKey,
+      `${keyId} of this machine, ${place}`,
+    ]),
+    ...objects(manifest.keys).map(({ kid, x }): [string | undefined, string] => [
+      typeof x === 'string' ? x : undefined,
+      `${kid} in its manifest`,
+    ]),
+    ...records.map(({ signingPublicKey, recordId }): [string | undefined, string] => [
+      signingPublicKey,
+      `${recordId} in the registry`,
+    ]),
+  ];
+  return texts.flatMap(([text, place]) => {
+    const publicKey = rawKey(text);
+    return publicKey === undefined ? [] : [{ key: parsePublicKey(publicKey), publicKey, place }];
+  });
+}
+
+/** What verifies today was signed before; whatever is signed here next is signed with this. */
+async function* examineLocalKeys(
+  { registry, now }: Examination,
+  identity: string,
+  localKeys: readonly LocalKey[],
+): AsyncGenerator<Finding> {
+  const inUse = localKeys.find((key) => key.isInUse && key.publicKey !== undefined);
+  if (!inUse) return;
+  const records = await askRegistry(() => registry.listRecords(identity));
+  const { keyId, publicKey, place } = inUse;
+  const registered = records.find(({ recordId, recordName }) => recordId === keyId || recordName === keyId);
+  const isRegistered = registered !== undefined && rawKey(registered.signingPublicKey) === publicKey;
+  if (isRegistered && unusableReason(registered, now) === undefined) return;
+  const has = isRegistered
+    ? `but ${unusableReason(registered, now)}`
+    : `but the registry has ${registered ? nameRecord(registered) : `no ${keyId}`}`;
+  const message = `This machine signs as ${keyId} with ${publicKey} (${place}), ${has}.`;
+  yield warning({ document: 'registry' }, 'local-key-differs', message);
+}
+
+function nameRecord({ recordId, signingPublicKey }: ParticipantRecord): string {
+  return `${recordId} (${rawKey(signingPublicKey) ?? 'no usable Ed25519 key'})`;
+}
+
+function holdsFor(document: JsonObject, key: KeyObject): boolean {
+  try {
+    verifyDocument(document, key);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function rawKey(text: string | undefined): string | undefined {
+  try {
+    const { x = '' } = parsePublicKey(text ?? '').export({ format: 'jwk' });
+    return Buffer.from(x, 'base64url').toString('base64');
+  } catch {
+    return undefined;
+  }
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

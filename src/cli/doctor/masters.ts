@@ -1,0 +1,159 @@
+import { readContent } from '../../discovery/crawl/read-content.ts';
+import { readHint } from '../../discovery/crawl/read-hint.ts';
+import { readIndex } from '../../discovery/crawl/read-index.ts';
+import { findNodeRecord, hostingNode, readNode } from '../../discovery/crawl/read-node.ts';
+import { askRegistry } from '../../discovery/crawl/reader.ts';
+import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import type { IndexEntry } from '../../protocol/signed-files.ts';
+import { networksMeet, type Template } from '../../rules/extends.ts';
+import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
+import type { CatalogContent } from '../../rules/self-hosted/content.ts';
+import type { HostingNode } from '../../rules/self-hosted/signer.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { type Finding, warning } from '../findings.ts';
+import type { Examination, ExaminedNode } from './node.ts';
+
+// Where the templates are that a catalog extends, looked for as a crawler does: in the indexes of the node itself, in the index that the entry's
+// hint names, in those of the nodes in its networks (self-hosted spec: Entry, dependencies.masters).
+
+export interface MasterSearch {
+  find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters>;
+}
+
+export interface FoundMasters {
+  /** By the id of the master resource. */
+  found: Map<string, Template>;
+  missing: string[];
+  /** Hints that lead nowhere. */
+  warnings: Finding[];
+}
+
+/** Of a large network, only so many nodes are asked: a crawler has more time. */
+const maxNodesAsked = 200;
+
+interface HostedMaster {
+  node: HostingNode;
+  trusted: TrustedEntry;
+}
+
+/** @param own the entries of the node itself */
+export function createMasterSearch(
+  exam: Examination,
+  { node: patient, networkMemberships }: ExaminedNode,
+  own: readonly TrustedEntry[],
+): MasterSearch {
+  const { reader, registry, policy, signal } = exam;
+  const contents = new Map<TrustedEntry, Promise<CatalogContent | undefined>>();
+  const networks = new Map<string, Promise<string[]>>();
+  const nodes = new Map<string, Promise<HostedMaster[]>>();
+
+  async function find(entry: IndexEntry, content: CatalogContent): Promise<FoundMasters> {
+    const wanted = new Set([...content.directives.values()].map((one) => one.extends.masterResourceId));
+    const found = new Map<string, Template>();
+    const warnings: Finding[] = [];
+    for await (const master of candidates(entry, warnings)) {
+      if (!isTaken(master, entry)) continue;
+      const resources = (await once(contents, master.trusted, () => read(master)))?.resources;
+      for (const id of wanted) {
+        const resource = found.has(id) ? undefined : resources?.get(id);
+        if (resource) found.set(id, { catalogKey: 0, version: 0, resource });
+      }
+      if (found.size === wanted.size) break;
+    }
+    return { found, missing: [...wanted].filter((id) => !found.has(id)), warnings };
+  }
+
+  /** In a network with the catalog that extends it, and of somebody whose templates are accepted. */
+  function isTaken({ node: { identity }, trusted }: HostedMaster, extending: IndexEntry): boolean {
+    const publisher = { identity, networkMemberships: [] };
+    const judged = judgeEntry(trusted.entry, publisher, {
+      ...policy,
+      networkIds: [],
+      enforceMembership: false,
+    });
+    return (
+      judged.kind === 'accepted' && networksMeet(trusted.entry.networkIds ?? [], extending.networkIds ?? [])
+    );
+  }
+
+  async function* candidates(entry: IndexEntry, warnings: Finding[]): AsyncGenerator<HostedMaster> {
+    yield* mastersOf(patient, own);
+    for (const { catalogId, indexUrl } of entry.dependencies?.masters ?? []) {
+      if (indexUrl === undefined) continue;
+      const hinted = await ignoringFaults(() => readHinted(indexUrl));
+      if (hinted?.some(({ trusted }) => trusted.entry.catalogId === catalogId)) yield* hinted;
+      else {
+        const about = { document: 'entry', catalogId: entry.catalogId, url: indexUrl } as const;
+        const message = `The hint for the MASTER catalog ${catalogId} leads nowhere.`;
+        warnings.push(warning(about, 'master-hint-failed', message));
+      }
+    }
+    for (const networkId of networksOf(entry)) {
+      const members = await once(networks, networkId, () => membersOf(networkId));
+      for (const identity of members) yield* await once(nodes, identity, () => readMasters(identity));
+    }
+  }
+
+  function networksOf({ networkIds = [] }: IndexEntry): string[] {
+    const named = [...networkMemberships, ...policy.networkIds];
+    return [...new Set(named.filter((id) => networkIds.length === 0 || networkIds.includes(id)))];
+  }
+
+  async function membersOf(networkId: string): Promise<string[]> {
+    const records = await askRegistry(() => registry.queryNetwork(networkId));
+    const members = records.map(({ subscriberId }) => identityOf(subscriberId, policy.registryName));
+    return [...new Set(members)].filter((identity) => identity !== patient.identity).slice(0, maxNodesAsked);
+  }
+
+  /** The whole chain is walked for each: that somebody names a master proves nothing. */
+  async function readHinted(url: string): Promise<HostedMaster[]> {
+    const { node: identity } = await readHint(reader, url, signal);
+    return once(nodes, identity, () => readMasters(identity));
+  }
+
+  async function readMasters(identity: string): Promise<HostedMaster[]> {
+    const masters = await ignoringFaults(async () => {
+      const question = { identity, signal };
+      const record = await findNodeRecord(reader, question);
+      const { indexUrls = [], keyNames } = await readNode(reader, question, record);
+      const node = { ...hostingNode(reader, identity, record.records), keyNames };
+      return Promise.all(indexUrls.map((url) => ignoringFaults(() => readMastersAt(node, url))));
+    });
+    return (masters ?? []).flatMap((list) => list ?? []);
+  }
+
+  async function readMastersAt(node: HostingNode, url: string): Promise<HostedMaster[]> {
+    const reading = await readIndex(reader, node, url, { signal });
+    return reading.kind === 'unchanged' ? [] : mastersOf(node, reading.entries);
+  }
+
+  async function read({ node, trusted }: HostedMaster): Promise<CatalogContent | undefined> {
+    const reading = await ignoringFaults(() => readContent(reader, node, trusted, undefined, signal));
+    return reading?.kind === 'full' ? reading.content : undefined;
+  }
+
+  return { find };
+}
+
+function mastersOf(node: HostingNode, entries: readonly TrustedEntry[]): HostedMaster[] {
+  const isMaster = ({ entry }: TrustedEntry) =>
+    entry.catalogType === 'MASTER' && entry.retiredAt === undefined;
+  return entries.filter(isMaster).map((trusted) => ({ node, trusted }));
+}
+
+function once<K, V>(known: Map<K, Promise<V>>, key: K, make: () => Promise<V>): Promise<V> {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
+/** What is wrong with others is not asked here. */
+async function ignoringFaults<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isReadingFault(error) && error.code !== 'registry-unavailable') return undefined;
+    throw error;
+  }
+}

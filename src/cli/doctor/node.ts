@@ -1,0 +1,136 @@
+import { manifestPlaces, manifestUrlsAt } from '../../discovery/crawl/read-node.ts';
+import { askRegistry, type Reader } from '../../discovery/crawl/reader.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { type ParticipantRecord, unusableReason } from '../../protocol/registry-record.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
+import { type About, complaint, type Finding, holds, warning } from '../findings.ts';
+import { type VerifiedNode, verifyNode } from '../verify/node.ts';
+
+// The way of a crawler to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): the registry names the node, and where it is;
+// there its manifest leads to its Subscriber record, and that to the indexes.
+
+export interface Examination {
+  reader: Reader;
+  registry: RegistryClient;
+  /** What the crawler whom we play takes, and in which networks it looks. */
+  policy: AcceptancePolicy;
+  /** Identities of the nodes that it reads whatever their networks. */
+  named: readonly string[];
+  now: Date;
+  signal: AbortSignal;
+}
+
+export interface ExaminedNode extends VerifiedNode {
+  networkMemberships: string[];
+}
+
+/** @param address where the person says it is, if at all. Returns undefined where no way leads to an index. */
+export async function* examineNode(
+  exam: Examination,
+  identity: string,
+  address?: string,
+): AsyncGenerator<Finding, ExaminedNode | undefined> {
+  const records = yield* examineRecords(exam, identity);
+  if (records.length === 0) return undefined;
+  const networkMemberships = [...new Set(records.flatMap((record) => record.networkMemberships))];
+  yield* examineMembership(exam, identity, records, networkMemberships);
+
+  const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
+  const [origin, namespace] = manifestPlaces(identity, url);
+  if (origin === undefined) {
+    const message = `${identity} has no url in the registry, and its namespace is no host.`;
+    yield complaint('fault', { document: 'registry' }, 'bad-url', message);
+    return undefined;
+  }
+  if (address !== undefined && new URL(address).origin !== origin) {
+    const about: About = { document: 'registry', url: address };
+    yield warning(about, 'other-address', `The registry says that ${identity} is at ${origin}.`);
+  }
+  const { reader, now, signal } = exam;
+  const { registryName } = reader;
+  const node = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
+  const source = {
+    ...{ fetcher: reader.fetcher, host: new URL(origin).host, indexUrls: [] },
+    manifestUrls: manifestUrlsAt(origin),
+    ...(namespace !== undefined && { otherManifestUrls: manifestUrlsAt(namespace) }),
+  };
+  const standIn = reader.requireManifest ? undefined : listedIn(records);
+  const verified = yield* verifyNode({ source, reader, node, now, signal, ...(standIn && { standIn }) });
+  if (verified === undefined) return undefined;
+  yield* examineListing(records, verified.indexUrls);
+  return { ...verified, networkMemberships };
+}
+
+/** Returns those that can be used. */
+async function* examineRecords(
+  { registry, now }: Examination,
+  identity: string,
+): AsyncGenerator<Finding, ParticipantRecord[]> {
+  const about: About = { document: 'registry' };
+  const all = await askRegistry(() => registry.listRecords(identity));
+  const usable = all.filter((record) => unusableReason(record, now) === undefined);
+  const names = usable.map(({ recordId }) => recordId).join(', ');
+  if (all.length === 0) {
+    yield complaint('fault', about, 'node-unknown', `The registry has no record of ${identity}.`);
+  } else if (usable.length === 0) {
+    const reasons = all.map((record) => `${record.recordId}: ${unusableReason(record, now)}`);
+    const message = `No key of ${identity} can be used: ${reasons.join('; ')}.`;
+    yield complaint('fault', about, 'key-unusable', message);
+  } else {
+    const [{ url } = { url: undefined }] = usable;
+    const place = url === undefined ? 'without an address' : `at ${url}`;
+    yield holds(about, `${identity} is registered ${place}, with ${names}`);
+  }
+  return usable;
+}
+
+/** A query only names nodes, but whom it does not name nobody looks for. */
+async function* examineMembership(
+  { registry, policy, named }: Examination,
+  identity: string,
+  records: readonly ParticipantRecord[],
+  memberships: readonly string[],
+): AsyncGenerator<Finding> {
+  const about: About = { document: 'network' };
+  if (records.every(({ type }) => type?.toUpperCase() === 'BAP')) {
+    yield complaint('fault', about, 'consumer', `${identity} is registered as a BAP.`);
+  }
+  if (named.includes(identity)) return yield holds(about, 'named by the settings (DISCOVERY_NODES)');
+  if (policy.networkIds.length === 0) {
+    const [first] = memberships;
+    yield first === undefined
+      ? warning(about, 'no-network', `${identity} is a member of no network.`)
+      : holds(about, `member of ${memberships.join(', ')}`);
+    return;
+  }
+  const naming: string[] = [];
+  for (const networkId of policy.networkIds) {
+    const members = await askRegistry(() => registry.queryNetwork(networkId));
+    const isNamed = members.some(
+      ({ subscriberId }) => identityOf(subscriberId, policy.registryName) === identity,
+    );
+    if (isNamed) naming.push(networkId);
+  }
+  if (naming.length > 0) yield holds(about, `member of ${naming.join(', ')}`);
+  else {
+    const message = `The registry does not name ${identity} as a member of ${policy.networkIds.join(' or ')}.`;
+    yield complaint('fault', about, 'not-in-network', message);
+  }
+}
+
+function* examineListing(
+  records: readonly ParticipantRecord[],
+  indexUrls: readonly string[],
+): Generator<Finding> {
+  const listed = listedIn(records);
+  const unlisted = indexUrls.filter((url) => !listed.includes(url));
+  if (unlisted.length === 0) return;
+  const message = `The registry's own record does not list ${unlisted.join(', ')}.`;
+  yield warning({ document: 'registry' }, 'registry-unlisted', message);
+}
+
+/** The indexes that the registry itself knows of. */
+function listedIn(records: readonly ParticipantRecord[]): string[] {
+  return [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { attributesOf, useImports } from '../../../tests/support/imports.ts';
+
+const { run } = useImports();
+
+describe('signpost import geojson', () => {
+  it('takes points and areas with their tags', async () => {
+    const area = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [77.1, 28.5],
+          [77.2, 28.5],
+          [77.2, 28.6],
+          [77.1, 28.5],
+        ],
+      ],
+    };
+    const features = [
+      {
+        type: 'Feature',
+        id: 'node/1',
+        properties: {
+          '@id': 'node/1',
+          brand: 'Tata Power',
+          'socket:type2': '2',
+          'socket:type2:output': '22 kW',
+        },
+        geometry: { type: 'Point', coordinates: [77.2, 28.6] },
+      },
+      { type: 'Feature', id: 'way/2', properties: { capacity: '4' }, geometry: area },
+      { type: 'Nothing' },
+    ];
+    const document = JSON.stringify({ type: 'FeatureCollection', features });
+    const { exitCode, catalogs, notes } = await run(['geojson', 'osm', '-'], document);
+    expect(exitCode).toBe(2);
+    expect(notes).toContain('feature 3: is no GeoJSON feature');
+    expect(catalogs).toMatchObject([
+      { id: 'osm:node/1', provider: { descriptor: { name: 'Tata Power' } } },
+      {
+        id: 'osm:way/2',
+        provider: { descriptor: { name: 'Unknown operator' }, availableAt: [{ geo: area }] },
+      },
+    ]);
+    const type2 = {
+      connectorType: 'Type2',
+      connectorDescription: 'type2',
+      ratedPower: { value: 22, unit: 'kW' },
+    };
+    expect(catalogs.map(attributesOf)).toEqual([[type2, type2], [{ capacity: 4 }]]);
+  });
+
+  it('says so when there is no feature in it', async () => {
+    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
+      'there is no feature in it',
+    );
+  });
+});
+
+describe('signpost import ocpi', () => {
+  it('turns the example answer of an OCPI endpoint into a catalog', async () => {
+    const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
+    expect(exitCode).toBe(0);
+    expect(catalogs).toMatchObject([{ id: 'IN*VLT*HSR', descriptor: { name: 'Voltpath HSR Layout' } }]);
+    expect(catalogs.flatMap(attributesOf)).toMatchObject([
+      { connectorType: 'CCS2', ratedPower: { value: 60, unit: 'kW' } },
+      { connectorType: 'Type2', ratedPower: { value: 22.08, unit: 'kW' } },
+    ]);
+    expect(notes).toContain('location 1 (HSR): time_zone is not taken over');
+    expect(notes).toContain('1 location: 1 station with 2 chargers in 1 catalog');
+  });
+
+  it('says what is wrong with a file that holds none', async () => {
+    const failed = JSON.stringify({ status_code: 2001, status_message: 'Nope' });
+    expect(await run(['ocpi', '-'], failed)).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('failed: 2001 Nope'),
+    });
+    expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
+  });
+});

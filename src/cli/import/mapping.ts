@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse as parseYaml } from 'yaml';
+import { isConnectorColumn } from '../../import/connectors.ts';
+import { type Mapping, MappingFault, parseMapping } from '../../import/mapping.ts';
+import type { Problem } from '../../import/station.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
+import { parseJson } from '../../protocol/json.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import { readInput } from '../read-input.ts';
+
+// Mappings as files: the user's own, or one that ships with us, by its name.
+
+const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
+
+export function bundledNames(): string[] {
+  return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
+}
+
+export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
+  const file = bundledNames().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
+  const bytes = await readInput(file, context);
+  try {
+    return parseMapping(file.endsWith('.json') ? parseJson(bytes) : parseYaml(bytes.toString('utf8')));
+  } catch (error) {
+    if (error instanceof MappingFault)
+      throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
+    // A ReferenceError: of an alias that names nothing, or of more aliases than anybody writes.
+    const isUnreadable =
+      error instanceof ProtocolError ||
+      (error instanceof Error && ['YAMLParseError', 'ReferenceError'].includes(error.name));
+    if (isUnreadable) throw new CommandError(`The mapping ${name} cannot be read: ${error.message}`, error);
+    throw error;
+  }
+}
+
+/** What is amiss between the columns of the two, told once: a slip of the pen in either shows here. */
+export function compareColumns(mapping: Mapping, columns: readonly string[]): Problem[] {
+  const { connectors, ignore } = mapping;
+  const isUsed = (column: string) =>
+    mapping.columns.has(column) || (connectors !== undefined && isConnectorColumn(column, connectors));
+  const unused = columns.filter((column) => !isUsed(column));
+  const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
+  return [
+    ...(ignore === '*'
+      ? noteAbout(unused, 'not taken over, because the mapping ignores all that it does not name')
+      : noteAbout(
+          unused.filter((column) => !ignore.has(column)),
+          'not taken over, because the mapping does not name them',
+        )),
+    ...noteAbout(
+      named.filter((column) => !isMade(column) && !columns.includes(column)),
+      'named by the mapping, but not in the file',
+    ),
+    ...noteAbout(
+      columns.filter((column, place) => isUsed(column) && columns.indexOf(column) < place),
+      'there more than once: the first that has something in it counts',
+    ),
+  ];
+}
+
+function noteAbout(columns: readonly string[], why: string): Problem[] {
+  return columns.length === 0
+    ? []
+    : [{ at: 'columns', value: [...new Set(columns)].join(', '), why: `(${why})`, kind: 'note' }];
+}
+
+/** Names that templates may use without there being such a column. */
+function isMade(column: string): boolean {
+  return column.startsWith('connector.') || column === 'feature.id';
+}

@@ -1,0 +1,72 @@
+import type { PublishMessage } from '../../protocol/publish-messages.ts';
+import type { WireProfile } from '../../protocol/signed-document.ts';
+import { type ListPreview, type PublishPreview, previewPublish } from '../../publisher/preview.ts';
+import type { PublishedTree } from '../../publisher/published.ts';
+import { triggerSubmissionsOf } from '../../publisher/submission.ts';
+import { counted } from '../command.ts';
+import { listed } from './published.ts';
+
+// `signpost import --dry-run`: what publishing the result as files would change.
+
+export async function previewAll(
+  message: PublishMessage,
+  published: PublishedTree,
+  profile: WireProfile,
+): Promise<PublishPreview[]> {
+  const previews: PublishPreview[] = [];
+  for (const submission of triggerSubmissionsOf(message)) {
+    previews.push(previewPublish(submission, await published.find(submission.catalog.id), profile));
+  }
+  return previews;
+}
+
+/** A line for each catalog that would change, and one about the others. */
+export function renderPreviews(previews: readonly PublishPreview[], { entries }: PublishedTree): string[] {
+  const of = (kind: PublishPreview['kind']) => previews.filter((preview) => preview.kind === kind);
+  const changes = [...of('refused'), ...of('changed'), ...of('new')];
+  const counts = (['new', 'changed', 'unchanged', 'refused'] as const).map(
+    (kind) => `${of(kind).length.toLocaleString('en-US')} ${kind}`,
+  );
+  const more = changes.length - shownChanges;
+  return [
+    ...changes.slice(0, shownChanges).map(renderPreview),
+    ...(more > 0 ? [`… and ${more.toLocaleString('en-US')} more`] : []),
+    `A publish would have ${counted(previews.length, 'catalog')}: ${counts.join(', ')}. Nothing was written.`,
+    ...renderAbsent(previews, entries),
+  ];
+}
+
+const shownChanges = 50;
+
+function renderPreview({ catalogId, kind, retiredAt, ...preview }: PublishPreview): string {
+  if (kind === 'refused') return `${catalogId}: refused, because it was retired at ${retiredAt}`;
+  const { resources, offers, members, facts } = preview;
+  const { isActive, networkIds } = facts;
+  const changes = [
+    ...renderList('resource', resources),
+    ...renderList('offer', offers),
+    // Whether it is active is told as what the entry says.
+    ...members.filter((name) => name !== 'isActive').map((name) => `${name} changed`),
+    ...(isActive === undefined ? [] : [isActive ? 'becomes active' : 'becomes inactive']),
+    ...('networkIds' in facts ? [`for ${networkIds?.join(', ') ?? 'every network'}`] : []),
+  ];
+  return `${catalogId}: ${kind}: ${changes.join(', ') || 'written as a whole'}`;
+}
+
+function renderList(what: string, { added, changed, removed }: ListPreview): string[] {
+  const counts = Object.entries({ added, changed, removed }).filter(([, count]) => count > 0);
+  return counts.map(([word, count]) => `${counted(count, what)} ${word}`);
+}
+
+/** A list may be one of several that are published here: what it does not have is not its to retire. */
+function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTree['entries']): string[] {
+  const here = new Set(previews.map(({ catalogId }) => catalogId));
+  const absent = [...entries.values()].filter(
+    ({ catalogId, retiredAt }) => retiredAt === undefined && !here.has(catalogId),
+  );
+  if (absent.length === 0) return [];
+  const ids = listed(absent.map(({ catalogId }) => catalogId));
+  return [
+    `Published and not in this list, left as it is: ${ids}. "signpost retire" takes a catalog out of service for ever.`,
+  ];
+}

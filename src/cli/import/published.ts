@@ -1,0 +1,85 @@
+import type { Config } from '../../config.ts';
+import type { Catalog } from '../../protocol/catalog.ts';
+import type { WireProfile } from '../../protocol/signed-document.ts';
+import { isPaused } from '../../publisher/activity.ts';
+import type { PublishedCatalog } from '../../publisher/build.ts';
+import { type PublishedTree, readPublishedTree } from '../../publisher/published.ts';
+import { findTreeProblem } from '../../publisher/tree-problem.ts';
+import { CommandError, counted } from '../command.ts';
+
+// What an operator has done to a catalog since a list made it, and the list knows nothing of. A publish replaces the whole catalog: so an
+// import takes it into the new one.
+
+/** Nothing is published where there is no directory yet. */
+export async function readPublished({ publisherDir }: Config): Promise<PublishedTree> {
+  try {
+    return await readPublishedTree(publisherDir);
+  } catch (error) {
+    const problem = findTreeProblem(error);
+    throw problem === undefined ? error : new CommandError(problem, error);
+  }
+}
+
+export interface Kept {
+  catalogs: Catalog[];
+  /** How many offers were taken over into how many of the catalogs. */
+  offers: number;
+  withOffers: number;
+  paused: string[];
+  /** Catalogs whose published files cannot be read back. */
+  unreadable: string[];
+}
+
+export async function keepOperatorsWork(
+  catalogs: readonly Catalog[],
+  published: PublishedTree,
+  profile: WireProfile,
+): Promise<Kept> {
+  const kept: Kept = { catalogs: [], offers: 0, withOffers: 0, paused: [], unreadable: [] };
+  for (const catalog of catalogs) {
+    const current = await published.find(catalog.id);
+    const next = withOperatorsWork(catalog, current, profile);
+    const offers = next.offers?.length ?? 0;
+    kept.catalogs.push(next);
+    kept.offers += offers;
+    if (offers > 0) kept.withOffers += 1;
+    if (isPaused(current, profile)) kept.paused.push(catalog.id);
+    if (current && !current.content && current.entry.retiredAt === undefined)
+      kept.unreadable.push(catalog.id);
+  }
+  return kept;
+}
+
+/**
+ * An import makes no offers: each that is published is the operator's. And it does not say of a paused catalog that it is out of use:
+ * published so, it would be active again as soon as a list no longer says it.
+ */
+function withOperatorsWork(
+  catalog: Catalog,
+  current: PublishedCatalog | undefined,
+  profile: WireProfile,
+): Catalog {
+  const { isActive: _, ...silent } = catalog;
+  const offers = [...(current?.content?.offers.values() ?? [])];
+  return { ...(isPaused(current, profile) ? silent : catalog), ...(offers.length > 0 && { offers }) };
+}
+
+export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
+  return [
+    ...(offers > 0
+      ? [`Kept of what is published: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`]
+      : []),
+    ...(paused.length > 0 ? [`Paused, and stays so: ${listed(paused)}.`] : []),
+    ...(unreadable.length > 0
+      ? [`The published files cannot be read back, so that no offer could be kept: ${listed(unreadable)}.`]
+      : []),
+  ];
+}
+
+/** The first few of many ids. */
+export function listed(ids: readonly string[]): string {
+  const more = ids.length - shownIds;
+  return ids.slice(0, shownIds).join(', ') + (more > 0 ? ` and ${more.toLocaleString('en-US')} more` : '');
+}
+
+const shownIds = 5;

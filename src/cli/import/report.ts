@@ -1,0 +1,81 @@
+import type { Collected } from '../../import/collect.ts';
+import type { Problem } from '../../import/station.ts';
+import { counted } from '../command.ts';
+
+// What an import tells: the same finding in many rows is one line, so that a person reads it; a report file has each of them.
+
+export function renderReport(problems: readonly Problem[]): string[] {
+  return headings.flatMap(([kind, heading]) => {
+    const lines = group(problems.filter((problem) => problem.kind === kind)).map(renderGroup);
+    return lines.length > 0 ? [heading, ...lines.map((line) => `  ${line}`), ''] : [];
+  });
+}
+
+const headings: readonly [kind: Problem['kind'], heading: string][] = [
+  ['left-out', 'Left out:'],
+  ['value', 'Not taken over:'],
+  ['doubt', 'Looks wrong, and is taken over as it stands:'],
+  ['note', 'Worth knowing:'],
+];
+
+/**
+ * Counts of rows, whatever was found in them: a row counts as left out when nothing of it became a charger.
+ *
+ * @param unit what the rows of the source are called: `row`, `feature`, `location`
+ */
+export function renderSummary(
+  count: number,
+  unit: string,
+  { catalogs, stationCount, chargerCount, taken, problems }: Collected,
+): string {
+  const rowsWith = (kind: Problem['kind']) =>
+    new Set(problems.filter((problem) => problem.kind === kind).map(({ at }) => at));
+  const missing = [...rowsWith('left-out')];
+  const leftOut = missing.filter((at) => !taken.has(at)).length;
+  const inPart = missing.length - leftOut;
+  const doubtful = rowsWith('doubt').size;
+  const found = [
+    `${counted(leftOut, unit)} left out`,
+    ...(inPart > 0 ? [`${number(inPart)} in part`] : []),
+    `${number(rowsWith('value').size)} with values not taken over`,
+    ...(doubtful > 0 ? [`${number(doubtful)} at a place that looks wrong`] : []),
+  ];
+  const made = `${counted(stationCount, 'station')} with ${counted(chargerCount, 'charger')} in ${counted(catalogs.length, 'catalog')}`;
+  return `${counted(count, unit)}: ${made}; ${found.join(', ')}.`;
+}
+
+function number(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+interface Group extends Omit<Problem, 'at' | 'kind'> {
+  places: string[];
+}
+
+function group(problems: readonly Problem[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { at, column, value, why, kind } of problems) {
+    // What looks wrong has its own value in each row.
+    const [place, shared] = kind === 'doubt' ? [`${at} (${value})`] : [at, value];
+    const key = JSON.stringify([column, shared, why]);
+    const known = groups.get(key);
+    if (known) known.places.push(place);
+    else groups.set(key, { places: [place], column, value: shared, why });
+  }
+  return [...groups.values()];
+}
+
+function renderGroup({ places, column, value, why }: Group): string {
+  const [first = '', ...more] = new Set(places);
+  const shown = more.slice(0, shownPlaces).map((place) => place.replace(/^\w+ /, ''));
+  const rest = more.length > shown.length ? ` and ${number(more.length - shown.length)} more` : '';
+  const where = [first, ...shown].join(', ') + rest;
+  const cell =
+    value === undefined
+      ? ''
+      : ` "${value.length > shownCharacters ? `${value.slice(0, shownCharacters)}…` : value}"`;
+  return `${where}: ${column ?? ''}${cell} ${why}`.replace(/: +/, ': ');
+}
+
+const shownPlaces = 3;
+const shownCharacters = 80;

@@ -1,0 +1,125 @@
+import { createPublicKey } from 'node:crypto';
+import type { Command } from 'commander';
+import type { Config } from '../../config.ts';
+import { identityOf, splitIdentity } from '../../protocol/identity.ts';
+import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
+import { RegistryUnavailable } from '../../registry/client.ts';
+import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../../registry/key-files.ts';
+import { addKey, RegistrationRefused } from '../../storage/registry/participants.ts';
+import { parseKeyId } from '../arguments.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import { withDatabase } from '../database.ts';
+import { refreshHere } from '../refresh.ts';
+import { withRegistry } from '../send/exchange.ts';
+
+// Key rotation of the publisher (self-hosted spec: Authentication, 5): the new key comes into the registry first, because nobody could verify
+// what it signs before; then it signs whatever is new. The manifest lists both for as long as content of the old one is published.
+
+interface RotateOptions {
+  keyId?: string;
+  resign?: boolean;
+}
+
+export function registerRotateCommand(keys: Command, context: CommandContext): void {
+  keys
+    .command('rotate')
+    .description(
+      'give the publisher a new signing key: make it, have it registered, sign with it from then on',
+    )
+    .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
+    .option('--resign', 'sign everything published anew: the old key was compromised')
+    .addHelpText('after', help)
+    .action((options: RotateOptions) => rotate(options, context));
+}
+
+const help = `
+In a registry of your own (REGISTRY_URL not set) the key is registered at once. In any other one you register it: the first
+call says what, and a second call, once it is there, goes on.
+
+Exit code: 0 when the new key is in use, 1 while it waits to be registered or configured.
+
+Examples:
+  $ signpost keys rotate
+  $ signpost keys rotate --resign`;
+
+async function rotate({ keyId, resign }: RotateOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  const { DATA_DIR, identities, REGISTRY_URL } = config;
+  const { id, seed } = identities.publisher;
+  if (seed !== undefined) throw new CommandError(byHand(id));
+  const current = identities.publisher.keyId ?? currentKeyId(DATA_DIR, id);
+  const next = loadOrCreateSigningKey(DATA_DIR, { id, keyId: keyId ?? nextKeyId(current) });
+  if (next.recordId === current)
+    throw new CommandError(`${current} is the key in use already; name another one.`);
+
+  if (REGISTRY_URL === undefined) await register(next, context);
+  else if (!(await isRegistered(next, config))) {
+    context.print(toRegister(next, REGISTRY_URL));
+    return context.setExitCode(1);
+  }
+  if (identities.publisher.keyId !== undefined) {
+    context.print(
+      `${next.recordId} is registered. Set PUBLISHER_KEY_ID=${next.recordId} (or leave it empty), restart the publisher, and run: signpost refresh${resign ? ' --resign' : ''}`,
+    );
+    return context.setExitCode(1);
+  }
+  setCurrentKey(DATA_DIR, { id, keyId: next.recordId });
+  context.print(`${id} signs with ${next.recordId} from now on.`);
+  await refreshHere(config, { resign }, context);
+}
+
+/** The number at its end, one higher. */
+function nextKeyId(current: string): string {
+  const [, name = `${current}-`, number = '1'] = /^(.*?)(\d{1,15})$/.exec(current) ?? [];
+  return `${name}${Number(number) + 1}`;
+}
+
+async function register(
+  { subscriberId, recordId, privateKey }: SigningKey,
+  context: CommandContext,
+): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const participant = splitIdentity(identityOf(subscriberId, config.REGISTRY_NAME));
+    try {
+      await addKey(database, participant, { recordId, publicKey: publicKeyOf(privateKey) });
+    } catch (error) {
+      if (!(error instanceof RegistrationRefused)) throw error;
+      const advice = `Register the publisher first: signpost registry register ${subscriberId} --url … --public-key …`;
+      throw new CommandError(
+        `${error.message}${error.code === 'unknown-subscriber' ? ` ${advice}` : ''}`,
+        error,
+      );
+    }
+  });
+}
+
+async function isRegistered(
+  { subscriberId, recordId, privateKey }: SigningKey,
+  config: Config,
+): Promise<boolean> {
+  try {
+    const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId));
+    return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
+  } catch (error) {
+    if (!(error instanceof RegistryUnavailable)) throw error;
+    const problem = `The registry at ${config.registryUrl} cannot be asked whether it knows the new key`;
+    throw new CommandError(`${problem}, so that the old one stays in use: ${error.message}`, error);
+  }
+}
+
+function toRegister({ subscriberId, recordId, privateKey }: SigningKey, registryUrl: string): string {
+  return [
+    `${registryUrl} does not know the new key yet. Register it there, beside the one in use:`,
+    `  subscriber_id       ${subscriberId}`,
+    `  record_id           ${recordId}`,
+    `  signing_public_key  ${publicKeyOf(privateKey)}`,
+    'Then run the same command again: it goes on from here. Until then everything is signed with the key in use.',
+  ].join('\n');
+}
+
+function byHand(id: string): string {
+  return (
+    'The key in use is given by PUBLISHER_PRIVATE_KEY, which no command can change. Make a new one (signpost keys new --id ' +
+    `${id} --key-id …), register it, set PUBLISHER_KEY_ID and PUBLISHER_PRIVATE_KEY to it, restart the publisher, and run: signpost refresh`
+  );
+}

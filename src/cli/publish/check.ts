@@ -1,0 +1,147 @@
+import type { Config } from '../../config.ts';
+import { readIndex } from '../../discovery/crawl/read-index.ts';
+import type { Reader } from '../../discovery/crawl/reader.ts';
+import { hintOf, isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import type { TriggerResult } from '../../protocol/trigger-messages.ts';
+import { announcedVersion } from '../../rules/self-hosted/reading-plan.ts';
+import type { HostingNode } from '../../rules/self-hosted/signer.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { createChainReader } from '../chain-reader.ts';
+import { type CommandContext, counted } from '../command.ts';
+import type { Complaint } from '../findings.ts';
+import { withProgress } from '../progress.ts';
+import { withRegistry } from '../send/exchange.ts';
+import { verifyCatalog } from '../verify/catalog.ts';
+import { verifyNode } from '../verify/node.ts';
+import { httpSource, type TreeSource } from '../verify/source.ts';
+
+// What a publish ends with: whether readers who come to the public address find what was published, and can verify it. That the files are
+// written says nothing of that: they may still have to be copied there.
+
+export interface PublicCheck {
+  /** Where it was looked for. */
+  url: string;
+  isVerified: boolean;
+  /** A sentence for the person at the terminal. */
+  message: string;
+}
+
+/** Every entry is looked at, but of so many catalogs the files. */
+const maxCatalogs = 100;
+const withinMs = 60_000;
+
+/** @param results of the catalogs that were accepted */
+export async function checkPublic(
+  config: Config,
+  results: readonly TriggerResult[],
+  context: CommandContext,
+): Promise<PublicCheck> {
+  const { url } = config.identities.publisher;
+  const signal = AbortSignal.timeout(withinMs);
+  const found = await withProgress(context, `verifying what ${url} shows`, () =>
+    withRegistry(config, async (registry, client) => {
+      const source = httpSource(url, config, client, [config.catalogBaseUrl]);
+      const reader = await createChainReader(config, { fetcher: source.fetcher, registry });
+      return findProblem(reader, source, nodeOf(config), results, signal);
+    }).catch((error: unknown) => problemOf(error, signal)),
+  );
+  if (found === 'registry-unavailable') {
+    const message = `What ${url} shows was not verified: the registry cannot be asked for keys.`;
+    return { url, isVerified: false, message };
+  }
+  if (found) {
+    const message = `${url} does not show this as it was published: ${found.problem} ${found.advice}`;
+    return { url, isVerified: false, message };
+  }
+  const some = results.length > maxCatalogs ? `, with the files of ${maxCatalogs} of them` : '';
+  const count = counted(results.length, 'catalog');
+  return { url, isVerified: true, message: `Verified at ${url}: ${count} as published${some}.` };
+}
+
+function nodeOf(config: Config): HostingNode {
+  const { id } = config.identities.publisher;
+  const registryName = config.REGISTRY_NAME;
+  return { identity: identityOf(id, registryName), recordSubscriberId: id, registryName };
+}
+
+interface Problem {
+  problem: string;
+  advice: string;
+}
+
+/** The first thing that a reader would stumble over. */
+async function findProblem(
+  reader: Reader,
+  source: TreeSource,
+  node: HostingNode,
+  results: readonly TriggerResult[],
+  signal: AbortSignal,
+): Promise<Problem | undefined> {
+  const walk = verifyNode({ source, reader, node, now: new Date(), signal });
+  let step = await walk.next();
+  for (; !step.done; step = await walk.next()) {
+    if (step.value.kind === 'fault') return problemWith(step.value);
+  }
+  if (step.value === undefined) return notThere('Nothing leads to an index there.');
+  const { node: verified, indexUrls } = step.value;
+  const entries = new Map<string, TrustedEntry>();
+  for (const url of indexUrls) {
+    const reading = await readIndex(reader, verified, url, { signal });
+    if (reading.kind === 'unchanged') continue;
+    for (const trusted of reading.entries) entries.set(trusted.entry.catalogId, trusted);
+  }
+  const shown = results.map((result) => ({ result, trusted: entries.get(result.catalogId) }));
+  const missing = shown.map(findDifference).find((difference) => difference !== undefined);
+  if (missing !== undefined) return notThere(missing);
+  for (const { trusted } of shown.slice(0, maxCatalogs)) {
+    if (trusted === undefined) continue;
+    const findings = await verifyCatalog({ reader, node: verified, isExact: false, signal }, trusted);
+    for (const finding of findings) if (finding.kind === 'fault') return problemWith(finding);
+  }
+  return undefined;
+}
+
+interface Shown {
+  result: TriggerResult;
+  trusted: TrustedEntry | undefined;
+}
+
+function findDifference({ result: { catalogId, version }, trusted }: Shown): string | undefined {
+  if (trusted === undefined) return `No index there lists ${catalogId}.`;
+  const found = announcedVersion(trusted.entry);
+  // Somebody else may have published since.
+  if (version === undefined || (found !== undefined && found >= version)) return undefined;
+  return found === undefined
+    ? `${catalogId} is retired there.`
+    : `${catalogId} is there in version ${found}, not ${version}.`;
+}
+
+function problemOf(error: unknown, signal: AbortSignal): Problem | 'registry-unavailable' {
+  if (signal.aborted) return notThere(`It could not be read within ${withinMs / 1_000} s.`);
+  if (!isReadingFault(error)) throw error;
+  if (error.code === 'registry-unavailable') return error.code;
+  return problemWith({ code: error.code, message: error.message, hint: hintOf(error.code) });
+}
+
+function problemWith({ code, message, hint }: Pick<Complaint, 'code' | 'message' | 'hint'>): Problem {
+  return absences.includes(code) ? notThere(message) : { problem: message, advice: hint };
+}
+
+/** What a host answers that has no file yet, or an older one than the index or the manifest names. */
+const absences: readonly string[] = [
+  'manifest-missing',
+  'file-missing',
+  'http-status',
+  'unreachable',
+  'timeout',
+  'digest-mismatch',
+];
+
+function notThere(problem: string): Problem {
+  return {
+    problem,
+    advice:
+      'Where the files are copied to a host, copy them now; then "signpost verify" with that address looks again.',
+  };
+}

@@ -1,0 +1,127 @@
+import { Catalog, type Resource } from '../../protocol/catalog.ts';
+import { type ErrorBody, errorBody, ProtocolError } from '../../protocol/errors.ts';
+import type { Segments } from '../../protocol/fault.ts';
+import { isJsonObject, type Json, jsonPath } from '../../protocol/json.ts';
+import { checkPublishMessage, PublishMessage } from '../../protocol/publish-messages.ts';
+import { findFaults } from '../../protocol/validate.ts';
+import { checkCatalog } from '../../rules/check-attributes.ts';
+import { assembleResource } from '../../rules/inherit.ts';
+import { type Submission, submissionsOf } from '../../rules/submission.ts';
+import type { AttributeChecker } from '../../rules/typed-attributes.ts';
+import { CommandError } from '../command.ts';
+
+export interface DocumentReport {
+  /** What the document turned out to be. */
+  subject: string;
+  faults: ErrorBody[];
+}
+
+export interface DocumentOptions {
+  checker: AttributeChecker;
+  /** Missing members are no fault, whatever the directives say. */
+  isTemplate: boolean;
+}
+
+/** Checks whatever of ours a file holds: first its shape and, where that holds, its typed attributes. */
+export function checkDocument(value: Json, options: DocumentOptions): DocumentReport {
+  if (Array.isArray(value)) {
+    const reports = value.map((item, index) => checkItem(item, [index], options));
+    return { subject: `${value.length} items`, faults: reports.flatMap(({ faults }) => faults) };
+  }
+  return checkItem(value, [], options);
+}
+
+function checkItem(value: Json, at: Segments, options: DocumentOptions): DocumentReport {
+  if (isJsonObject(value)) {
+    if (isJsonObject(value.message))
+      return report('publish body', checkMessage(value.message, [...at, 'message'], options));
+    if (Array.isArray(value.catalogs)) return report('catalogs', checkMessage(value, at, options));
+    if ('provider' in value && 'descriptor' in value)
+      return report('catalog', checkOneCatalog(value, at, options));
+    if ('@context' in value) {
+      const { checker, isTemplate } = options;
+      return report('attributes', checker.check(value, { at, partial: isTemplate }));
+    }
+  }
+  throw new CommandError(
+    'That is neither a publish body (context, message), nor catalogs, nor a catalog, nor attributes with @context.',
+  );
+}
+
+function report(subject: string, faults: ErrorBody[]): DocumentReport {
+  return { subject, faults };
+}
+
+const findMessageFaults = findFaults(PublishMessage);
+const findCatalogFaults = findFaults(Catalog);
+
+function checkMessage(value: Json, at: Segments, options: DocumentOptions): ErrorBody[] {
+  const faults = findMessageFaults(value, at);
+  if (faults.length > 0) return faults;
+  const message = value as unknown as PublishMessage;
+  const broken = findBrokenReference(message, at);
+  if (broken) return [broken];
+  // Which networks they are for makes no difference here.
+  const submissions = submissionsOf(message, '');
+  const templates = templatesOf(submissions);
+  return submissions
+    .sort((one, other) => one.position - other.position)
+    .flatMap((submission) =>
+      checkSubmission(submission, [...at, 'catalogs', submission.position], templates, options),
+    );
+}
+
+function checkOneCatalog(value: Json, at: Segments, { checker, isTemplate }: DocumentOptions): ErrorBody[] {
+  const faults = findCatalogFaults(value, at);
+  if (faults.length > 0) return faults;
+  return checkCatalog(value as unknown as Catalog, checker, { at, isPartial: () => isTemplate });
+}
+
+/** Directives must agree with the catalogs beside them. The check takes the message for that of a body. */
+function findBrokenReference(message: PublishMessage, at: Segments): ErrorBody | undefined {
+  try {
+    checkPublishMessage(message);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const path = error.path?.replace(/^\$\.message/, jsonPath(at));
+    return errorBody(new ProtocolError(error.code, error.message, { path }));
+  }
+}
+
+/** The master resources that stand in the same file. */
+function templatesOf(submissions: readonly Submission[]): Map<string, Resource> {
+  const masters = submissions.filter(({ catalogType }) => catalogType === 'MASTER');
+  return new Map(
+    masters.flatMap(({ catalog }) => catalog.resources ?? []).map((resource) => [resource.id, resource]),
+  );
+}
+
+/**
+ * A resource that extends a master of the same file is checked as it would be assembled; one whose master is elsewhere
+ * may miss what it will inherit.
+ */
+function checkSubmission(
+  { catalog, catalogType, extensions }: Submission,
+  at: Segments,
+  templates: ReadonlyMap<string, Resource>,
+  { checker, isTemplate }: DocumentOptions,
+): ErrorBody[] {
+  const templateOf = ({ id }: Resource) =>
+    templates.get(extensions.get(id)?.extension.extends.masterResourceId ?? '');
+  const contradictions: ErrorBody[] = [];
+  const resources = (catalog.resources ?? []).map((own, index) => {
+    const { assembled = own, faults = [] } = assembleResource(own, templateOf(own), [
+      ...at,
+      'resources',
+      index,
+    ]);
+    contradictions.push(...faults.map(errorBody));
+    return assembled;
+  });
+  const isPartial = (resource: Resource) =>
+    isTemplate ||
+    catalogType === 'MASTER' ||
+    (extensions.has(resource.id) && templateOf(resource) === undefined);
+  return [...contradictions, ...checkCatalog({ ...catalog, resources }, checker, { at, isPartial })];
+}

@@ -1,0 +1,19 @@
+import type { Config } from '../../config.ts';
+import { silentLogger } from '../../logger.ts';
+import type { DomainSchema } from '../../rules/typed-attributes.ts';
+import { keptSchemasDirectory, readKeptSchemas } from '../../schemas/kept-schemas.ts';
+import { bundledSchemas, loadSchemas } from '../../schemas/schema-files.ts';
+
+export interface SchemaSource {
+  name: string;
+  schemas: DomainSchema[];
+}
+
+/** In the order in which a process takes them: of two with one address the later counts. */
+export async function readSchemaSources({ SCHEMA_DIR, DATA_DIR }: Config): Promise<SchemaSource[]> {
+  return [
+    { name: 'fetched', schemas: await readKeptSchemas(keptSchemasDirectory(DATA_DIR), silentLogger()) },
+    { name: 'bundled', schemas: await loadSchemas(bundledSchemas) },
+    { name: 'SCHEMA_DIR', schemas: SCHEMA_DIR === undefined ? [] : await loadSchemas(SCHEMA_DIR) },
+  ];
+}

@@ -1,0 +1,58 @@
+import { networkInterfaces } from 'node:os';
+import { identityOf, splitIdentity } from '../../protocol/identity.ts';
+import type { SigningKey } from '../../protocol/keys.ts';
+import { type RegistryClient, RegistryUnavailable } from '../../registry/client.ts';
+import { CommandError } from '../command.ts';
+import type { ListenAddress } from './callback.ts';
+
+export interface OwnAddress {
+  /** Given as bapUri or bppUri when nobody waits for the callback. */
+  uri: string;
+  /** Where to wait for it; throws when that is not on this machine. */
+  listen(): ListenAddress;
+}
+
+/**
+ * Callbacks must go to the origin of the address in our registry record, where it has one: so that is where we listen, if it is
+ * an address of this machine. Without one, any port will do.
+ */
+export async function chooseAddress(
+  self: SigningKey,
+  given: { uri?: string; listen?: ListenAddress },
+  registry: RegistryClient,
+  registryName: string,
+): Promise<OwnAddress> {
+  const registered = await findRegisteredUrl(self, registry);
+  const { namespace } = splitIdentity(identityOf(self.subscriberId, registryName));
+  return {
+    uri: given.uri ?? registered ?? `https://${namespace}`,
+    listen() {
+      if (given.listen) return { ...given.listen, url: given.uri };
+      if (registered === undefined) return { host: '127.0.0.1', port: 0, url: given.uri };
+      const { protocol, hostname, port } = new URL(registered);
+      const host = hostname.replace(/^\[|\]$/g, '');
+      if (protocol === 'http:' && isOwnHost(host))
+        return { host, port: Number(port || 80), url: given.uri ?? registered };
+      throw new CommandError(
+        `Callbacks to ${self.subscriberId} go to its registered address ${registered}, which is not here. To wait for them ` +
+          `here, let it forward to this machine, and give: --listen HOST:PORT --uri ${registered}`,
+      );
+    },
+  };
+}
+
+async function findRegisteredUrl(self: SigningKey, registry: RegistryClient): Promise<string | undefined> {
+  try {
+    const record = await registry.lookup(self.subscriberId, self.recordId);
+    return record?.url !== undefined && URL.canParse(record.url) ? record.url.replace(/\/+$/, '') : undefined;
+  } catch (error) {
+    // Whoever receives the request will say more about it.
+    if (error instanceof RegistryUnavailable) return undefined;
+    throw error;
+  }
+}
+
+function isOwnHost(host: string): boolean {
+  if (host === 'localhost' || host === '::1' || host.startsWith('127.')) return true;
+  return Object.values(networkInterfaces()).some((faces) => faces?.some(({ address }) => address === host));
+}

@@ -1,0 +1,91 @@
+import type { Config } from '../../config.ts';
+import type { Callback } from '../../delivery/await-callback.ts';
+import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { silentLogger } from '../../logger.ts';
+import { createMetrics } from '../../metrics.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import type { CallbackListener } from './callback.ts';
+import { isAccepted, type ReceivedAnswer, readAnswer } from './report.ts';
+import type { SendableRequest } from './request.ts';
+
+// One signed exchange as a command makes it: the request, its answer, and the callback where one is due.
+
+export const usualWaitSeconds = 30;
+const answerTimeoutMs = 30_000;
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** The person at the terminal wrote the addresses: none is guarded. */
+export async function withRegistry<T>(
+  config: Config,
+  work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,
+): Promise<T> {
+  const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
+  const registry = createRegistryClient({
+    url: config.registryUrl,
+    registryName: config.REGISTRY_NAME,
+    client,
+    logger: silentLogger(),
+    metrics: createMetrics({ process: false }),
+  });
+  try {
+    return await work(registry, client);
+  } finally {
+    await client.close();
+  }
+}
+
+export async function exchange(
+  request: SendableRequest,
+  registry: RegistryClient,
+  client: GuardedClient,
+): Promise<ReceivedAnswer> {
+  const { method, url, body, authorization, signature } = request;
+  try {
+    const response = await client.request(url, {
+      method,
+      headers: { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) },
+      body: body.length > 0 ? body : undefined,
+      timeoutMs: answerTimeoutMs,
+      maxBytes: maxAnswerBytes,
+      maxRedirects: 0,
+      operatorConfigured: true,
+    });
+    return await readAnswer(response, signature, registry);
+  } catch (error) {
+    if (!(error instanceof FetchFailure)) throw error;
+    const advice = error.kind === 'unreachable' ? ' Is signpost running? Start it with: npm start' : '';
+    throw new CommandError(`${error.message}${advice}`, error);
+  }
+}
+
+/** Nothing follows a refusal, nor a 202: that was received, and found to need no processing. */
+export function isCallbackDue(listener: CallbackListener | undefined, answer: ReceivedAnswer): boolean {
+  return listener !== undefined && isAccepted(answer) && answer.status !== 202;
+}
+
+export async function waitForCallback(
+  listener: CallbackListener | undefined,
+  answer: ReceivedAnswer,
+  seconds: number,
+  context: CommandContext,
+): Promise<Callback | undefined> {
+  if (!listener || !isCallbackDue(listener, answer)) return undefined;
+  context.note(`Waiting at ${listener.url} for ${listener.action}, up to ${seconds} s …`);
+  const callback = await listener.wait(seconds);
+  if (!callback) context.note(`No ${listener.action} came within ${seconds} s.`);
+  return callback;
+}
+
+/** Where the signature of the answer told whom we asked, nobody else can call back. */
+export function isFromAsked(
+  { signer }: Callback,
+  { signature }: ReceivedAnswer,
+  { REGISTRY_NAME }: Config,
+  context: CommandContext,
+): boolean {
+  if (!signature.holds || identityOf(signature.signer, REGISTRY_NAME) === signer) return true;
+  context.note(`The callback is signed by ${signer}, but ${signature.signer} was asked.`);
+  return false;
+}

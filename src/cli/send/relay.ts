@@ -1,0 +1,74 @@
+import type { Config } from '../../config.ts';
+import type { Callback } from '../../delivery/await-callback.ts';
+import type { GuardedClient } from '../../http/guarded-client.ts';
+import { actions } from '../../protocol/actions.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { CommandError } from '../command.ts';
+import { tokenAdvice, tokenHeader, triggerAnswers } from '../trigger-client.ts';
+import type { OwnAddress } from './address.ts';
+import {
+  type CallbackListener,
+  type ListenAddress,
+  type ListenerOptions,
+  listenForCallback,
+} from './callback.ts';
+
+// Where a command waits for its callback: at an address of its own, or, when it speaks for the publisher of this machine and that one runs,
+// through it, because callbacks to the publisher come to where it listens.
+
+export interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
+  address: OwnAddress;
+  given: { listen?: ListenAddress };
+  client: GuardedClient;
+}
+
+export async function openListener({
+  address,
+  given,
+  client,
+  ...options
+}: WaitingOptions): Promise<CallbackListener> {
+  const { self, draft, config } = options;
+  const { REGISTRY_NAME, identities } = config;
+  const isPublisher =
+    identityOf(self.subscriberId, REGISTRY_NAME) === identityOf(identities.publisher.id, REGISTRY_NAME);
+  const isRelayed = isPublisher && !given.listen && draft.action?.callback === actions.onPublish.name;
+  if (isRelayed && (await triggerAnswers(config, client))) return waitThroughPublisher(config, client);
+  return listenForCallback({ ...options, address: address.listen() });
+}
+
+function waitThroughPublisher(config: Config, client: GuardedClient): CallbackListener {
+  const waitingUrl = `${config.triggerUrl}/callbacks`;
+  const headers = { 'content-type': 'application/json', ...tokenHeader(config) };
+  let place = '';
+  const ask = async (
+    method: 'GET' | 'POST',
+    address: string,
+    options: { body?: string; timeoutMs: number },
+  ) => {
+    const limits = { maxBytes: maxCallbackBytes, operatorConfigured: true };
+    const answer = await client.request(address, { method, headers, ...limits, ...options });
+    if (answer.status < 300) return answer;
+    const refusal = `The publisher of this machine cannot wait for the callback: it answered ${answer.status}.`;
+    throw new CommandError(answer.status === 401 ? `${refusal} ${tokenAdvice(config)}` : refusal);
+  };
+  return {
+    action: actions.onPublish.name,
+    url: config.identities.publisher.url,
+    async expect({ messageId = '', authorization, digest, url: asked }) {
+      place = `${waitingUrl}/${encodeURIComponent(messageId)}`;
+      const body = JSON.stringify({ messageId, authorization, digest, url: asked });
+      await ask('POST', waitingUrl, { body, timeoutMs: answerMs });
+    },
+    async wait(seconds) {
+      const { status, body } = await ask('GET', `${place}?seconds=${seconds}`, {
+        timeoutMs: seconds * 1_000 + answerMs,
+      });
+      return status === 200 ? (JSON.parse(body.toString('utf8')) as Callback) : undefined;
+    },
+    close: async () => {},
+  };
+}
+
+const answerMs = 10_000;
+const maxCallbackBytes = 64 * 1024 * 1024;

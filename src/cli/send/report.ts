@@ -1,0 +1,136 @@
+import type { Callback } from '../../delivery/await-callback.ts';
+import type { FetchedAnswer } from '../../http/guarded-client.ts';
+import { actions } from '../../protocol/actions.ts';
+import { isJsonObject, type Json } from '../../protocol/json.ts';
+import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
+import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import { renderProblems } from '../publish/report.ts';
+import type { SendableRequest } from './request.ts';
+
+// What came back, for a person or (with --json) for a program.
+
+export interface ReceivedAnswer {
+  status: number;
+  /** Parsed where it is JSON, otherwise its text. */
+  body: Json;
+  signature: SignatureCheck;
+}
+
+/** Whether the response header `Signature` is what the answering node wrote for this answer to this request. */
+export type SignatureCheck =
+  | { holds: true; signer: string; recordId: string }
+  | { holds: false; reason: string };
+
+export async function readAnswer(
+  response: FetchedAnswer,
+  requestSignature: string,
+  registry: RegistryClient,
+): Promise<ReceivedAnswer> {
+  return {
+    status: response.status,
+    body: parseIfJson(response.body.toString('utf8')),
+    signature: await checkSignature(response, requestSignature, registry),
+  };
+}
+
+/** Any 2xx is, unless its body says NACK. */
+export function isAccepted({ status, body }: ReceivedAnswer): boolean {
+  return status >= 200 && status < 300 && acknowledgementOf(body) !== 'NACK';
+}
+
+export function renderAnswer(
+  { method, url }: SendableRequest,
+  { status, body, signature }: ReceivedAnswer,
+): string {
+  const acknowledgement = acknowledgementOf(body);
+  return [
+    `${method} ${url}`,
+    `${status}${acknowledgement ? ` ${acknowledgement}` : ''}`,
+    typeof body === 'string' ? body : JSON.stringify(body, null, 2),
+    renderSignature(signature),
+  ].join('\n');
+}
+
+const notSigned = 'it is not signed';
+
+function renderSignature(check: SignatureCheck): string {
+  if (check.holds) return `The answer's signature holds: ${check.signer}, ${check.recordId}.`;
+  if (check.reason === notSigned) return 'The answer is not signed.';
+  return `The answer's signature does not hold: ${check.reason}.`;
+}
+
+export function renderCallback({ signer, recordId, chained, bound, context, message }: Callback): string {
+  return [
+    '',
+    `${context.action} from ${signer}, ${recordId}: the signature holds${chained ? ', and names the request' : ''}.`,
+    bound ? 'Its requestDigest is that of the request.' : 'It has no requestDigest.',
+    JSON.stringify({ context, message }, null, 2),
+  ].join('\n');
+}
+
+/** What an on_publish says of catalogs that were not taken as they are: a sentence for each. */
+export function findShortcomings({ context, message }: Callback): string[] {
+  const { results } = message as Partial<OnPublishMessage>;
+  if (context.action !== actions.onPublish.name || !Array.isArray(results)) return [];
+  if (results.length === 0) return ['It says nothing of any catalog.'];
+  return results
+    .filter(({ status }) => status !== 'ACCEPTED')
+    .map((result) => [`${result.catalogId} is ${result.status}.`, ...renderProblems(result)].join('\n'));
+}
+
+export function renderJson(
+  { method, url, authorization, digest, body }: SendableRequest,
+  answer: ReceivedAnswer,
+  callback: Callback | undefined,
+): string {
+  const request = { method, url, authorization, digest, body: parseIfJson(body.toString('utf8')) };
+  return JSON.stringify({ request, answer, callback }, null, 2);
+}
+
+/** What a NACK says: its code, and the sentence with the path of the culprit. */
+export function readRefusal(body: Json): { code: string; reason: string } {
+  const message = isJsonObject(body) && isJsonObject(body.message) ? body.message : {};
+  const { code, message: sentence = '', details } = isJsonObject(message.error) ? message.error : {};
+  const path = isJsonObject(details) && typeof details.path === 'string' ? ` (${details.path})` : '';
+  return { code: typeof code === 'string' ? code : 'no error code', reason: `${sentence}${path}` };
+}
+
+async function checkSignature(
+  { headers, body }: FetchedAnswer,
+  requestSignature: string,
+  registry: RegistryClient,
+): Promise<SignatureCheck> {
+  const value = headers.signature;
+  if (value === undefined) return { holds: false, reason: notSigned };
+  try {
+    const header = parseSignatureHeader(value);
+    const { subscriberId: signer, recordId } = header;
+    if (!header.chained) return { holds: false, reason: 'it does not sign the signature of the request' };
+    const lookup = await registry.findKey(signer, recordId);
+    if (lookup.kind === 'unusable')
+      return { holds: false, reason: `${signer}, ${recordId}: ${lookup.reason}` };
+    if (lookup.kind !== 'key')
+      return { holds: false, reason: `${signer}, ${recordId}: ${lookup.kind.replace('-', ' ')}` };
+    verifySignature(header, lookup.publicKey, body, requestSignature);
+    return { holds: true, signer, recordId };
+  } catch (error) {
+    return { holds: false, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function acknowledgementOf(body: Json): string | undefined {
+  const message =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? body.message : undefined;
+  const status =
+    typeof message === 'object' && message !== null && !Array.isArray(message) ? message.status : undefined;
+  return typeof status === 'string' ? status : undefined;
+}
+
+function parseIfJson(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

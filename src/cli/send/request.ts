@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { bodilessLifetime } from '../../delivery/bodiless-lifetime.ts';
+import { type Action, actions } from '../../protocol/actions.ts';
+import { protocolVersion } from '../../protocol/context.ts';
+import { bodyDigest } from '../../protocol/digest.ts';
+import { findMessageId } from '../../protocol/envelope.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
+import type { SigningKey } from '../../protocol/keys.ts';
+import { parseSignatureHeader, signRequest } from '../../protocol/request-signature.ts';
+import { CommandError } from '../command.ts';
+
+// From a file and a few options to the signed request that is sent.
+
+export type Method = Action['method'];
+
+export interface DraftOptions {
+  to: string;
+  method: Method;
+  /** Named by the person; otherwise the address or the file tells. */
+  action?: string;
+  verbatim?: boolean;
+  answering?: string;
+  bytes: Buffer;
+}
+
+/** What is going to be sent, before it is filled in and signed. */
+export interface Draft {
+  method: Method;
+  url: string;
+  /** Undefined only for what is sent verbatim to an address that we do not know. */
+  action?: Action;
+  /** What is filled in; undefined for what is sent as it is. */
+  document?: JsonObject;
+  bytes: Buffer;
+  answering?: string;
+}
+
+export interface SendableRequest {
+  method: Method;
+  url: string;
+  body: Buffer;
+  authorization: string;
+  /** The text of the signature attribute: answers sign it. */
+  signature: string;
+  digest: string;
+  messageId?: string;
+}
+
+export function prepareDraft(options: DraftOptions): Draft {
+  const { to, method, verbatim, answering, bytes } = options;
+  if (method === 'POST' && bytes.length === 0)
+    throw new CommandError('POST needs a file (or - for standard input).');
+  if (method !== 'POST' && bytes.length > 0)
+    throw new CommandError(`${method} has no body: leave the file out.`);
+  const document = verbatim || method !== 'POST' ? undefined : parseDocument(bytes);
+  const action = findAction(options, document);
+  if (!action && !verbatim) throw unknownAction(options, document);
+  return { method, url: addressOf(to, action), action, document, bytes, answering };
+}
+
+/** The same draft gives another request each time: fresh id, time and signature. */
+export function buildRequest(
+  { method, url, action, document, bytes, answering }: Draft,
+  { self, uri, now }: { self: SigningKey; uri: string; now: Date },
+): SendableRequest {
+  const filled = document && action && fillIn(document, { action, id: self.subscriberId, uri, now });
+  const body = filled ? Buffer.from(JSON.stringify(filled)) : bytes;
+  const lifetimeSeconds = bodilessLifetime(method, now);
+  const authorization = signRequest(self, body, { now, lifetimeSeconds, answering });
+  return {
+    method,
+    url,
+    body,
+    authorization,
+    signature: parseSignatureHeader(authorization).signature,
+    digest: bodyDigest(body),
+    messageId: findMessageId(filled ?? parseIfJson(bytes)),
+  };
+}
+
+export interface Filling {
+  action: Action;
+  /** The subscriberId that signs. */
+  id: string;
+  /** The base address that answers come to. */
+  uri: string;
+  now: Date;
+}
+
+/**
+ * The document with a context for this sending: a fresh message of the identity that signs it. A callback keeps the messageId
+ * of the request that it answers. The transaction goes on where the file names one.
+ */
+export function fillIn(document: JsonObject, { action, id, uri, now }: Filling): JsonObject {
+  const given = contextOf(document) ?? {};
+  const side = sideOf(action, given);
+  return {
+    ...document,
+    context: {
+      ...given,
+      version: protocolVersion,
+      action: action.name,
+      messageId: (action.kind === 'callback' && given.messageId) || randomUUID(),
+      transactionId: given.transactionId ?? randomUUID(),
+      timestamp: now.toISOString(),
+      ...(side && { [`${side}Id`]: id, [`${side}Uri`]: uri }),
+    },
+  };
+}
+
+/** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
+function sideOf(action: Action, given: JsonObject): 'bap' | 'bpp' | undefined {
+  if (action.caller || action.kind === 'callback') return action.caller;
+  return (['bap', 'bpp'] as const).find((side) => `${side}Id` in given || `${side}Uri` in given);
+}
+
+/** Named by, in this order: the person, the path of the address, the file. */
+function findAction(
+  { action: named, method, to }: DraftOptions,
+  document: Json | undefined,
+): Action | undefined {
+  const candidates: Action[] = Object.values(actions).filter((action) => action.method === method);
+  const byName = (name: unknown) => candidates.find((action) => action.name === name);
+  if (named !== undefined) return byName(named);
+  const path = pathOf(to);
+  return candidates.find((action) => path.endsWith(action.path)) ?? byName(contextOf(document)?.action);
+}
+
+function unknownAction({ action, method }: DraftOptions, document: Json | undefined): CommandError {
+  const named = action ?? contextOf(document)?.action;
+  const what =
+    typeof named === 'string'
+      ? `There is no action ${named} with ${method}.`
+      : 'Neither the address nor the file (context.action) names an action.';
+  const names = Object.values(actions)
+    .filter((known) => known.method === method)
+    .map(({ name }) => name);
+  return new CommandError(
+    `${what} Give --action, one of: ${names.join(', ')}; or --verbatim to send the file as it is.`,
+  );
+}
+
+/** The address itself where it ends in the action's path; otherwise it is a base, and the path is joined by one slash. */
+function addressOf(to: string, action: Action | undefined): string {
+  const url = new URL(to);
+  const path = pathOf(to);
+  if (action) url.pathname = path.endsWith(action.path) ? path : `${path}${action.path}`;
+  return url.href;
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+function parseDocument(bytes: Buffer): JsonObject {
+  let value: Json;
+  try {
+    value = parseJson(bytes);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The file is not JSON: ${reason}. --verbatim sends it as it is.`, error);
+  }
+  if (!isJsonObject(value))
+    throw new CommandError('The file holds JSON, but no object with context and message.');
+  return value;
+}
+
+function parseIfJson(bytes: Buffer): Json | undefined {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function contextOf(document: Json | undefined): JsonObject | undefined {
+  return isJsonObject(document) && isJsonObject(document.context) ? document.context : undefined;
+}

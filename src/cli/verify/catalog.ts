@@ -1,0 +1,106 @@
+import { fetchNamed, findKeys, type Reader } from '../../discovery/crawl/reader.ts';
+import { CrawlFault } from '../../discovery/crawl/reasons.ts';
+import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
+import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../../rules/self-hosted/content.ts';
+import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
+import { announcedVersion, planReading } from '../../rules/self-hosted/reading-plan.ts';
+import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import { type FileReader, trustBaseline, trustChange } from '../../rules/self-hosted/trust-files.ts';
+import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { counted } from '../command.ts';
+import { type Finding, fault, holds, warning } from '../findings.ts';
+
+// One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, superseded changes too, and whether
+// they lead a new reader to the version that it announces.
+
+export interface CatalogCheck {
+  reader: Reader;
+  node: HostingNode;
+  /** What arrives is what is stored: no host has compressed it on the way. */
+  isExact: boolean;
+  signal: AbortSignal;
+}
+
+export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry): Promise<Finding[]> {
+  const { entry, signedBy } = trusted;
+  const { catalogId, entryVersion, retiredAt, baseline, changes } = entry;
+  const about = { document: 'catalog', catalogId } as const;
+  const findings = [
+    holds({ document: 'entry', catalogId }, `version ${entryVersion}, signed with ${signedBy}`),
+  ];
+  const read = createFileReader(check, trusted, findings);
+  const baselineFile = baseline && (await read('baseline', baseline, trustBaseline));
+  const changeFiles = new Map<ChangeReference, ChangeFileContent>();
+  for (const reference of changes) {
+    const file = await read('change', reference, (opened, parts) => trustChange(opened, reference, parts));
+    if (file) changeFiles.set(reference, file);
+  }
+  try {
+    if (retiredAt !== undefined) findings.push(holds(about, `retired at ${retiredAt}`));
+    else if (baselineFile && changeFiles.size === changes.length) {
+      const { version, resources, offers } = readThrough(entry, baselineFile, changeFiles);
+      findings.push(
+        holds(
+          about,
+          `leads to version ${version}: ${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`,
+        ),
+      );
+    }
+  } catch (error) {
+    findings.push(fault(about, error));
+  }
+  return findings;
+}
+
+type BaselineFileContent = ReturnType<typeof trustBaseline>['file'];
+type ChangeFileContent = ReturnType<typeof trustChange>['file'];
+
+/** Reads one file of the catalog and takes down what was found; undefined where it cannot be trusted. */
+function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Finding[]) {
+  const { reader, node, isExact, signal } = check;
+  const { catalogId } = entry.entry;
+  return async <T>(
+    document: 'baseline' | 'change',
+    { url, digest, size, version }: BaselineReference | ChangeReference,
+    trust: (opened: OpenedDocument, parts: FileReader) => { file: T; signedBy: string },
+  ): Promise<T | undefined> => {
+    const about = { document, catalogId, url };
+    try {
+      const maxBytes = reader.limits.maxFileBytes;
+      const { opened, bytes } = await fetchNamed(reader, document, url, { maxBytes, digest, signal });
+      const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+      const { file, signedBy } = trust(opened, { node, entry, keys, checker: reader.checker() });
+      findings.push(holds(about, `version ${version}, ${bytes} bytes, signed with ${signedBy}`));
+      if (isExact && size !== undefined && size !== bytes)
+        findings.push(warning(about, 'size-mismatch', `The entry gives it ${size} bytes; it has ${bytes}.`));
+      return file;
+    } catch (error) {
+      findings.push(fault(about, error));
+      return undefined;
+    }
+  };
+}
+
+/** What a reader who holds nothing ends with. */
+function readThrough(
+  entry: IndexEntry,
+  baseline: BaselineFileContent,
+  changes: ReadonlyMap<ChangeReference, ChangeFileContent>,
+): CatalogContent {
+  const plan = planReading(entry, undefined, { cutoverFraction: 1 });
+  if (plan.kind !== 'baseline') {
+    const announced = announcedVersion(entry);
+    throw new CrawlFault(
+      'gap',
+      `${entry.catalogId} announces version ${announced}, but its files do not lead there.`,
+    );
+  }
+  const files = plan.changes.flatMap((reference) => changes.get(reference) ?? []);
+  const content = applyChangeFiles(contentOfBaseline(baseline), files);
+  if (content.resources.size + content.offers.size === 0) {
+    const message = `After its changes, ${entry.catalogId} holds neither a resource nor an offer.`;
+    throw new TrustFault('entry', 'empty-catalog', message);
+  }
+  return content;
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { isJsonObject, parseJson } from '../../protocol/json.ts';
+import { parsePublicKey } from '../../protocol/keys.ts';
+import {
+  findParticipantRecord,
+  type KeyLookup,
+  type ParticipantRecord,
+  parseQueryAnswer,
+  unusableReason,
+} from '../../protocol/registry-record.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import { CommandError } from '../command.ts';
+
+/** Keys that the person vouches for, instead of the registry: for a machine without a network. */
+export type KeySource = Pick<RegistryClient, 'findKey' | 'findSubscriber'>;
+
+/** @param given `recordId=publicKey`, or a file with the registry's answer to a lookup or query */
+export function givenKeys(given: readonly string[], now: Date): KeySource {
+  const records = new Map(given.flatMap(readKey).map((record) => [record.recordId, record]));
+  return {
+    findSubscriber: async () => [],
+    async findKey(_subscriberId, recordId): Promise<KeyLookup> {
+      const record = records.get(recordId);
+      if (record?.signingPublicKey === undefined) return { kind: 'unknown-key', reason: 'no --key gives it' };
+      const reason = unusableReason(record, now);
+      if (reason !== undefined) return { kind: 'unusable', reason };
+      return { kind: 'key', publicKey: parsePublicKey(record.signingPublicKey), record };
+    },
+  };
+}
+
+function readKey(text: string): ParticipantRecord[] {
+  const [, recordId, publicKey] = /^([^=\s/]+)=(.+)$/s.exec(text) ?? [];
+  const records =
+    recordId !== undefined && publicKey !== undefined ? [recordOf(recordId, publicKey)] : readRecords(text);
+  for (const { signingPublicKey } of records) checkKey(signingPublicKey, text);
+  return records;
+}
+
+function recordOf(recordId: string, signingPublicKey: string): ParticipantRecord {
+  return {
+    recordId,
+    subscriberId: '',
+    networkMemberships: [],
+    catalogIndexUrls: [],
+    state: 'live',
+    signingPublicKey,
+  };
+}
+
+function readRecords(file: string): ParticipantRecord[] {
+  const document = readDocument(file);
+  const data = isJsonObject(document) ? (document.data ?? document) : document;
+  const one = findParticipantRecord(data);
+  const records = one === undefined ? tolerated(() => parseQueryAnswer({ data }).records) : [one];
+  if (records.length === 0) throw new CommandError(`${file} holds no registry record.`);
+  return records;
+}
+
+function readDocument(file: string): unknown {
+  try {
+    return parseJson(readFileSync(file));
+  } catch (error) {
+    throw new CommandError(
+      `--key takes recordId=publicKey, or a file with a registry's answer; ${file} is neither.`,
+      error,
+    );
+  }
+}
+
+function tolerated(read: () => ParticipantRecord[]): ParticipantRecord[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}
+
+function checkKey(key: string | undefined, text: string): void {
+  try {
+    parsePublicKey(key ?? '');
+  } catch (error) {
+    throw new CommandError(`--key ${text}: ${error instanceof Error ? error.message : error}`, error);
+  }
+}

@@ -1,0 +1,172 @@
+import { isNoHost, readRecord, requireIndexes } from '../../discovery/crawl/read-node.ts';
+import {
+  askRegistry,
+  fetchDocument,
+  findKeys,
+  type OpenedFile,
+  type Reader,
+} from '../../discovery/crawl/reader.ts';
+import { CrawlFault } from '../../discovery/crawl/reasons.ts';
+import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
+import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from '../findings.ts';
+import type { TreeSource } from './source.ts';
+
+// The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
+// digest.
+
+export interface NodeCheck {
+  source: TreeSource;
+  reader: Reader;
+  node: HostingNode;
+  now: Date;
+  signal: AbortSignal;
+  /** The indexes of the registry's own record, where a reader does with them if there is no manifest (REQUIRE_MANIFEST=false). */
+  standIn?: readonly string[];
+}
+
+const maxNodeFileBytes = 1024 * 1024;
+
+/** What is known of a node once its manifest and its record hold. */
+export interface VerifiedNode {
+  /** With the names that its manifest has for its keys. */
+  node: HostingNode;
+  indexUrls: readonly string[];
+}
+
+/** Returns undefined where a link on the way to the indexes is broken. */
+export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, VerifiedNode | undefined> {
+  const verified = yield* verifyManifest(check);
+  if (verified === undefined) return undefined;
+  if (verified === 'missing') return yield* verifyStandIn(check);
+  const { manifest, node } = verified;
+  const indexUrls = yield* verifyRecord({ ...check, node }, manifest);
+  return indexUrls && { node, indexUrls };
+}
+
+async function* verifyManifest(
+  check: NodeCheck,
+): AsyncGenerator<Finding, { manifest: TrustedManifest; node: HostingNode } | 'missing' | undefined> {
+  const { source, reader, now } = check;
+  const about: About = { document: 'manifest', url: source.manifestUrls[0] };
+  try {
+    const [first, ...copies] = await openManifests(check);
+    if (!first) {
+      const places = [source.manifestUrls[0], source.otherManifestUrls?.[0]].filter(
+        (url) => url !== undefined,
+      );
+      const missing = `There is no manifest at ${places.join(' or ')}`;
+      if (check.standIn === undefined) throw new CrawlFault('manifest-missing', `${missing}.`);
+      const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record stands in.`;
+      yield warning(about, 'manifest-missing', told);
+      return 'missing';
+    }
+    about.url = first.opened.url;
+    const { document } = first.opened;
+    const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
+    const node = { ...check.node, keyNames: keyNamesOf(document, records) };
+    const keys = await findKeys(reader, node, [claimedRecordId(document)]);
+    const host = source.host === undefined ? hostOfFiles(document) : new URL(first.opened.url).host;
+    const manifest = trustManifest(first.opened, { node, host, keys });
+    const { next_update: nextUpdate } = manifest.manifest;
+    yield holds(about, `signed with ${manifest.signedBy}, next update ${nextUpdate}`);
+    yield* staleness(about, nextUpdate, now);
+    for (const { opened } of copies) {
+      if (JSON.stringify(opened.document) !== JSON.stringify(document))
+        yield warning(about, 'copies-differ', `The manifest at ${opened.url} is another one.`);
+    }
+    return { manifest, node };
+  } catch (error) {
+    yield fault(about, error);
+    return undefined;
+  }
+}
+
+/** Without a manifest, only the registry says where the indexes are. */
+function* verifyStandIn({
+  reader,
+  node,
+  standIn = [],
+}: NodeCheck): Generator<Finding, VerifiedNode | undefined> {
+  const about: About = { document: 'record' };
+  try {
+    const indexUrls = requireIndexes(reader, node.identity, standIn);
+    yield holds(about, `that of the registry, indexes: ${indexUrls.length}`);
+    return { node, indexUrls };
+  } catch (error) {
+    yield fault(about, error);
+    return undefined;
+  }
+}
+
+/** Returns the indexes that it lists. */
+async function* verifyRecord(
+  { reader, node, now, signal }: NodeCheck,
+  manifest: TrustedManifest,
+): AsyncGenerator<Finding, readonly string[] | undefined> {
+  const about: About = { document: 'record' };
+  try {
+    const { file, record } = await readRecord(reader, node, manifest, signal);
+    about.url = file.url;
+    const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
+    yield holds(about, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
+    yield* staleness(about, record.nextUpdate, now);
+    return requireIndexes(reader, node.identity, record.catalogIndexUrls);
+  } catch (error) {
+    yield fault({ ...about, url: about.url ?? manifest.recordFiles[0]?.url }, error);
+    return undefined;
+  }
+}
+
+/** Who the tree says it is of, before anything of it is believed: its keys will have to say the same. */
+export async function findClaimedNode(check: Omit<NodeCheck, 'node' | 'now'>): Promise<string | undefined> {
+  const { source, reader, signal } = check;
+  const [manifest] = await openManifests(check).catch(() => []);
+  const files = manifest?.opened.document.files;
+  const urls = Array.isArray(files) ? files.filter(isJsonObject).map(({ url }) => String(url)) : [];
+  for (const url of [...urls, ...source.indexUrls]) {
+    const maxBytes = reader.limits.maxIndexBytes;
+    const answer = await fetchDocument(reader, 'record', url, { maxBytes, signal }).catch(() => undefined);
+    const name = answer?.kind === 'opened' ? nameIn(answer.opened.document) : undefined;
+    if (name !== undefined) return name;
+  }
+  const domain = manifest?.opened.document.domain;
+  return typeof domain === 'string' ? domain : undefined;
+}
+
+/** The name in a Subscriber record file, a bare record, or an index. */
+function nameIn(document: JsonObject): string | undefined {
+  const [record = document] = Array.isArray(document.records) ? document.records : [];
+  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
+  const name = details.subscriber_id ?? document.nodeId;
+  return typeof name === 'string' ? name : undefined;
+}
+
+async function openManifests({
+  source,
+  reader,
+  signal,
+}: Omit<NodeCheck, 'node' | 'now'>): Promise<OpenedFile[]> {
+  const open = async (urls: readonly string[]): Promise<OpenedFile[]> => {
+    const found: OpenedFile[] = [];
+    for (const url of urls) {
+      const answer = await fetchDocument(reader, 'manifest', url, { maxBytes: maxNodeFileBytes, signal });
+      if (answer.kind === 'opened') found.push(answer);
+    }
+    return found;
+  };
+  const found = await open(source.manifestUrls);
+  if (found.length > 0 || source.otherManifestUrls === undefined) return found;
+  return open(source.otherManifestUrls).catch((error) => {
+    if (isNoHost(error)) return [];
+    throw error;
+  });
+}
+
+/** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */
+function hostOfFiles({ files }: JsonObject): string {
+  const [file] = Array.isArray(files) ? files : [];
+  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
+  return URL.canParse(url) ? new URL(url).host : '';
+}
