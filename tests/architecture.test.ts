@@ -10,6 +10,7 @@ const layers: readonly (readonly string[])[] = [
   ['registry'],
   ['schemas'],
   ['delivery'],
+  ['search'],
   ['catalog', 'discovery', 'publisher'],
   ['import'],
   ['console'],

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCatalogs } from '../src/discovery/ingest.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
+import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
 import type { Actor, Exchange } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { takeTime, until } from './support/time.ts';

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { applyCatalogs } from '../src/discovery/ingest.ts';
-import { type Evaluator, evaluateIntent } from '../src/discovery/query/evaluate-intent.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { DiscoverMessage } from '../src/protocol/discover-messages.ts';
-import type { Database } from '../src/storage/database.ts';
+import { maxRuns } from '../src/search/lists/read-whole.ts';
 import {
   deleteRuns,
   entriesOf,
@@ -12,8 +10,10 @@ import {
   noteChanged,
   runsOf,
   type StoredRun,
-} from '../src/storage/discovery-lists.ts';
-import { maxRuns } from '../src/storage/discovery-whole-lists.ts';
+} from '../src/search/lists/runs.ts';
+import { type Evaluator, evaluateIntent } from '../src/search/search.ts';
+import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import type { Database } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
 import { catalog, charger } from './support/sample-catalogs.ts';

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { applyCatalog } from '../src/discovery/ingest.ts';
-import { type Evaluator, evaluateIntent } from '../src/discovery/query/evaluate-intent.ts';
-import { removeCatalogs } from '../src/discovery/remove-catalogs.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Intent } from '../src/protocol/discover-messages.ts';
-import { isTrustHeld } from '../src/storage/catch-up.ts';
+import { isStillFresh } from '../src/search/cache/invalidation.ts';
+import { findCatalogs, setServed } from '../src/search/documents/catalogs.ts';
+import { type Evaluator, evaluateIntent } from '../src/search/search.ts';
+import { applyCatalog } from '../src/search/write/apply-catalogs.ts';
+import { removeCatalogs } from '../src/search/write/remove-catalogs.ts';
 import { DatabaseUnavailable } from '../src/storage/connection.ts';
 import { type Database, openDatabase, type Transaction } from '../src/storage/database.ts';
-import { findCatalogs, setServed } from '../src/storage/discovery-catalogs.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { catalog } from './support/sample-catalogs.ts';
@@ -268,11 +268,12 @@ async function check(id: string, shelf: Shelf, step: Step, places: readonly numb
 }
 
 async function find(evaluator: Evaluator, intent: Intent): Promise<string[]> {
-  const evaluate = (trusting: boolean) =>
-    evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }, { trusting });
+  const evaluate = (optimistic: boolean) =>
+    evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }, { optimistic });
   const { answer } = await patiently(async () => {
     const found = await evaluate(true);
-    const isRight = found.trust === undefined || (await isTrustHeld(evaluator.database, found.trust));
+    const isRight =
+      found.freshness === undefined || (await isStillFresh(evaluator.database, found.freshness));
     return isRight ? found : await evaluate(false);
   });
   const catalogs: Catalog[] = JSON.parse(answer.catalogs);

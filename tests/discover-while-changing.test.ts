@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { applyCatalog } from '../src/discovery/ingest.ts';
-import { evaluateIntent } from '../src/discovery/query/evaluate-intent.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
+import { evaluateIntent } from '../src/search/search.ts';
+import { applyCatalog } from '../src/search/write/apply-catalogs.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';

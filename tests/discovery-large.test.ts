@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resourceEntries } from '../src/discovery/document-entries.ts';
-import { createIndexChanges } from '../src/discovery/index-changes.ts';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import type { Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { sphereBox } from '../src/rules/geometry/sphere-box.ts';
-import { keyOf } from '../src/storage/discovery-keys.ts';
+import { keyOf } from '../src/search/documents/keys.ts';
+import { resourceEntries } from '../src/search/write/document-entries.ts';
+import { createIndexChanges } from '../src/search/write/index-changes.ts';
 import type { Actor } from './support/actor.ts';
 import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/blocked.ts';
 import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { headEntries, offerEntries, resourceEntries } from '../src/discovery/document-entries.ts';
-import { applyCatalogs } from '../src/discovery/ingest.ts';
 import { silentLogger } from '../src/logger.ts';
+import { mergeRuns } from '../src/search/lists/compact.ts';
+import { entriesOf, type StoredRun } from '../src/search/lists/runs.ts';
+import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import { headEntries, offerEntries, resourceEntries } from '../src/search/write/document-entries.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
-import { mergeRuns } from '../src/storage/discovery-list-merger.ts';
-import { entriesOf, type StoredRun } from '../src/storage/discovery-lists.ts';
 import { createEmptyDatabase, useDatabase } from './support/database.ts';
 import { migrateUntil } from './support/old-schema.ts';
 import { catalog, charger, offer } from './support/sample-catalogs.ts';

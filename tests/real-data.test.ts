@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCatalogs } from '../src/discovery/ingest.ts';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
 import { distanceBetween } from '../src/rules/geometry/distance.ts';
+import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
 import type { Actor } from './support/actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { delhiStations, hasRealData, products, ukStations } from './support/real-data.ts';

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { explainIntent } from '../discovery/explain.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { NetworkId, Pagination } from '../protocol/shapes.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
+import { explainIntent } from '../search/explain.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** POST /api/explain: how the discovery service evaluates an intent on its index. The body of a discover can be sent as it is. */

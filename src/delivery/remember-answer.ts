@@ -24,7 +24,7 @@ export async function rememberPromise(
   keepPromise: KeepPromise,
   request: Accepted,
   answer: Answer & { body: string },
-  promised: Pick<NewPromise, 'callback' | 'trust'>,
+  promised: Pick<NewPromise, 'callback' | 'freshness'>,
 ): Promise<void> {
   const { key, remembered } = toRemember(request, answer);
   await keepPromise({ key, answer: remembered, ...promised });

@@ -1,9 +1,9 @@
 import { identityOf } from '../protocol/identity.ts';
+import { type AppliedCatalog, applyCatalogs } from '../search/write/apply-catalogs.ts';
+import { removeCatalogs } from '../search/write/remove-catalogs.ts';
+import type { IncomingCatalog } from '../search/write/target.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
-import { type AppliedCatalog, applyCatalogs } from './ingest.ts';
-import type { IncomingCatalog } from './ingest-target.ts';
-import { removeCatalogs } from './remove-catalogs.ts';
 
 /** Under which the index knows what a catalog service brings. */
 export function sourceOf(service: string): string {

@@ -1,4 +1,6 @@
 import type { CatalogType, ReceivedCatalog } from '../protocol/catalog.ts';
+import { type AppliedCatalog, applyCatalogs } from '../search/write/apply-catalogs.ts';
+import type { IncomingCatalog } from '../search/write/target.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
   findUnnoted,
@@ -10,8 +12,6 @@ import {
 } from '../storage/feeds/copies.ts';
 import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
-import { type AppliedCatalog, applyCatalogs } from './ingest.ts';
-import type { IncomingCatalog } from './ingest-target.ts';
 import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 
 // Applies one page of a pull. What is held is compared with what was pulled, and only what differs is written: so the regular pull of

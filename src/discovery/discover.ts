@@ -9,12 +9,13 @@ import { callbackContext } from '../protocol/context.ts';
 import { nothingMatches } from '../protocol/discover-messages.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
-import { isTrustHeld, TrustLost } from '../storage/catch-up.ts';
+import { isStillFresh } from '../search/cache/invalidation.ts';
+import { createDeadline, type Deadline, withinDeadline } from '../search/deadline.ts';
+import { findNearMisses, type NearMiss } from '../search/near-misses/near-misses.ts';
+import { type Evaluation, evaluateIntent } from '../search/search.ts';
 import { withinTime } from '../storage/database.ts';
+import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
-import { createDeadline, type Deadline, withinDeadline } from './query/deadline.ts';
-import { type Evaluation, evaluateIntent } from './query/evaluate-intent.ts';
-import { findNearMisses, type NearMiss } from './query/near-misses.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
 // acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
@@ -41,17 +42,17 @@ export function addDiscoverRoute(
 async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
   const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS, request.arrivedAt);
   try {
-    return await search(context, request, { trusting: true, deadline });
+    return await search(context, request, { optimistic: true, deadline });
   } catch (error) {
-    if (!(error instanceof TrustLost)) throw error;
-    return await search(context, request, { trusting: false, deadline });
+    if (!(error instanceof Stale)) throw error;
+    return await search(context, request, { optimistic: false, deadline });
   }
 }
 
 async function search(
   context: DiscoverContext,
   request: Discover,
-  options: { trusting: boolean; deadline: Deadline },
+  options: { optimistic: boolean; deadline: Deadline },
 ): Promise<Answer> {
   const { config, metrics } = context;
   const destination = callbackAddress(request, actions.onDiscover, config);
@@ -70,7 +71,7 @@ async function search(
 async function inTurn(
   context: DiscoverContext,
   { identity: owner, message, context: scope }: Discover,
-  options: { trusting: boolean; deadline: Deadline },
+  options: { optimistic: boolean; deadline: Deadline },
 ): Promise<Evaluation> {
   const { deadline } = options;
   const askedAt = performance.now();
@@ -86,7 +87,7 @@ async function inTurn(
 async function promise(
   context: DiscoverContext,
   request: Discover,
-  { answer: page, trust }: Evaluation,
+  { answer: page, freshness }: Evaluation,
   destination: string,
 ): Promise<Answer> {
   const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
@@ -97,7 +98,7 @@ async function promise(
     requestSignature: request.signature,
     giveUpAfterMs,
   };
-  await rememberPromise(context.keepPromise, request, answer, { callback, trust });
+  await rememberPromise(context.keepPromise, request, answer, { callback, freshness });
   tellCut(context, request, page);
   return answer;
 }
@@ -115,13 +116,13 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
 async function tellNothing(
   context: DiscoverContext,
   request: Discover,
-  { trust, answer: { total }, trace }: Evaluation,
+  { freshness, answer: { total }, trace }: Evaluation,
   deadline: Deadline,
 ): Promise<Answer> {
   const { database, logger } = context;
-  if (trust) {
+  if (freshness) {
     const inTime = withinTime(database, deadline.remainingMs);
-    if (!(await withinDeadline(deadline, () => isTrustHeld(inTime, trust)))) throw new TrustLost();
+    if (!(await withinDeadline(deadline, () => isStillFresh(inTime, freshness)))) throw new Stale();
   }
   const { message, context: scope, identity: owner } = request;
   const misses =

@@ -1,5 +1,5 @@
 import { repeat } from '../delivery/repeat.ts';
-import { purgeChanges } from '../storage/catch-up.ts';
+import { purgeChanges } from '../search/cache/invalidation.ts';
 import { purgeLog } from '../storage/crawl/log.ts';
 import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
 import { purgeCallbacks } from '../storage/work/callbacks.ts';

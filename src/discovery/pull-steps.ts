@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
+import { removeCatalogs } from '../search/write/remove-catalogs.ts';
 import type { Transaction } from '../storage/database.ts';
 import { completeListing } from '../storage/feeds/copies.ts';
 import { dropAnswer, type Feed, feedTable, readPullAt, updateFeed } from '../storage/feeds/feeds.ts';
@@ -10,7 +11,6 @@ import { sourceOf } from './apply-copies.ts';
 import { askService } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { applyAnswer } from './pull-answer.ts';
-import { removeCatalogs } from './remove-catalogs.ts';
 
 // The steps of one pull of everything (pull-client.ts drives them). Each settles the feed.
 

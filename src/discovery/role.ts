@@ -1,4 +1,5 @@
 import { createService } from '../delivery/service.ts';
+import { startListMerger } from '../search/lists/compactor.ts';
 import { startOrClose } from '../start-or-close.ts';
 import type { DiscoveryContext } from './context.ts';
 import { startCrawler } from './crawl/crawler.ts';
@@ -6,7 +7,6 @@ import { addCrawlHintsRoute } from './crawl-hints.ts';
 import { addCrawlLogRoute } from './crawl-log.ts';
 import { addDiscoverRoute } from './discover.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { startListMerger } from './merge-lists.ts';
 import { createSync } from './sync.ts';
 
 /** The discovery service: one line per action, one per loop of work that is due. */

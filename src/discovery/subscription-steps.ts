@@ -1,3 +1,4 @@
+import { removeCatalogs } from '../search/write/remove-catalogs.ts';
 import { abandonListing } from '../storage/feeds/copies.ts';
 import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
@@ -5,7 +6,6 @@ import { sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { noRun } from './pull-steps.ts';
-import { removeCatalogs } from './remove-catalogs.ts';
 import { isSubscribed, subscribe, unsubscribe } from './subscribe.ts';
 
 // The steps of a feed that make and end its subscription (pull-client.ts drives them). Each settles the feed.

@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config.ts';
-import { evaluateIntent } from '../../src/discovery/query/evaluate-intent.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { DiscoverMessage } from '../../src/protocol/discover-messages.ts';
+import { evaluateIntent } from '../../src/search/search.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { applyCatalogs } from '../../src/discovery/ingest.ts';
-import type { IncomingCatalog } from '../../src/discovery/ingest-target.ts';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
+import { applyCatalogs } from '../../src/search/write/apply-catalogs.ts';
+import type { IncomingCatalog } from '../../src/search/write/target.ts';
 import type { Actor, Body, Exchange } from './actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 

@@ -1,10 +1,10 @@
-import { explainIntent } from '../../discovery/explain.ts';
-import type { TraceStep } from '../../discovery/query/trace.ts';
 import { silentLogger } from '../../logger.ts';
 import { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { validator } from '../../protocol/validate.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
+import { explainIntent } from '../../search/explain.ts';
+import type { TraceStep } from '../../search/trace.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';

@@ -1,8 +1,8 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import type { IncomingCatalog } from '../../search/write/target.ts';
 import type { AppliedTarget, TargetRow } from '../../storage/crawl/targets.ts';
-import type { IncomingCatalog } from '../ingest-target.ts';
 import type { Applicable } from './assemble.ts';
 
 // What a reading brings into the index, and where it leaves the cursor.

@@ -1,6 +1,8 @@
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
+import { countDocuments } from '../../search/documents/documents.ts';
+import { applyCatalogs } from '../../search/write/apply-catalogs.ts';
 import { createBatch } from '../../storage/batch.ts';
 import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
@@ -8,10 +10,8 @@ import { lockArrivals } from '../../storage/crawl/masters.ts';
 import { queueRebuild } from '../../storage/crawl/rebuilds.ts';
 import { countOtherResources, recordApplied, wakeWaiting } from '../../storage/crawl/targets.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { countDocuments } from '../../storage/discovery-documents.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/copies.ts';
 import { LeaseLost } from '../../storage/work/due-work.ts';
-import { applyCatalogs } from '../ingest.ts';
 import { cursorOf, incomingOf, resourceIdsOf } from './applied-entry.ts';
 import {
   type Applicable,

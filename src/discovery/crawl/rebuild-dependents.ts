@@ -1,6 +1,8 @@
 import type { ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
 import { type Extension, networksMeet } from '../../rules/extends.ts';
 import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
+import { holdCatalogs } from '../../search/documents/catalogs.ts';
+import { applyCatalog } from '../../search/write/apply-catalogs.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
 import {
   type Dependent,
@@ -15,10 +17,8 @@ import {
   rebuildTable,
 } from '../../storage/crawl/rebuilds.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { holdCatalogs } from '../../storage/discovery-catalogs.ts';
 import { lockPrecedence, settlePrecedence } from '../../storage/feeds/copies.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../../storage/work/due-work.ts';
-import { applyCatalog } from '../ingest.ts';
 import { nodeSource } from './applied-entry.ts';
 import { overriddenFault } from './assemble.ts';
 import type { CrawlContext } from './context.ts';

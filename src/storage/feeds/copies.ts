@@ -1,9 +1,14 @@
 import type { Queryable, Transaction } from '../database.ts';
-import type { CatalogRef } from '../discovery-catalogs.ts';
-import { keyOf, lastNumbers } from '../discovery-keys.ts';
 
 // What staying in step with catalog services needs to know of the catalogs that they brought: when a push of each last came, which feed
 // listed it, and whose copy counts.
+
+/** Names a catalog: who brought it, who published it, and its id there. */
+export interface CatalogRef {
+  source: string;
+  owner: string;
+  id: string;
+}
 
 /** The copy of a catalog that one source has brought. */
 export interface HeldCopy extends CatalogRef {
@@ -255,10 +260,10 @@ export async function findUnnoted(
   limit: number,
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
-    `select id from discovery.${kind} as document where key between $1 and $2
-       and not exists (select from discovery.pulled_item as noted where feed_id = $3 and kind = $4 and noted.id = document.id)
-     limit $5`,
-    [keyOf(catalogKey, 0), keyOf(catalogKey, lastNumbers.offer), feedId, kind, limit],
+    `select id from discovery.${kind} as document where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26
+       and not exists (select from discovery.pulled_item as noted where feed_id = $2 and kind = $3 and noted.id = document.id)
+     limit $4`,
+    [catalogKey, feedId, kind, limit],
   );
   return rows.map(({ id }) => id);
 }

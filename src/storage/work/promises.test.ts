@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
-import { catchUp, type Trust, TrustLost, trustMemory } from '../catch-up.ts';
+import { assumeFresh, type CacheFreshness, catchUp } from '../../search/cache/invalidation.ts';
+import { Stale } from '../../storage/freshness.ts';
 import type { Database } from '../database.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
@@ -69,26 +70,30 @@ describe('a promise', () => {
 
 describe('a promise that relies on what a search remembered', () => {
   const change = () => database.query('insert into discovery.change (lists) values (array[1])');
-  const trust = async (): Promise<Trust> => {
+  const freshness = async (): Promise<CacheFreshness> => {
     await catchUp(database);
     await catchUp(database);
-    return trustMemory(database) as Trust;
+    return assumeFresh(database) as CacheFreshness;
   };
 
   it('is made when nothing has changed since', async () => {
-    expect(await store({ ...promise('message-1'), trust: await trust() }, lease())).toBeDefined();
+    expect(await store({ ...promise('message-1'), freshness: await freshness() }, lease())).toBeDefined();
   });
 
   it('is not made when something has, and others that are made with it are', async () => {
-    const outdated = await trust();
+    const outdated = await freshness();
     await change();
-    const current = await trust();
-    const made = [promise('message-0'), { ...promise('message-1'), trust: outdated }, promise('message-2')];
+    const current = await freshness();
+    const made = [
+      promise('message-0'),
+      { ...promise('message-1'), freshness: outdated },
+      promise('message-2'),
+    ];
     const outcomes = await Promise.allSettled(
-      [...made, { ...promise('message-3'), trust: current }].map((each) => store(each, lease())),
+      [...made, { ...promise('message-3'), freshness: current }].map((each) => store(each, lease())),
     );
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
-    expect(outcomes[1]).toMatchObject({ reason: expect.any(TrustLost) });
+    expect(outcomes[1]).toMatchObject({ reason: expect.any(Stale) });
     expect((await list()).map(({ messageId }) => messageId).sort()).toEqual([
       'message-0',
       'message-2',

@@ -1,8 +1,8 @@
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import { createBatch } from '../batch.ts';
-import { type Trust, TrustLost, trustHolds } from '../catch-up.ts';
 import { DatabaseUnavailable } from '../connection.ts';
 import type { Database } from '../database.ts';
+import { type Freshness, freshCondition, Stale } from '../freshness.ts';
 import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
 import { dueIn } from './leases.ts';
@@ -15,14 +15,14 @@ export interface NewPromise {
   key: RequestKey;
   answer: Omit<NewRequest, 'open'>;
   callback: Omit<NewCallback, 'role' | 'messageId' | 'requestId'>;
-  /** It is stored only if this holds. */
-  trust?: Trust;
+  /** It is stored only if nothing has changed since. */
+  freshness?: Freshness;
 }
 
 export interface StorePromise {
   /**
    * Returns the claim where the callback was stored with the lease; otherwise it is due at once. Throws AlreadyRemembered when a
-   * concurrent request with the same key came first, TrustLost where something has changed that the answer relied on.
+   * concurrent request with the same key came first, Stale where something has changed that the answer relied on.
    */
   (promise: NewPromise, lease?: Lease): Promise<Stored>;
   /** How many wait for those before them to be stored: a measure of overload. */
@@ -80,7 +80,7 @@ function storedOf({ key, callback, receiver }: Row, inserted: Inserted[]): Store
   const found = inserted.find(({ message_id }) => message_id === key.messageId);
   if (found === undefined) throw new Error('nothing is told of a promise');
   const { holds, id, request_id, token, at, give_up_at } = found;
-  if (!holds) throw new TrustLost();
+  if (!holds) throw new Stale();
   if (id === null) throw new AlreadyRemembered();
   if (token === null) return undefined;
   const { action, destination, body, requestSignature } = callback;
@@ -141,14 +141,14 @@ const columns = {
 };
 
 function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
-  const { key, hash, answer, callback, receiver, lease, trust } = row;
+  const { key, hash, answer, callback, receiver, lease, freshness } = row;
   const taken = earlier.filter((other) => other.lease && other.receiver === receiver).length;
   return [
     ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
     callback.giveUpAfterMs,
-    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, trust?.snapshot, trust?.home],
+    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, freshness?.snapshot, freshness?.home],
   ];
 }
 
@@ -165,13 +165,13 @@ function statementFor(count: number): string {
   statements[count] ??= `
     with given (${Object.keys(columns).join()}, place) as (
       values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
-    ), trusted as materialized (
-      select place, message_id, ${trustHolds('snapshot', 'home')} as holds from given
+    ), checked as materialized (
+      select place, message_id, ${freshCondition('snapshot', 'home')} as holds from given
     ), remembered as (
       insert into work.request
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
       select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
-      from given join trusted using (place, message_id) where holds order by place
+      from given join checked using (place, message_id) where holds order by place
       on conflict (key) do nothing
       returning id as request_id, message_id
     ), lease as materialized (
@@ -189,6 +189,6 @@ function statementFor(count: number): string {
       from given join remembered using (message_id) left join lease using (place)
       returning id, message_id, request_id, lease_token as token, give_up_at
     )
-    select message_id, holds, id, request_id, token, now() as at, give_up_at from trusted left join stored using (message_id)`;
+    select message_id, holds, id, request_id, token, now() as at, give_up_at from checked left join stored using (message_id)`;
   return statements[count];
 }

@@ -1,0 +1,142 @@
+import { Recent } from '../../recent.ts';
+import { type SphereBox, touches } from '../../rules/geometry/sphere-box.ts';
+import { catalogKeyOf, keyOf } from '../documents/keys.ts';
+import { lowerBound } from '../lists/posting-list.ts';
+import type { Cell } from '../spatial/grid.ts';
+import type { PlacedGeometry } from '../spatial/read-geometries.ts';
+
+// Geometries of the cells that were looked into lately. Whoever is told that a catalog has changed does not know where its geometries stand now: those
+// are read before anything is found here again (spatial/look-around.ts). A cell is brought up to date only when it is looked into.
+
+export interface KnownCell {
+  path: string;
+  box: SphereBox;
+  /** Whether something is indexed under the path, here or elsewhere. */
+  isPathKnown: boolean;
+  /** All that touch the cell, in the order of keys; undefined where they are too many, or too long, to be remembered. */
+  geometries?: readonly PlacedGeometry[];
+}
+
+interface Kept {
+  cell: KnownCell;
+  keys: Float64Array;
+  bytes: number;
+  /** It knows of so many of the changes. */
+  upTo: number;
+}
+
+interface Change {
+  catalogs: readonly number[];
+  /** All that they have since. */
+  geometries: readonly PlacedGeometry[];
+}
+
+/** A cell that was not looked into for so long is read again. */
+const maxChanges = 100;
+/** When more catalogs have changed, all is read again as it is needed. */
+const maxUnread = 100;
+/** What a geometry takes beside its text, about: as much again when it was parsed. */
+const geometryBytes = 400;
+const cellBytes = 900;
+/** More that came one after the other are not remembered. */
+const maxInCell = 2_500;
+
+export class PlaceMemory {
+  /** Catalogs that have changed, and whose geometries were not read since. */
+  readonly unread = new Set<number>();
+  private readonly cells: Recent<string, Kept>;
+  /** The latest ones. */
+  private readonly changes: Change[] = [];
+  private changeCount = 0;
+
+  constructor(maxBytes: number) {
+    this.cells = new Recent(maxBytes, ({ bytes }) => bytes);
+  }
+
+  find(path: string, cell: Cell): KnownCell | undefined {
+    const name = nameOf(path, cell);
+    const kept = this.cells.find(name);
+    if (kept === undefined) return undefined;
+    const known = this.upToDate(kept);
+    if (known === undefined) this.cells.forget(name);
+    else if (known !== kept) this.cells.keep(name, known);
+    if (known) known.upTo = this.changeCount;
+    return known?.cell;
+  }
+
+  keep(cell: Cell, known: KnownCell): void {
+    this.cells.keep(nameOf(known.path, cell), keptOf(known, this.changeCount));
+  }
+
+  noteChanged(catalogKey: number): void {
+    if (this.cells.count > 0) this.unread.add(catalogKey);
+    if (this.unread.size > maxUnread) this.clear();
+  }
+
+  /** Tells what geometries changed catalogs have now. */
+  noteRead(catalogs: readonly number[], geometries: readonly PlacedGeometry[]): void {
+    const isFresh = catalogs.filter((key) => this.unread.delete(key)).length > 0;
+    if (!isFresh) return;
+    this.changes.push({ catalogs, geometries });
+    this.changeCount++;
+    if (this.changes.length > maxChanges) this.changes.shift();
+  }
+
+  clear(): void {
+    this.cells.clear();
+    this.unread.clear();
+    this.changes.length = 0;
+  }
+
+  /** Undefined where a cell has to be read again: of old ones, or where something came under a path that had nothing anywhere. */
+  private upToDate(kept: Kept): Kept | undefined {
+    const first = kept.upTo - (this.changeCount - this.changes.length);
+    if (first < 0) return undefined;
+    let known = kept;
+    for (const change of this.changes.slice(first)) {
+      if (!concerns(change, known)) continue;
+      if (!known.cell.isPathKnown) return undefined;
+      known = keptOf(updated(known.cell, change), this.changeCount);
+    }
+    return known;
+  }
+}
+
+function keptOf(cell: KnownCell, upTo: number): Kept {
+  const keys = Float64Array.from(cell.geometries ?? [], ({ key }) => key);
+  return { cell, keys, bytes: sizeOf(cell), upTo };
+}
+
+function nameOf(path: string, { name }: Cell): string {
+  return `${name} ${path}`;
+}
+
+/** Whether a cell held a geometry of these catalogs, or would hold one now. Of a cell that holds too many nothing is known. */
+function concerns({ catalogs, geometries }: Change, { cell, keys }: Kept): boolean {
+  if (!cell.isPathKnown) return geometries.some(({ path }) => path === cell.path);
+  if (cell.geometries === undefined) return false;
+  const isOf = (catalog: number) => {
+    const first = keys[lowerBound(keys, keyOf(catalog, 0))];
+    return first !== undefined && first < keyOf(catalog + 1, 0);
+  };
+  return catalogs.some(isOf) || geometries.some((each) => isIn(cell, each));
+}
+
+function isIn(cell: KnownCell, { path, box }: PlacedGeometry): boolean {
+  return path === cell.path && touches(box, cell.box);
+}
+
+function updated(cell: KnownCell, change: Change): KnownCell {
+  const catalogs = new Set(change.catalogs);
+  const others = cell.geometries?.filter(({ key }) => !catalogs.has(catalogKeyOf(key))) ?? [];
+  const theirs = change.geometries.filter((each) => isIn(cell, each));
+  const all = [...others, ...theirs].sort((a, b) => a.key - b.key);
+  return { ...cell, geometries: all.length > maxInCell ? undefined : all };
+}
+
+function sizeOf({ path, geometries = [] }: KnownCell): number {
+  return geometries.reduce(
+    (sum, { shape }) => sum + 2 * shape.length + geometryBytes,
+    cellBytes + 2 * path.length,
+  );
+}

@@ -1,0 +1,67 @@
+import { Recent } from '../../recent.ts';
+import type { Listing } from '../documents/wide-offers.ts';
+import type { KeyList } from '../lists/posting-list.ts';
+import type { WholeList } from '../lists/read-whole.ts';
+import type { ProviderName } from './provider-cache.ts';
+
+// Whose offers words stand in, as far as it was asked lately: of a word's offers, those that name resources, and the wide ones by their providers. It
+// holds until the list of the word changes, or one of the owners has written an offer.
+
+export interface OfferedWord {
+  /** Which it was made of. */
+  list: KeyList;
+  named: KeyList;
+  wide: readonly WideOffers[];
+  owners: ReadonlySet<string>;
+  /** What came of it last, and from which listings: from the same ones comes the same. */
+  last?: { listings: readonly Listing[]; places: WholeList };
+  /** The resources that named offers led to last. */
+  covered?: CoveredPlaces;
+}
+
+/** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
+export interface CoveredPlaces {
+  /** How often something had to be forgotten before (caches.ts). */
+  times: number;
+  networkId: string | undefined;
+  /** Milliseconds since the epoch. */
+  from: number;
+  until: number;
+  places: KeyList;
+}
+
+/** Offers of one provider, those with the highest weights first. */
+export interface WideOffers {
+  provider: ProviderName;
+  keys: Float64Array;
+  weights: Uint8Array;
+}
+
+/** What a word takes by itself, counted in offers. */
+const wordSize = 100;
+
+export class OfferedWordMemory {
+  private readonly words: Recent<number, OfferedWord>;
+
+  constructor(maxOffers: number) {
+    this.words = new Recent(maxOffers, ({ list }) => 2 * list.keys.length + wordSize);
+  }
+
+  /** By the number of the word's list. */
+  find(number: number, list: KeyList): OfferedWord | undefined {
+    const word = this.words.find(number);
+    return word?.list === list ? word : undefined;
+  }
+
+  keep(number: number, word: OfferedWord): void {
+    this.words.keep(number, word);
+  }
+
+  forgetOwner(owner: string): void {
+    for (const [number, { owners }] of this.words.entries()) if (owners.has(owner)) this.words.forget(number);
+  }
+
+  clear(): void {
+    this.words.clear();
+  }
+}

@@ -1,0 +1,60 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type KnownHome, PageMemory } from './page-cache.ts';
+
+const kilobyte = 'x'.repeat(1_000);
+
+function home(owner: string, ...keys: number[]): KnownHome {
+  const document = { text: kilobyte };
+  return {
+    ...{ owner, head: { text: '{}' }, offers: [], more: 0 },
+    resources: new Map(keys.map((key) => [key, { document, offers: [] }])),
+  };
+}
+
+describe('the memory of documents', () => {
+  let memory: PageMemory;
+  beforeEach(() => {
+    memory = new PageMemory(10_000);
+  });
+  const known = () => [1, 2, 3, 4, 5].filter((catalogKey) => memory.find(catalogKey));
+
+  it('adds resources to a catalog that it knows already', () => {
+    memory.keep(1, home('a', 11));
+    const { head } = memory.find(1) as KnownHome;
+    memory.keep(1, home('a', 12));
+    expect([...(memory.find(1)?.resources.keys() ?? [])]).toEqual([11, 12]);
+    expect(memory.find(1)?.head).toBe(head);
+  });
+
+  it('forgets the catalogs that were not asked for the longest when it is full', () => {
+    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
+    memory.find(1);
+    memory.keep(4, home('b', 11, 12));
+    expect(known()).toEqual([1, 3, 4]);
+  });
+
+  it('has room again for what was forgotten', () => {
+    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
+    memory.forget(2);
+    memory.keep(2, home('a', 11, 12));
+    expect(known()).toEqual([1, 2, 3]);
+    memory.clear();
+    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
+    expect(known()).toEqual([1, 2, 3]);
+  });
+
+  it('does not hold a catalog that is larger than itself', () => {
+    memory.keep(1, home('a', 11, 12, 13, 14, 15, 16, 17, 18, 19));
+    expect(known()).toEqual([]);
+  });
+
+  it('forgets all catalogs of an owner', () => {
+    memory.keep(1, home('a', 11));
+    memory.keep(2, home('b', 11));
+    memory.keep(3, home('a', 11));
+    memory.forget(3);
+    memory.keep(3, home('a', 11));
+    memory.forgetOwner('a');
+    expect(known()).toEqual([2]);
+  });
+});

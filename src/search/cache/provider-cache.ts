@@ -1,0 +1,102 @@
+import { Recent } from '../../recent.ts';
+import type { Gate } from '../documents/scope.ts';
+import { type Listing, listOffers, type ProviderOffers } from '../documents/wide-offers.ts';
+
+// The wide offers of providers that were asked for lately. An offer that was written makes all that its owner has be forgotten; a catalog that was
+// written, the providers that it played a part for. Whom a catalog belongs to now is read before anything is found here again.
+
+export interface ProviderName {
+  owner: string;
+  providerId: string;
+}
+
+export interface KnownProvider extends ProviderOffers {
+  /** Whether time changes nothing: then its listings are remembered. */
+  isTimeless: boolean;
+  /** By the network that was asked for. */
+  listings: Map<string | undefined, Listing[]>;
+}
+
+/** More changed catalogs are not looked up: then all is forgotten. */
+const maxUnread = 5_000;
+/** Networks that are made up must not fill the memory. */
+const maxListings = 10;
+/** What a provider without offers takes, counted in offers. */
+const providerSize = 20;
+
+export class ProviderMemory {
+  /** Catalogs that were written, and whose providers were not looked up since. */
+  readonly unread = new Set<number>();
+  private readonly providers: Recent<string, KnownProvider>;
+  /** The names of providers, some of which may be forgotten already. */
+  private readonly namesOfCatalog = new Map<number, Set<string>>();
+  private readonly namesOfOwner = new Map<string, Set<string>>();
+
+  constructor(maxOffers: number) {
+    this.providers = new Recent(maxOffers, sizeOf);
+  }
+
+  find(name: ProviderName): KnownProvider | undefined {
+    return this.providers.find(nameOf(name));
+  }
+
+  keep(name: ProviderName, provider: KnownProvider): void {
+    if (this.namesOfCatalog.size > maxCatalogs) this.clear();
+    const text = nameOf(name);
+    this.providers.keep(text, provider);
+    addName(this.namesOfOwner, name.owner, text);
+    for (const key of provider.states.keys()) addName(this.namesOfCatalog, key, text);
+  }
+
+  noteChanged(catalogKey: number): void {
+    for (const name of this.namesOfCatalog.get(catalogKey) ?? []) this.providers.forget(name);
+    this.namesOfCatalog.delete(catalogKey);
+    if (this.providers.count > 0) this.unread.add(catalogKey);
+    if (this.unread.size > maxUnread) this.clear();
+  }
+
+  forget(name: ProviderName): void {
+    this.providers.forget(nameOf(name));
+  }
+
+  forgetOwner(owner: string): void {
+    for (const name of this.namesOfOwner.get(owner) ?? []) this.providers.forget(name);
+    this.namesOfOwner.delete(owner);
+  }
+
+  clear(): void {
+    this.providers.clear();
+    this.unread.clear();
+    this.namesOfCatalog.clear();
+    this.namesOfOwner.clear();
+  }
+}
+
+const maxCatalogs = 1_000_000;
+
+function sizeOf({ keys, rivals, states }: KnownProvider): number {
+  const ofRivals = rivals.reduce((sum, { homes }) => sum + homes.length + 1, 0);
+  // Its listings take as much again.
+  return 2 * (keys.length + ofRivals) + providerSize * (states.size + 1);
+}
+
+export function nameOf({ owner, providerId }: ProviderName): string {
+  return JSON.stringify([owner, providerId]);
+}
+
+function addName<K>(names: Map<K, Set<string>>, key: K, name: string): void {
+  const known = names.get(key);
+  if (known) known.add(name);
+  else names.set(key, new Set([name]));
+}
+
+/** The same objects as before where nothing can have changed: what was made of them holds as well. */
+export function listingsOf(provider: KnownProvider, gate: Pick<Gate, 'now' | 'networkId'>): Listing[] {
+  const known = provider.listings.get(gate.networkId);
+  if (known) return known;
+  const listings = listOffers(provider, gate);
+  if (!provider.isTimeless) return listings;
+  if (provider.listings.size >= maxListings) provider.listings.clear();
+  provider.listings.set(gate.networkId, listings);
+  return listings;
+}

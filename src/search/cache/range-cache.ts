@@ -1,0 +1,30 @@
+import { Recent } from '../../recent.ts';
+import { type Keys, setOf } from '../lists/key-sets.ts';
+import type { NumberList } from '../lists/number-list.ts';
+
+// Ranges of numbers in the order of their keys: the same ones are asked for again and again, and to put ten thousand keys in order takes longer than
+// all else. One holds as long as the list that it was cut from is the same object, which it is until it changes (caches.ts).
+
+interface Kept {
+  /** Held loosely: a list that has changed is not kept in memory for this. */
+  list: WeakRef<NumberList>;
+  set: Keys;
+}
+
+/** Eight bytes each; an entry takes as much as some. */
+const maxKeys = 4_000_000;
+const keysOfEntry = 50;
+
+export class RangeMemory {
+  private readonly kept = new Recent<string, Kept>(maxKeys, ({ set }) => set.length + keysOfEntry);
+
+  /** The keys of a part of a list, each once: below arrays, one resource may have several numbers at a path. */
+  inOrder(path: number, list: NumberList, start: number, end: number): Keys {
+    const name = `${path} ${start} ${end}`;
+    const known = this.kept.find(name);
+    if (known?.list.deref() === list) return known.set;
+    const set = setOf(list.keys.subarray(start, end));
+    this.kept.keep(name, { list: new WeakRef(list), set });
+    return set;
+  }
+}

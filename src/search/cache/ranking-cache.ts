@@ -1,0 +1,53 @@
+import { ownText } from '../../own-text.ts';
+import { Recent } from '../../recent.ts';
+import type { Ranked } from '../text/rank-keys.ts';
+import type { KnownText } from '../text/read-words.ts';
+
+// The first resources of rankings, by their texts: the same sentences are searched for again and again. A ranking holds as long as the lists that it
+// came from are the same objects, which they are until they change (caches.ts).
+
+interface Kept {
+  /** Held loosely: a list that has changed is not kept in memory for this. */
+  sources: readonly WeakRef<object>[];
+  documents: number;
+  best: Ranked;
+}
+
+/** Sixteen bytes each; an entry takes as much as some. */
+const maxResources = 2_000_000;
+const resourcesOfEntry = 100;
+/** Characters. */
+const maxText = 1_000;
+
+export class RankingMemory {
+  private readonly kept = new Recent<string, Kept>(
+    maxResources,
+    ({ best }) => best.keys.length + resourcesOfEntry,
+  );
+
+  find(text: string, known: KnownText): Ranked | undefined {
+    const kept = this.kept.find(text);
+    if (kept === undefined) return undefined;
+    const sources = sourcesOf(known);
+    const isSame =
+      kept.documents === known.documents &&
+      kept.sources.length === sources.length &&
+      sources.every((source, index) => kept.sources[index]?.deref() === source);
+    if (isSame) return kept.best;
+    this.kept.forget(text);
+    return undefined;
+  }
+
+  keep(text: string, known: KnownText, best: Ranked): void {
+    // Without that list, the resources of catalogs are read from the database, and nothing tells when those change.
+    if (known.every === undefined || text.length > maxText) return;
+    const sources = sourcesOf(known).map((source) => new WeakRef(source));
+    this.kept.keep(ownText(text), { sources, documents: known.documents, best });
+  }
+}
+
+/** Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
+function sourcesOf({ entries, every }: KnownText): object[] {
+  const places = Array.from(entries.values(), (entry) => [entry.places, entry.offered]);
+  return [...places.flat(), ...(every ? [every] : [])];
+}

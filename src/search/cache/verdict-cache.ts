@@ -1,0 +1,102 @@
+import { addTo } from '../../group.ts';
+import { Recent } from '../../recent.ts';
+import { catalogKeyOf, span } from '../documents/keys.ts';
+
+// Which resources pass checks on their documents, as far as it was asked lately: the same filters are asked for again and again. By their catalogs,
+// with which they change. There are many: two bits say of a resource whether something is known and what, and one number says it of some resources.
+
+interface Kept {
+  /** By check and place (`blockOf`). */
+  verdicts: Map<number, number>;
+}
+
+/** Resources that one number tells of. */
+const atOnce = 15;
+/** Numbers of one catalog. Of more, the first one is forgotten. */
+const maxBlocks = 1_000;
+/** Texts of checks that have a number. */
+const maxChecks = 10_000;
+/** So that a number and a place make a whole number below 2^53. */
+const maxNumber = 2 ** 27;
+/** What one takes, about. */
+const catalogBytes = 300;
+const blockBytes = 60;
+
+export class VerdictMemory {
+  private readonly catalogs: Recent<number, Kept>;
+  private readonly numbers = new Recent<string, number>(maxChecks);
+  private lastNumber = 0;
+
+  constructor(maxBytes: number) {
+    this.catalogs = new Recent(maxBytes, sizeOf);
+  }
+
+  /** What is known of one check: whether a resource passes it. */
+  find(check: string): (key: number) => boolean | undefined {
+    const number = this.numbers.find(check);
+    if (number === undefined) return () => undefined;
+    return (key) => {
+      const bits = this.catalogs.find(catalogKeyOf(key))?.verdicts.get(blockOf(number, key)) ?? 0;
+      return bits & known(key) ? (bits & passes(key)) > 0 : undefined;
+    };
+  }
+
+  /** Of these resources, those that are among the passing ones pass, and the others do not. */
+  keep(check: string, keys: readonly number[], passing: ReadonlySet<number>): void {
+    const number = this.numberOf(check);
+    const byCatalog = new Map<number, number[]>();
+    for (const key of keys) addTo(byCatalog, catalogKeyOf(key), key);
+    for (const [catalogKey, judged] of byCatalog) {
+      const verdicts = this.catalogs.find(catalogKey)?.verdicts ?? new Map<number, number>();
+      this.catalogs.forget(catalogKey);
+      for (const key of judged) {
+        const block = blockOf(number, key);
+        const bits = (verdicts.get(block) ?? 0) | known(key);
+        verdicts.set(block, passing.has(key) ? bits | passes(key) : bits & ~passes(key));
+      }
+      forgetFirst(verdicts, verdicts.size - maxBlocks);
+      this.catalogs.keep(catalogKey, { verdicts });
+    }
+  }
+
+  forget(catalogKey: number): void {
+    this.catalogs.forget(catalogKey);
+  }
+
+  clear(): void {
+    this.catalogs.clear();
+    this.numbers.clear();
+    this.lastNumber = 0;
+  }
+
+  /** None is given twice: what was said of a check whose text was forgotten is never taken for another's. */
+  private numberOf(check: string): number {
+    const number = this.numbers.find(check);
+    if (number !== undefined) return number;
+    if (this.lastNumber === maxNumber - 1) this.clear();
+    this.lastNumber++;
+    this.numbers.keep(check, this.lastNumber);
+    return this.lastNumber;
+  }
+}
+
+function blockOf(number: number, key: number): number {
+  return number * span + Math.floor((key % span) / atOnce);
+}
+
+function known(key: number): number {
+  return 1 << ((key % span) % atOnce);
+}
+
+function passes(key: number): number {
+  return known(key) << atOnce;
+}
+
+function forgetFirst(verdicts: Kept['verdicts'], count: number): void {
+  if (count <= 0) return;
+  for (const block of [...verdicts.keys()].slice(0, count)) verdicts.delete(block);
+}
+
+function sizeOf({ verdicts }: Kept): number {
+  return catalogBytes + verdicts.size * blockBytes;
+}

@@ -1,0 +1,75 @@
+import { ownText } from '../../own-text.ts';
+import { Recent } from '../../recent.ts';
+import { findEdits } from '../../rules/text/typing-errors.ts';
+
+// What words of queries stand for in the index, as far as it was asked lately. Words are only ever added to the index: what is remembered of a
+// word holds until one comes that it may stand for, too.
+
+/** An indexed word that a word stands for. */
+export interface WordMatch {
+  id: number;
+  word: string;
+  /** Typing errors. */
+  edits: number;
+}
+
+interface Kept {
+  matches: readonly WordMatch[];
+  letters: number;
+}
+
+export class WordMemory {
+  /** How many documents the index has, unless it has changed since they were counted. */
+  documents?: number;
+  private readonly words: Recent<string, Kept>;
+
+  constructor(maxMatches: number) {
+    // The entry of a word takes as much as a match.
+    this.words = new Recent(maxMatches, ({ matches }) => matches.length + 1);
+  }
+
+  find(word: string): readonly WordMatch[] | undefined {
+    return this.words.find(word)?.matches;
+  }
+
+  keep(word: string, matches: readonly WordMatch[]): void {
+    this.words.keep(ownText(word), { matches, letters: lettersOf(word) });
+  }
+
+  /** The index has changed, and these words are new to it; null: many are. */
+  noteChange(added: readonly string[] | null): void {
+    this.documents = undefined;
+    const isLong = added === null || added.length * this.words.count > maxCompared;
+    if (isLong) this.words.clear();
+    for (const word of isLong ? [] : added) {
+      const letters = lettersOf(word);
+      for (const [known, kept] of this.words.entries())
+        if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
+          this.words.forget(known);
+    }
+  }
+
+  clear(): void {
+    this.documents = undefined;
+    this.words.clear();
+  }
+}
+
+/** As many as are told apart in ten milliseconds. */
+const maxCompared = 200_000;
+
+/** A bit for each letter of a word. Most words are told apart by that: in the time of one edit distance, thousands. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (const letter of word) letters |= 1 << ((letter.codePointAt(0) ?? 0) % 32);
+  return letters;
+}
+
+/** Each of two typing errors may take one letter away and bring another. */
+const maxDifferent = 4;
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
+}

@@ -1,0 +1,50 @@
+import type { Queryable } from '../storage/database.ts';
+import type { ThreadPool } from '../thread-pool.ts';
+import type { Deadline } from './deadline.ts';
+import type { DocumentCheck } from './filter/check-documents.ts';
+import type { Plan } from './plan.ts';
+import type { Trace } from './trace.ts';
+
+/** One evaluation: what it needs, and what it has done so far. */
+export interface Search {
+  plan: Plan;
+  /** Its statements end with the deadline. */
+  database: Queryable;
+  threads: ThreadPool;
+  /** The identity that asks; none: the operator. */
+  owner?: string;
+  deadline: Deadline;
+  trace: Trace;
+  /** Counts candidates that the filter looked at, and how many of them passed. */
+  count(candidates: number, passed: number): void;
+}
+
+/** Resources in the order of the answer, part by part, none twice; a catalog's own key stands for all its resources. */
+export interface Candidates {
+  keys: AsyncIterable<ArrayLike<number>>;
+  /** What is left to be checked on their documents. */
+  check?: DocumentCheck;
+  /** They belong to searched catalogs and the filter selects them: nothing is left. */
+  isSettled?: boolean;
+}
+
+export interface Proposal {
+  by: string;
+  /** How many there are, as far as was seen. */
+  estimate: number;
+  open(): Promise<Candidates>;
+}
+
+/** A part that proposes more is not selective. */
+export function selectiveCount({ text, filter }: Plan): number {
+  return text !== undefined && filter?.exact !== false ? fewBesideText : few;
+}
+
+const few = 2_000;
+/** A text would have to be held against places and filter ten thousand by ten thousand, however many have its words. */
+const fewBesideText = 20_000;
+
+/** All of them in one part, or none. */
+export async function* inOnePart<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {
+  if (keys.length > 0) yield keys;
+}

@@ -1,0 +1,179 @@
+import { bigintArray, bytesArray, textArray } from '../../storage/binary-arrays.ts';
+import { numberArray } from '../../storage/bulk.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
+import type { ValidityRow } from './catalogs.ts';
+import { keyOf, lastNumbers } from './keys.ts';
+
+// The resources and offers of the catalogs that the discovery service holds, written in bulk. Whoever writes has read the digests before,
+// and names only what changed.
+
+export type DocumentKind = 'resource' | 'offer';
+
+export interface StoredDocument {
+  key: number;
+  catalog_key: number;
+  id: string;
+  digest: number;
+}
+
+/** What is stored of these catalogs: everything, or only what has one of the ids. */
+export async function readDigests(
+  queryable: Queryable,
+  kind: DocumentKind,
+  wanted: { whole: readonly number[]; some: readonly { catalogKey: number; id: string }[] },
+): Promise<StoredDocument[]> {
+  const { whole, some } = wanted;
+  const columns = 'key, catalog_key, id, digest';
+  const queries = [];
+  if (whole.length > 0) {
+    queries.push(
+      queryable.query<StoredDocument>(
+        `select document.key, catalog_key, id, digest
+         from unnest($1::bigint[]) as catalog (key)
+         join discovery.${kind} as document on document.key > catalog.key << 26 and document.key < (catalog.key + 1) << 26`,
+        [numberArray(whole)],
+      ),
+    );
+  }
+  if (some.length > 0) {
+    queries.push(
+      queryable.query<StoredDocument>(
+        `select ${columns} from discovery.${kind}
+         where (id, catalog_key) in (select * from unnest($1::text[], $2::bigint[]))`,
+        [some.map(({ id }) => id), numberArray(some.map(({ catalogKey }) => catalogKey))],
+      ),
+    );
+  }
+  const results = await Promise.all(queries);
+  return results.flatMap(({ rows }) => rows);
+}
+
+/** The documents as JSON texts, by key. */
+export async function readDocuments(
+  queryable: Queryable,
+  kind: DocumentKind,
+  keys: readonly number[],
+): Promise<Map<number, string>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await queryable.query<{ key: number; document: string }>(
+    `select key, document::text as document from discovery.${kind} where key = any ($1::bigint[])`,
+    [numberArray(keys)],
+    { prepared: true },
+  );
+  return new Map(rows.map(({ key, document }) => [key, document]));
+}
+
+/** How many resources and offers catalogs have, by their keys. */
+export async function countDocuments(
+  queryable: Queryable,
+  catalogKeys: readonly number[],
+): Promise<Map<number, { resources: number; offers: number }>> {
+  const counts = ['resource', 'offer'].map(
+    (kind) =>
+      `(select count(*) from discovery.${kind} as one where one.key > catalog.key << 26 and one.key < (catalog.key + 1) << 26) as ${kind}s`,
+  );
+  const { rows } = await queryable.query<{ key: number; resources: number; offers: number }>(
+    `select key, ${counts.join(', ')} from unnest($1::bigint[]) as catalog (key)`,
+    [numberArray(catalogKeys)],
+  );
+  return new Map(rows.map(({ key, ...counted }) => [key, counted]));
+}
+
+export interface ResourceRow {
+  key: number;
+  id: string;
+  digest: number;
+  /** JSON text. */
+  document: string;
+}
+
+/** A resource, with its words (text/dictionary.ts). */
+export interface IndexedResourceRow extends ResourceRow {
+  words: Buffer;
+}
+
+export async function writeResources(tx: Transaction, rows: readonly IndexedResourceRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `insert into discovery.resource (key, id, digest, document, words)
+     select key, id, digest, document::jsonb, words
+     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[]) as incoming (key, id, digest, document, words)
+     on conflict (key) do update set document = excluded.document, digest = excluded.digest, words = excluded.words`,
+    [
+      bigintArray(rows.map(({ key }) => key)),
+      textArray(rows.map(({ id }) => id)),
+      bigintArray(rows.map(({ digest }) => digest)),
+      textArray(rows.map(({ document }) => document)),
+      bytesArray(rows.map(({ words }) => words)),
+    ],
+  );
+}
+
+export interface OfferRow extends ResourceRow, ValidityRow {
+  owner: string;
+  provider_id: string;
+  /** Null: all resources of the provider. */
+  resource_ids: readonly string[] | null;
+}
+
+export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const keys = numberArray(rows.map(({ key }) => key));
+  await forgetTargets(tx, keys);
+  await tx.query(
+    `insert into discovery.offer
+       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length)
+     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length
+     from json_to_recordset($1::json) as incoming (
+       key bigint, id text, digest bigint, document jsonb, owner text, provider_id text, resource_ids text[],
+       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer)
+     on conflict (key) do update
+     set document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
+       valid_from = excluded.valid_from, valid_until = excluded.valid_until, window_start = excluded.window_start,
+       window_length = excluded.window_length`,
+    [recordset(rows)],
+  );
+  await tx.query(
+    `insert into discovery.offer_target (owner, resource_id, offer_key)
+     select distinct owner, resource_id, key from discovery.offer, unnest(resource_ids) as resource_id
+     where key = any ($1::bigint[])`,
+    [keys],
+  );
+}
+
+/** An offer without resourceIds belongs to the provider that it names, else to the one of its catalog: which may have changed. */
+export async function moveOffers(tx: Transaction, catalogKey: number, providerId: string): Promise<void> {
+  await tx.query(
+    `update discovery.offer set provider_id = $3
+     where key between $1 and $2 and document #>> '{provider,id}' is null and provider_id <> $3`,
+    [keyOf(catalogKey, 0), keyOf(catalogKey, lastNumbers.offer), providerId],
+  );
+}
+
+export async function removeDocuments(
+  tx: Transaction,
+  kind: DocumentKind,
+  keys: readonly number[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  if (kind === 'offer') await forgetTargets(tx, numberArray(keys));
+  await tx.query(`delete from discovery.${kind} where key = any ($1::bigint[])`, [numberArray(keys)]);
+}
+
+async function forgetTargets(tx: Transaction, keys: string): Promise<void> {
+  await tx.query(
+    `delete from discovery.offer_target
+     where (owner, resource_id, offer_key) in (
+       select owner, resource_id, key from discovery.offer, unnest(resource_ids) as resource_id where key = any ($1::bigint[])
+     )`,
+    [keys],
+  );
+}
+
+/** A JSON array in which the documents, texts already, are not rendered again. */
+function recordset(rows: readonly ResourceRow[]): string {
+  const records = rows.map(
+    ({ document, ...row }) => `${JSON.stringify(row).slice(0, -1)},"document":${document}}`,
+  );
+  return `[${records.join(',')}]`;
+}

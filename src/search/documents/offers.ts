@@ -1,0 +1,246 @@
+import { addTo } from '../../group.ts';
+import { bigintArray, smallintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { Parameters } from '../../storage/parameters.ts';
+import type { ProviderName } from '../cache/provider-cache.ts';
+import type { KeyList } from '../lists/posting-list.ts';
+import { firstNumbers } from './keys.ts';
+import {
+  addGate,
+  addMoment,
+  type Gate,
+  type GateParameters,
+  msToChange,
+  servedCondition,
+  sharedNetworkCondition,
+  validCondition,
+} from './scope.ts';
+
+// Which offers that name resources apply to which of them at a moment, asked from either side (rules/discover/attach-offers.ts says the same of
+// values): of one owner, in a shared network, by resourceIds. Of several with one id, a catalog lists its own, or else the first. Those without
+// resourceIds are facts about providers (wide-offers.ts).
+
+/** An offer that applies to a resource. */
+export interface AppliedOffer {
+  resource_key: number;
+  offer_key: number;
+}
+
+/** An offer, and the resources of one catalog that it applies to. */
+export interface ApplyingOffer {
+  key: number;
+  resources: readonly number[];
+}
+
+/** The offers that name these resources and apply to them, in order; catalog by catalog, so that a row stands for many pairs. */
+export async function findOffers(
+  queryable: Queryable,
+  keys: readonly number[],
+  gate: Gate,
+): Promise<ApplyingOffer[]> {
+  if (keys.length === 0) return [];
+  const parameters = new Parameters();
+  const { rows } = await queryable.query<{ key: number; resources: string }>(
+    `with found as materialized (
+       select resource.key, resource.id, catalog.key as home, owner
+       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
+       join discovery.resource using (key)
+       join discovery.catalog on catalog.key = resource.catalog_key
+     )
+     select offer_key as key, array_to_json(array_agg(resource_key))::text as resources
+     from (${namedOffers(addGate(gate, parameters))}) as listed group by home, offer_key order by offer_key`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows.map(({ key, resources }) => ({ key, resources: JSON.parse(resources) }));
+}
+
+/** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
+export function namedOffers(gate: GateParameters): string {
+  return `select home, resource_key, offer_key from (
+    with pair as materialized (
+      select found.home, found.key as resource_key, target.offer_key
+      from found cross join lateral (
+        select offer_key from discovery.offer_target
+        where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
+    ) ${appliedPairs(gate)}) as named`;
+}
+
+/** Selects those of `pair` (home, resource_key, offer_key) that apply. Whether an offer does is asked once for a catalog, not for each resource. */
+function appliedPairs(gate: GateParameters): string {
+  return `, applied as materialized (
+      select touched.home, touched.offer_key
+      from (select distinct home, offer_key from pair) as touched
+      join discovery.offer on offer.key = touched.offer_key
+      join discovery.catalog as origin on origin.key = offer.catalog_key
+      join discovery.catalog as home on home.key = touched.home
+      where ${appliesCondition(gate)}
+    )
+    select pair.home, pair.resource_key, pair.offer_key from pair join applied using (home, offer_key)`;
+}
+
+/** The resources that these offers name and apply to. */
+export async function findCovered(
+  queryable: Queryable,
+  offerKeys: readonly number[],
+  gate: Gate,
+): Promise<AppliedOffer[]> {
+  if (offerKeys.length === 0) return [];
+  const parameters = new Parameters();
+  const wanted = `unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key)`;
+  const { rows } = await queryable.query<AppliedOffer>(
+    `with wanted as (select * from ${wanted}) ${coveredResources(addGate(gate, parameters))}`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows;
+}
+
+/** The resources that offers of some lists name and apply to, list by list: each with the highest weight of its offers there. */
+export async function findBestCovered(
+  queryable: Queryable,
+  lists: ReadonlyMap<number, KeyList>,
+  gate: Gate,
+): Promise<Map<number, KeyList>> {
+  const asked = [...lists].filter(([, { keys }]) => keys.length > 0);
+  if (asked.length === 0) return new Map();
+  const parameters = new Parameters();
+  const arrays = [
+    `${parameters.add(bigintArray(asked.flatMap(([list, { keys }]) => Array<number>(keys.length).fill(list))))}::bigint[]`,
+    `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
+    `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
+  ];
+  const gates = addGate(gate, parameters);
+  // Resources are few beside the offers that may name them: for each, offers with the highest weight are asked first, and one that applies is enough.
+  const { rows } = await queryable.query<{ list: number; key: number; weight: number }>(
+    `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
+       level as materialized (select list, weight, array_agg(key order by key) as keys from asked group by list, weight),
+       named as materialized (
+         select distinct list, owner, named.id
+         from asked join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
+       ),
+       place as materialized (${placesOf('select distinct owner, id from named')})
+     select list, place.key, best.weight
+     from named join place using (owner, id) join discovery.catalog as home on home.key = place.home
+     cross join lateral (
+       select weight from level cross join lateral (
+         select from (
+           select offer_key from discovery.offer_target
+           where offer_target.owner = named.owner and resource_id = named.id and offer_key = any (level.keys) offset 0) as target
+         join discovery.offer on offer.key = target.offer_key
+         join discovery.catalog as origin on origin.key = offer.catalog_key
+         where ${appliesCondition(gates)} limit 1) as covering
+       where level.list = named.list order by weight desc limit 1) as best
+     order by list, place.key`,
+    parameters.values,
+    { prepared: true },
+  );
+  const found = new Map<number, typeof rows>();
+  for (const row of rows) addTo(found, row.list, row);
+  return new Map(
+    Array.from(found, ([list, places]) => [
+      list,
+      {
+        keys: Float64Array.from(places, ({ key }) => key),
+        weights: Uint8Array.from(places, ({ weight }) => weight),
+      },
+    ]),
+  );
+}
+
+/** Selects (offer_key, resource_key) for the offers `wanted` (key). */
+function coveredResources(gate: GateParameters): string {
+  return `select offer_key, resource_key from (
+    with named as materialized (
+      select offer.key as offer_key, owner, named.id
+      from wanted join discovery.offer using (key)
+      cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
+    ), place as materialized (${placesOf('select distinct owner, id from named')}
+    ), pair as materialized (
+      select place.home, place.key as resource_key, named.offer_key from named join place using (owner, id)
+    ) ${appliedPairs(gate)}) as covered`;
+}
+
+/** Selects (owner, id, key, home) of the resources with some ids (owner, id), in the catalogs of their owners. */
+export function placesOf(ids: string): string {
+  return `select ids.owner, ids.id, resource.key, resource.catalog_key as home
+    from (${ids}) as ids join discovery.resource on resource.id = ids.id
+    join discovery.catalog on catalog.key = resource.catalog_key and catalog.owner = ids.owner`;
+}
+
+/** Offers that name resources, and the others by their providers. Those that are gone are left out. */
+export interface DividedOffers {
+  named: number[];
+  wide: { provider: ProviderName; keys: number[] }[];
+  owners: Set<string>;
+}
+
+export async function divideOffers(queryable: Queryable, keys: ArrayLike<number>): Promise<DividedOffers> {
+  const { rows } = await queryable.query<{ owner: string; provider_id: string | null; keys: string }>(
+    `select owner, provider_id, array_to_json(array_agg(key))::text as keys
+     from (
+       select offer.key, owner, case when resource_ids is null then provider_id end as provider_id
+       from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key)
+     ) as offer
+     group by owner, provider_id`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  const divided: DividedOffers = { named: [], wide: [], owners: new Set() };
+  for (const { owner, provider_id: providerId, keys: text } of rows) {
+    divided.owners.add(owner);
+    const theirs: number[] = JSON.parse(text);
+    if (providerId === null) for (const key of theirs) divided.named.push(key);
+    else divided.wide.push({ provider: { owner, providerId }, keys: theirs });
+  }
+  return divided;
+}
+
+/** For how many milliseconds from a moment on no offer and no catalog of these owners begins or ends to be valid. */
+export async function findSteadyMs(
+  queryable: Queryable,
+  owners: Iterable<string>,
+  now: Date,
+): Promise<number> {
+  const parameters = new Parameters();
+  const moment = addMoment(now, parameters);
+  const named = parameters.add([...owners]);
+  const { rows } = await queryable.query<{ ms: number | null }>(
+    `select min(ms)::float8 as ms from (
+       select ${msToChange('offer', moment)} as ms from discovery.offer where owner = any (${named}::text[])
+       union all
+       select ${msToChange('catalog', moment)} from discovery.catalog where owner = any (${named}::text[])
+     ) as change`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows[0]?.ms ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether the offer is listed in the catalog `home` now, where it names one of its resources. */
+export function appliesCondition(gate: GateParameters): string {
+  return `${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+}
+
+function countsCondition(gate: GateParameters): string {
+  return `${validCondition('offer', gate)} and ${servedCondition('origin', gate)}
+    and ${sharedNetworkCondition('origin', 'home')}`;
+}
+
+/** Whether another offer with the id of this one, of the catalog `home` itself or an earlier one, is listed there. */
+function rivalCondition(gate: GateParameters): string {
+  return `exists (
+    select from discovery.offer as rival
+    join discovery.catalog as stage on stage.key = rival.catalog_key
+    where rival.owner = offer.owner and rival.id = offer.id and rival.key <> offer.key
+      and (rival.catalog_key = home.key or rival.key < offer.key)
+      and ${validCondition('rival', gate)} and ${servedCondition('stage', gate)}
+      and ${sharedNetworkCondition('stage', 'home')}
+      and case when rival.resource_ids is null then rival.provider_id = home.provider_id and exists (
+            select from discovery.resource
+            where resource.key > home.key << 26 and resource.key < (home.key << 26) + ${firstNumbers.offer})
+          else exists (
+            select from discovery.resource as named
+            where named.id = any (rival.resource_ids) and named.catalog_key = home.key
+          ) end)`;
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { useProcesses } from '../../../tests/support/processes.ts';
+import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import type { Catalog, Offer } from '../../protocol/catalog.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { Database } from '../../storage/database.ts';
+import { catchUp } from '../cache/invalidation.ts';
+import { applyCatalog } from '../write/apply-catalogs.ts';
+import { keyOf } from './keys.ts';
+import { findPage, type ListQuery, type PageQuery, readListed } from './read-page.ts';
+
+const now = new Date('2026-06-01T12:00:00Z');
+
+let writer: Database;
+/** A process that remembers. */
+let reader: Database;
+const watched = useProcesses(
+  (...opened) => {
+    [writer, reader] = opened;
+  },
+  {
+    emptied: 'discovery.run, discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target',
+  },
+);
+
+const provider = (id: string) => ({ provider: { id, descriptor: { name: id } } });
+
+/** Returns the key of the catalog. */
+async function publish(
+  id: string,
+  members: Partial<Catalog>,
+  owner = 'provider.example/reg',
+): Promise<number> {
+  const incoming = { source: 'node', owner, type: 'REGULAR', networks: [], mode: 'FULL' } as const;
+  const { key } = await writer.transaction((tx) =>
+    applyCatalog(
+      tx,
+      { ...incoming, catalog: catalog(id, { resources: [], ...provider('p'), ...members }) },
+      now,
+    ),
+  );
+  return key;
+}
+
+interface Listed {
+  catalog: string;
+  resource: string;
+  offers: string[];
+}
+
+/** What a search that begins now lists of these resources, and how many statements it takes, apart from catching up. */
+async function list(
+  keys: readonly number[],
+  query: Partial<PageQuery & ListQuery> = {},
+): Promise<{ listed: Listed[]; read: number; count: number }> {
+  await catchUp(reader);
+  watched.statements = 0;
+  const asked = {
+    ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, gate: { now, schemaContext: [] } },
+    ...query,
+  };
+  const page = await findPage(reader, asked);
+  const { listed: resources } = await readListed(reader, page.keys, asked);
+  // Of a document, or of several with commas between them.
+  const namesOf = (text: string): string[] =>
+    JSON.parse(`[${text}]`).map((each: Offer) => each.descriptor?.name ?? each.id);
+  const nameOf = (text: string) => namesOf(text)[0] ?? '';
+  const listed = resources.map(({ catalog, resource, offers, wide }) => ({
+    catalog: nameOf(catalog.text),
+    resource: nameOf(resource.text),
+    offers: [...offers, ...wide.offers].flatMap(({ document }) => namesOf(document.text)),
+  }));
+  return { listed, read: watched.statements, count: page.count };
+}
+
+const resource = (id: string, name = id) => ({ id, descriptor: { name } });
+const offer = (id: string, members: Partial<Offer> = {}): Offer => ({
+  id,
+  descriptor: { name: id },
+  ...members,
+});
+
+describe('a page of an answer', () => {
+  it('is read once', async () => {
+    const key = await publish('c', { resources: [resource('a'), resource('b')], offers: [offer('o')] });
+    const keys = [keyOf(key, 2), keyOf(key, 1)];
+    const first = await list(keys);
+    expect(first.listed.map((each) => each.resource)).toEqual(['b', 'a']);
+    expect(first.listed.map((each) => each.offers)).toEqual([['o'], ['o']]);
+    expect(first.read).toBe(1);
+    expect(await list(keys)).toEqual({ ...first, read: 0 });
+  });
+
+  it('reads only what is not known of it', async () => {
+    const key = await publish('c', { resources: [resource('a'), resource('b')] });
+    await list([keyOf(key, 1)]);
+    const { listed, read } = await list([keyOf(key, 1), keyOf(key, 2)]);
+    expect(listed.map((each) => each.resource)).toEqual(['a', 'b']);
+    expect(read).toBe(1);
+    expect((await list([keyOf(key, 2), keyOf(key, 1)])).read).toBe(0);
+  });
+
+  it('lists what a resource and its catalog have become', async () => {
+    const key = await publish('c', { resources: [resource('a', 'before')] });
+    expect((await list([keyOf(key, 1)])).listed).toMatchObject([{ resource: 'before' }]);
+    await publish('c', { resources: [resource('a', 'after')], descriptor: { name: 'renamed' } });
+    expect((await list([keyOf(key, 1)])).listed).toMatchObject([{ catalog: 'renamed', resource: 'after' }]);
+    await publish('c', { resources: [] });
+    expect((await list([keyOf(key, 1)])).listed).toEqual([]);
+  });
+
+  it('lists known offers while they are valid', async () => {
+    const noon = { startTime: '11:00:00', endTime: '13:00:00' };
+    const offers = [
+      offer('june', { validity: { startDate: '2026-06-01', endDate: '2026-06-30' } }),
+      offer('noon', { resourceIds: ['a'], validity: noon }),
+      offer('always', { resourceIds: ['a', 'b'] }),
+    ];
+    const key = await publish('c', { resources: [resource('a'), resource('b')], offers });
+    const keys = [keyOf(key, 1), keyOf(key, 2)];
+    const at = async (time: string) => {
+      const { listed, read } = await list(keys, { gate: { now: new Date(time), schemaContext: [] } });
+      return { read, offers: listed.map((each) => each.offers) };
+    };
+    expect(await at('2026-07-01T15:00:00Z')).toEqual({ read: 1, offers: [['always'], ['always']] });
+    expect(await at('2026-06-01T12:00:00Z')).toEqual({
+      ...{
+        read: 0,
+        offers: [
+          ['noon', 'always', 'june'],
+          ['always', 'june'],
+        ],
+      },
+    });
+  });
+
+  it('lists offers of other catalogs of the owner from when they come until they go', async () => {
+    const key = await publish('c', { resources: [resource('a')], offers: [offer('own')] });
+    const offersOf = async () => (await list([keyOf(key, 1)])).listed[0]?.offers.sort();
+    expect(await offersOf()).toEqual(['own']);
+    await publish('d', { offers: [offer('named', { resourceIds: ['a'] }), offer('wide')] });
+    expect(await offersOf()).toEqual(['named', 'own', 'wide']);
+    await publish('d', { offers: [offer('named', { resourceIds: ['a'] }), offer('wide')], isActive: false });
+    expect(await offersOf()).toEqual(['own']);
+    await publish('d', { offers: [offer('own')] });
+    expect((await list([keyOf(key, 1)])).listed[0]?.offers).toEqual(['own']);
+    await publish('d', { offers: [offer('named', { resourceIds: ['a'] })] }, 'stranger.example/reg');
+    expect(await offersOf()).toEqual(['own']);
+  });
+
+  it('knows that an offer moved with its catalog to another provider', async () => {
+    const key = await publish('c', { resources: [resource('a')] });
+    await publish('d', { offers: [offer('wide')], ...provider('q') });
+    const offersOf = async () => (await list([keyOf(key, 1)])).listed[0]?.offers;
+    expect(await offersOf()).toEqual([]);
+    await publish('d', { offers: [offer('wide')], ...provider('p') });
+    expect(await offersOf()).toEqual(['wide']);
+  });
+
+  it('leaves out what does not satisfy what it must, known or not', async () => {
+    const key = await publish('c', { resources: [resource('a'), resource('b')] });
+    const keys = [keyOf(key, 1), keyOf(key, 2)];
+    const check = { strict: '$.id == "b"' };
+    const test = (each: Json) => (each as { id: string }).id === 'b';
+    const filter = '$.catalogs[*].resources[?@.id == "b"]';
+    const names = async (confirm: ListQuery['confirm']) => {
+      const { listed, read } = await list(keys, { confirm });
+      return { read, names: listed.map((each) => each.resource) };
+    };
+    expect(await names({ filter, check, test })).toEqual({ read: 1, names: ['b'] });
+    expect(await names(undefined)).toEqual({ read: 1, names: ['a', 'b'] });
+    expect(await names({ filter, check, test })).toEqual({ read: 0, names: ['b'] });
+    expect(await names({ filter, check })).toEqual({ read: 1, names: ['b'] });
+    expect(await names({ filter: 'another', check, test: () => false })).toEqual({ read: 0, names: [] });
+  });
+
+  it('counts and lists all resources of a catalog that is named by its own key', async () => {
+    const c = await publish('c', { resources: [resource('a'), resource('b')] });
+    const d = await publish('d', { resources: [resource('e')] });
+    const keys = [keyOf(d, 0), keyOf(c, 2), keyOf(c, 0)];
+    const query = { isSettled: false, offset: 1, limit: 1 };
+    expect(await list(keys, query)).toMatchObject({ count: 3, read: 2, listed: [{ resource: 'b' }] });
+    expect(await list(keys, query)).toMatchObject({ count: 3, read: 0 });
+    await publish('d', { resources: [resource('e'), resource('f')] });
+    expect(await list(keys, { ...query, atMost: 3 })).toMatchObject({
+      count: 3,
+      listed: [{ resource: 'f' }],
+    });
+    expect(await list(keys, { ...query, limit: 9 })).toMatchObject({ count: 4 });
+    const many = Array.from({ length: 1_200 }, (_, number) => resource(`r${number}`));
+    await publish('d', { resources: many });
+    for (let times = 0; times < 2; times++) {
+      const { count, read } = await list(keys, { ...query, atMost: 1_100, offset: 1_098 });
+      expect({ count, read }).toEqual({ count: 1_100, read: times === 0 ? 2 : 1 });
+    }
+    expect(await list(keys, query)).toMatchObject({ count: 1_000 });
+    expect(await list(keys, { ...query, atMost: 2_000 })).toMatchObject({ count: 1_202 });
+  });
+});

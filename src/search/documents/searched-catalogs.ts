@@ -1,0 +1,102 @@
+import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { keepCatalogs, knownCatalogs, readToKeep, sharedState } from '../cache/caches.ts';
+import { catalogKeyOf } from './keys.ts';
+import type { Gate } from './scope.ts';
+import { readPeriod, validityText } from './validity.ts';
+
+// Which candidates belong to catalogs that a search looks at. A process knows the states of the catalogs that it has met (cache/caches.ts): thousands
+// of candidates are told apart without a word to the database.
+
+/** Those of the keys that belong to searched catalogs, in their order. */
+export async function findSearched(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+  gate: Gate,
+): Promise<Float64Array> {
+  // Without waiting where all are known: meanwhile some could be forgotten.
+  const searched = selectSearched(knownCatalogs(queryable), keys, gate);
+  return searched ?? selectSearched(await findStates(queryable, keys), keys, gate) ?? new Float64Array();
+}
+
+/** Undefined where nothing is known of one of the catalogs. */
+function selectSearched(
+  states: ReadonlyMap<number, CatalogState | undefined>,
+  keys: ArrayLike<number>,
+  gate: Gate,
+): Float64Array | undefined {
+  const verdicts = new Map<CatalogState, boolean>();
+  const searched = new Float64Array(keys.length);
+  let count = 0;
+  let catalogKey = Number.NaN;
+  let last: CatalogState | undefined;
+  let isIn = false;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as number;
+    // Most stand beside others of their catalog, and most catalogs have the state of others.
+    if (catalogKeyOf(key) !== catalogKey) {
+      catalogKey = catalogKeyOf(key);
+      const state = states.get(catalogKey);
+      if (state === undefined && !states.has(catalogKey)) return undefined;
+      if (state !== last) {
+        last = state;
+        isIn = state !== undefined && (verdicts.get(state) ?? isSearched(state, gate, gate.now));
+        if (state !== undefined) verdicts.set(state, isIn);
+      }
+    }
+    if (isIn) searched[count++] = key;
+  }
+  return searched.subarray(0, count);
+}
+
+/** The states of the catalogs of all these keys; what is not known is read. */
+export async function findStates(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+): Promise<Map<number, CatalogState | undefined>> {
+  const known = knownCatalogs(queryable);
+  // Taken now: what is known may be forgotten while the rest is read.
+  const states = new Map<number, CatalogState | undefined>();
+  const unknown = new Set<number>();
+  for (let index = 0; index < keys.length; index++) {
+    const catalogKey = catalogKeyOf(keys[index] as number);
+    states.set(catalogKey, known.get(catalogKey));
+    if (!known.has(catalogKey)) unknown.add(catalogKey);
+  }
+  if (unknown.size === 0) return states;
+  const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, [...unknown]));
+  if (mayKeep) keepCatalogs(queryable, found);
+  for (const [catalogKey, state] of found) states.set(catalogKey, state);
+  return states;
+}
+
+async function readStates(
+  queryable: Queryable,
+  keys: readonly number[],
+): Promise<Map<number, CatalogState | undefined>> {
+  const { rows } = await queryable.query<{ key: number; state: string }>(
+    `select key, json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text as state
+     from discovery.catalog where key = any ($1::bigint[])`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  const states = new Map<number, CatalogState | undefined>(keys.map((key) => [key, undefined]));
+  for (const { key, state } of rows) {
+    const parse = () => stateOf(JSON.parse(state));
+    states.set(key, sharedState(queryable, state, parse));
+  }
+  return states;
+}
+
+type StateColumns = [
+  type: CatalogState['type'],
+  isActive: boolean,
+  networkIds: string[],
+  schemaTypes: string[],
+  validity: string | null,
+];
+
+function stateOf([type, isActive, networkIds, schemaTypes, validity]: StateColumns): CatalogState {
+  return { type, isActive, networkIds, schemaTypes: new Set(schemaTypes), validity: readPeriod(validity) };
+}

@@ -1,0 +1,160 @@
+import { type CatalogState, isServed, shareNetwork } from '../../rules/discover/served.ts';
+import { isWithin, type PeriodBounds } from '../../rules/time-period.ts';
+import { lowerBound } from '../lists/posting-list.ts';
+import { catalogKeyOf } from './keys.ts';
+import type { Gate } from './scope.ts';
+
+// Offers without resourceIds apply to all resources of a provider: each is one fact about the provider, and never paired with its resources, nor
+// with its catalogs. Catalogs of a provider list the same of them, except where ids collide: of several with one id a catalog lists its own, or
+// else the first (rules/discover/attach-offers.ts says the same of values). So a listing is what all list, and where single catalogs depart from
+// it; departures come only from offers that a catalog has itself, or that name its resources: together they are no more than those.
+
+/** The wide offers of one provider, and what decides in which of its catalogs each of them is listed. */
+export interface ProviderOffers {
+  /** In ascending order. */
+  keys: Float64Array;
+  /** Offers with the same id have the same number. */
+  ids: Uint32Array;
+  /** By the keys of those offers that have one. */
+  validity: ReadonlyMap<number, PeriodBounds>;
+  /** Offers with one of the ids that name resources instead. */
+  rivals: readonly NamedRival[];
+  /** The provider's catalogs. */
+  homes: readonly number[];
+  /** Of the catalogs of the provider and of all these offers. */
+  states: ReadonlyMap<number, CatalogState | undefined>;
+}
+
+export interface NamedRival {
+  key: number;
+  id: number;
+  validity: PeriodBounds;
+  /** The provider's catalogs that have one of the resources. */
+  homes: readonly number[];
+}
+
+/** What catalogs of a provider list that see the same offers. */
+export interface Listing {
+  homes: readonly number[];
+  /** What all of them list, in ascending order. */
+  common: Float64Array;
+  departures: ReadonlyMap<number, Departure>;
+}
+
+/** Where a catalog lists something else. */
+export interface Departure {
+  without: Set<number>;
+  own: number[];
+}
+
+/** In a network all catalogs see the same offers; across networks, those with the same networks do. */
+export function listOffers(provider: ProviderOffers, gate: Pick<Gate, 'now' | 'networkId'>): Listing[] {
+  const { states } = provider;
+  const served = new Map<number, CatalogState>();
+  for (const [key, state] of states)
+    if (state && isServed(state, gate.networkId, gate.now)) served.set(key, state);
+  const groups = new Map<string, { homes: number[]; sees: (catalogKey: number) => boolean }>();
+  for (const home of provider.homes) {
+    const state = served.get(home);
+    if (state === undefined) continue;
+    const name = gate.networkId === undefined ? JSON.stringify(state.networkIds) : '';
+    const group = groups.get(name);
+    if (group) group.homes.push(home);
+    else groups.set(name, { homes: [home], sees: seenFrom(state.networkIds, served, gate) });
+  }
+  return Array.from(groups.values(), ({ homes, sees }) => listFor(provider, homes, sees, gate.now));
+}
+
+function seenFrom(
+  networkIds: readonly string[],
+  served: ReadonlyMap<number, CatalogState>,
+  { networkId }: Pick<Gate, 'networkId'>,
+): (catalogKey: number) => boolean {
+  if (networkId !== undefined) return (catalogKey) => served.has(catalogKey);
+  const seen = new Set<number>();
+  for (const [key, state] of served) if (shareNetwork(state.networkIds, networkIds)) seen.add(key);
+  return (catalogKey) => seen.has(catalogKey);
+}
+
+function listFor(
+  { keys, ids, validity, rivals }: ProviderOffers,
+  homes: readonly number[],
+  sees: (catalogKey: number) => boolean,
+  now: Date,
+): Listing {
+  const among = new Set(homes);
+  const departures = new Map<number, Departure>();
+  const depart = (home: number): Departure => {
+    const departure = departures.get(home) ?? { without: new Set(), own: [] };
+    departures.set(home, departure);
+    return departure;
+  };
+  const firsts = new Map<number, number>();
+  const common = new Float64Array(keys.length);
+  let count = 0;
+  let catalogKey = Number.NaN;
+  let isSeen = false;
+  for (let place = 0; place < keys.length; place++) {
+    const key = keys[place] as number;
+    if (catalogKeyOf(key) !== catalogKey) {
+      catalogKey = catalogKeyOf(key);
+      isSeen = sees(catalogKey);
+    }
+    if (!isSeen || !isValid(validity.get(key), now)) continue;
+    const first = firsts.get(ids[place] as number);
+    if (first === undefined) {
+      firsts.set(ids[place] as number, key);
+      common[count++] = key;
+    } else if (among.has(catalogKey)) {
+      const departure = depart(catalogKey);
+      departure.own.push(key);
+      departure.without.add(first);
+    }
+  }
+  for (const rival of rivals) {
+    const first = firsts.get(rival.id);
+    const from = catalogKeyOf(rival.key);
+    if (first === undefined || !sees(from) || !isValid(rival.validity, now)) continue;
+    for (const home of rival.homes) {
+      if (!among.has(home) || catalogKeyOf(first) === home) continue;
+      if (from === home || rival.key < first) depart(home).without.add(first);
+    }
+  }
+  return { homes, common: common.subarray(0, count), departures };
+}
+
+function isValid(period: PeriodBounds | undefined, now: Date): boolean {
+  return period === undefined || isWithin(period, now);
+}
+
+/** The offers that one catalog lists, in ascending order. */
+export function offersIn({ common, departures }: Listing, home: number): Float64Array {
+  const departure = departures.get(home);
+  if (departure === undefined) return common;
+  const { without, own } = departure;
+  return Float64Array.from([...common.filter((key) => !without.has(key)), ...own]).sort();
+}
+
+/** The first of some offers that each catalog lists, by its place among them; catalogs that list none are left out. */
+export function findFirst(listing: Listing, wanted: ArrayLike<number>): Map<number, number> {
+  const { homes, common, departures } = listing;
+  const shared: number[] = [];
+  const places = departures.size > 0 ? new Map<number, number>() : undefined;
+  for (let place = 0; place < wanted.length; place++) {
+    const key = wanted[place] as number;
+    if (common[lowerBound(common, key)] === key) shared.push(place);
+    places?.set(key, place);
+    if (places === undefined && shared.length > 0) break;
+  }
+  const found = new Map<number, number>();
+  for (const home of homes) {
+    const departure = departures.get(home);
+    let place = departure ? shared.find((each) => !departure.without.has(wanted[each] as number)) : shared[0];
+    for (const key of departure?.own ?? []) {
+      const own = places?.get(key);
+      if (own !== undefined && (place === undefined || own < place)) place = own;
+    }
+    if (place !== undefined) found.set(home, place);
+  }
+  return found;
+}

@@ -1,0 +1,125 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { Parameters } from '../../storage/parameters.ts';
+import { readToKeep, verdictMemory } from '../cache/caches.ts';
+import { lastNumbers, span } from '../documents/keys.ts';
+import { hasCatalogs, withFewMembers, withMembers } from '../documents/members.ts';
+
+// Resources that the index proposed, of searched catalogs: which of them pass a check on their documents. A catalog's own key stands for all its
+// resources.
+
+/** What a resource's document must satisfy: predicates in PostgreSQL's jsonpath, one for each of its modes. */
+export interface DocumentCheck {
+  strict?: string;
+  lax?: string;
+}
+
+export interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>> {
+  /** In the order of the answer. */
+  keys: K;
+  check?: DocumentCheck;
+}
+
+/** The resources that pass, in the order in which they were named, none twice: the first so many of them. */
+export async function readPassing<K extends ArrayLike<number>>(
+  queryable: Queryable,
+  { keys, check }: CandidateQuery<K>,
+  atMost = Number.MAX_SAFE_INTEGER,
+): Promise<K | number[]> {
+  if (check === undefined || keys.length === 0) return withMembers(queryable, keys, atMost);
+  const name = JSON.stringify([check.strict, check.lax]);
+  const few = name.length <= maxName ? await withFewMembers(queryable, keys, maxRemembered) : undefined;
+  if (few === undefined) return selectPassing(queryable, { keys, check }, atMost);
+  return (await findPassing(queryable, { keys: few, check }, name)).slice(0, atMost);
+}
+
+/** Checks with longer names are not remembered. */
+const maxName = 300;
+/** What is said of more resources at a time is not remembered: that would take long, and room for what is asked for more often. */
+const maxRemembered = 2_500;
+
+/** What is not known of these resources (cache/verdict-cache.ts) is read. */
+async function findPassing(
+  queryable: Queryable,
+  { keys, check }: CandidateQuery<readonly number[]>,
+  name: string,
+): Promise<number[]> {
+  const memory = verdictMemory(queryable);
+  const passing = new Set<number>();
+  const passes = memory.find(name);
+  const unknown = keys.filter((key) => {
+    const isPassing = passes(key);
+    if (isPassing) passing.add(key);
+    return isPassing === undefined;
+  });
+  if (unknown.length > 0) {
+    const { found, mayKeep } = await readToKeep(queryable, () =>
+      selectPassing(queryable, { keys: unknown, check }),
+    );
+    for (const key of found) passing.add(key);
+    if (mayKeep) memory.keep(name, unknown, passing);
+  }
+  return keys.filter((key) => passing.has(key));
+}
+
+async function selectPassing(
+  queryable: Queryable,
+  query: CandidateQuery,
+  atMost = Number.MAX_SAFE_INTEGER,
+): Promise<number[]> {
+  const parameters = new Parameters();
+  const { rows } = await queryable.query<{ keys: string | null }>(
+    `select array_to_json(array_agg(key order by place, key))::text as keys from (
+       select key, place from (${passingKeys(query, parameters)}) as passing order by place, key limit ${parameters.add(atMost)}
+     ) as first`,
+    parameters.values,
+    { prepared: true },
+  );
+  const text = rows[0]?.keys;
+  return text ? JSON.parse(text) : [];
+}
+
+/** The same with their documents, JSON texts. */
+export async function readPassingDocuments(
+  queryable: Queryable,
+  query: CandidateQuery,
+): Promise<{ key: number; document: string }[]> {
+  if (query.keys.length === 0) return [];
+  const parameters = new Parameters();
+  const { rows } = await queryable.query<{ key: number; document: string }>(
+    `select key, document::text as document
+     from (${passingKeys(query, parameters)}) as passing join discovery.resource using (key)
+     order by place, key`,
+    parameters.values,
+    { prepared: true },
+  );
+  return rows;
+}
+
+/**
+ * Selects the keys that pass, with their places. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
+ * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
+ */
+function passingKeys({ keys, check }: CandidateQuery, parameters: Parameters): string {
+  const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, place)`;
+  const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
+  if (hasCatalogs(keys)) {
+    // A resource of a catalog that is named may be named by itself, too.
+    return `select resource.key, min(place) as place from ${named}
+      cross join lateral (
+        select key from discovery.resource
+        where resource.key between named.key
+          and named.key + case when named.key % ${span} = 0 then ${lastNumbers.resource} else 0 end ${conditions}
+        offset 0) as resource
+      group by resource.key`;
+  }
+  return `select named.key, place from ${named}
+    cross join lateral (select from discovery.resource where resource.key = named.key ${conditions} offset 0) as resource`;
+}
+
+/** Neither holds where the document lacks what it asks for. */
+export function checkCondition({ strict, lax }: DocumentCheck, parameters: Parameters): string {
+  const strictly = `${parameters.add(strict ?? null)}::jsonpath`;
+  const laxly = `${parameters.add(lax ?? null)}::jsonpath`;
+  return `(${strictly} is null or document @@ ${strictly}) and (${laxly} is null or document @@ ${laxly})`;
+}

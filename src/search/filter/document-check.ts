@@ -1,0 +1,55 @@
+import { type IndexCondition, type IndexLeaf, isOfMembers } from '../../rules/filters/index-condition.ts';
+import type { DocumentCheck } from './check-documents.ts';
+
+/**
+ * A condition as PostgreSQL checks it on the document of a resource. What it cannot say is left out, so that it is never narrower than the
+ * condition; undefined where nothing is left. Its strict mode takes members as they are; for elements it would end at the
+ * first that lacks something, so there it is asked laxly, which looks into arrays a little more widely than it is meant.
+ */
+export function documentCheck(condition: IndexCondition): DocumentCheck | undefined {
+  const conditions = condition.kind === 'and' ? condition.conditions : [condition];
+  const strict = predicates(conditions.filter(isOfMembers));
+  const lax = predicates(conditions.filter((each) => !isOfMembers(each)));
+  if (strict.length + lax.length === 0) return undefined;
+  return {
+    ...(strict.length > 0 && { strict: `strict ${strict.join(' && ')}` }),
+    ...(lax.length > 0 && { lax: `lax ${lax.join(' && ')}` }),
+  };
+}
+
+function predicates(conditions: readonly IndexCondition[]): string[] {
+  return conditions.flatMap((condition) => predicateOf(condition) ?? []);
+}
+
+function predicateOf(condition: IndexCondition): string | undefined {
+  switch (condition.kind) {
+    case 'always':
+      return undefined;
+    case 'never':
+      return '(1 == 2)';
+    case 'and': {
+      const parts = predicates(condition.conditions);
+      return parts.length > 0 ? `(${parts.join(' && ')})` : undefined;
+    }
+    case 'or': {
+      const parts = predicates(condition.conditions);
+      return parts.length === condition.conditions.length ? `(${parts.join(' || ')})` : undefined;
+    }
+    default:
+      return leafPredicate(condition);
+  }
+}
+
+function leafPredicate(leaf: IndexLeaf): string | undefined {
+  if (leaf.path.includes('child')) return undefined;
+  const steps = leaf.path.map((step) => (typeof step === 'object' ? `.${JSON.stringify(step.name)}` : '[*]'));
+  const path = `$${steps.join('')}`;
+  switch (leaf.kind) {
+    case 'exists':
+      return `exists (${path})`;
+    case 'equals':
+      return `(${path} == ${JSON.stringify(leaf.value)})`;
+    case 'range':
+      return `(${path} ${leaf.operator} ${leaf.value})`;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Offer } from '../../protocol/catalog.ts';
+import type { Json } from '../../protocol/json.ts';
+import { localFilter } from '../../rules/filters/local-filter.ts';
+import { parseFilter } from '../../rules/filters/parse.ts';
+import { type CatalogView, selectResources } from '../../rules/filters/select.ts';
+import { catalogKeyOf } from '../documents/keys.ts';
+
+// What runs in threads: their input and result are copied, and a thread that takes too long is ended.
+
+export interface FilterSource {
+  expression: string;
+  acceptPostfix: boolean;
+}
+
+/** Which documents a filter that looks at each resource by itself selects, by their places. */
+export function testDocuments({
+  expression,
+  acceptPostfix,
+  documents,
+}: FilterSource & { documents: string[] }): number[] {
+  const { query } = parseFilter(expression, { acceptPostfix });
+  const test = localFilter(query);
+  if (test === undefined) throw new TypeError('the filter looks beyond single resources');
+  return documents.flatMap((text, place) => (test(JSON.parse(text)) ? [place] : []));
+}
+
+/** Which offers of a JSON array a filter that looks at each offer by itself selects, by their places. */
+export function testOffers({
+  expression,
+  acceptPostfix,
+  text,
+}: FilterSource & { text: string }): Uint32Array {
+  const { query } = parseFilter(expression, { acceptPostfix });
+  const test = localFilter(query, 'offers');
+  if (test === undefined) throw new TypeError('the filter looks beyond single offers');
+  const offers: Json[] = JSON.parse(text);
+  return Uint32Array.from(offers.flatMap((offer, place) => (test(offer) ? [place] : [])));
+}
+
+/** A catalog as texts: threads parse them themselves. */
+export interface CatalogTexts {
+  key: number;
+  head: string;
+  resources: { text: string };
+  /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
+  wide: Float64Array;
+  /** Offers on single resources, and the places of those. */
+  named: { key: number; places: Uint32Array }[];
+}
+
+/** Which resources of each catalog a filter selects, by their places. */
+export function selectInCatalogs({
+  expression,
+  acceptPostfix,
+  catalogs,
+  offers,
+}: FilterSource & { catalogs: CatalogTexts[]; offers: { keys: Float64Array; text: string } }): Uint32Array[] {
+  const filter = parseFilter(expression, { acceptPostfix });
+  const documents: Offer[] = JSON.parse(offers.text);
+  const parsed = new Map(documents.map((offer, index) => [offers.keys[index] ?? 0, offer]));
+  return catalogs.map((catalog) => Uint32Array.from(selectResources(filter, viewOf(catalog, parsed))));
+}
+
+function viewOf(
+  { key: home, head, resources, wide, named }: CatalogTexts,
+  parsed: ReadonlyMap<number, Offer>,
+): CatalogView {
+  const covers = new Map(named.map(({ key, places }) => [key, places]));
+  const inOrder = Float64Array.from([...wide, ...covers.keys()]).sort();
+  const isOwn = (key: number) => catalogKeyOf(key) === home;
+  // As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys.
+  const keys = [...inOrder.filter(isOwn), ...inOrder.filter((key) => !isOwn(key))];
+  return {
+    members: JSON.parse(head),
+    resources: JSON.parse(resources.text) as Json[],
+    offers: keys.flatMap((key) => {
+      const offer = parsed.get(key);
+      return offer ? [{ offer, covers: covers.get(key) ?? 'all' }] : [];
+    }),
+  };
+}
+
+/** Where a thread finds these functions. */
+export const evaluateUrl = import.meta.url;

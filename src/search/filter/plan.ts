@@ -1,0 +1,204 @@
+import type { Json } from '../../protocol/json.ts';
+import { Recent } from '../../recent.ts';
+import { indexCondition } from '../../rules/filters/conditions.ts';
+import {
+  and,
+  type IndexCondition,
+  type IndexLeaf,
+  type IndexPath,
+  isOfMembers,
+  memberNames,
+} from '../../rules/filters/index-condition.ts';
+import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
+import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
+import type { Bound, NumberRange } from '../lists/read-parts.ts';
+import { lookupOf, maxFactText, numberPath, valueFact } from '../write/attribute-entries.ts';
+import type { DocumentCheck } from './check-documents.ts';
+import { isCheap } from './cost.ts';
+import { documentCheck } from './document-check.ts';
+
+/** How a filter is answered. */
+export interface FilterPlan {
+  filter: Filter;
+  /** Whether it selects something in a resource, for a filter that looks at each resource by itself. */
+  test?: (resource: Json) => boolean;
+  /** What the index knows: each part leads to every resource that the filter selects. */
+  parts: FilterPart[];
+  /** What the document of every selected resource satisfies, apart from what some parts decide; undefined where nothing is left. */
+  checkBeside(decided: readonly FilterPart[]): DocumentCheck | undefined;
+  /** The parts and the check decide: nothing is left to evaluate. */
+  exact: boolean;
+  /** A document is evaluated in a time that its size bounds. */
+  cheap: boolean;
+  /** For a filter that looks at each offer by itself. */
+  offers?: OfferPlan;
+}
+
+export interface OfferPlan {
+  /** What every offer satisfies that the filter selects, where that asks for a value: then an index leads to such offers. */
+  check?: DocumentCheck;
+}
+
+export interface FilterPart {
+  source: Source;
+  /** It leads to nothing else: what it stands for need not be checked. */
+  decides: boolean;
+  /** It leads nowhere near all of them where a resource has an object at one of these paths (write/attribute-entries.ts). */
+  unlessObjects: string[];
+  /** What it stands for. */
+  conditions: readonly IndexCondition[];
+}
+
+/** Where resources are found: in the list of a fact, among numbers, or in any of several. */
+export type Source =
+  | { kind: 'fact'; hash: number }
+  | ({ kind: 'numbers' } & NumberRange)
+  | { kind: 'any'; sources: readonly Source[] };
+
+/** The same filters are asked for again and again: plans of short and simple ones are remembered. */
+export function planFilter(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
+  const name = `${options.acceptPostfix} ${expression}`;
+  const known = plans.find(name);
+  if (known) return known;
+  const plan = makePlan(expression, options);
+  if (plan.cheap && expression.length <= maxKnownLength) plans.keep(name, plan);
+  return plan;
+}
+
+const maxKnownLength = 1_000;
+const plans = new Recent<string, FilterPlan>(1_000);
+
+function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
+  const filter = parseFilter(expression, options);
+  const { condition, isExact } = indexCondition(filter.query);
+  const segments = findLocalSegments(filter.query);
+  const test = localFilter(filter.query);
+  const conditions = condition.kind === 'and' ? condition.conditions : [condition];
+  return {
+    filter,
+    ...(test && { test }),
+    parts: groupsOf(conditions).flatMap(partsOf),
+    checkBeside: (decided) => {
+      const known = new Set(decided.flatMap((part) => (part.decides ? part.conditions : [])));
+      return documentCheck(and(conditions.filter((each) => !known.has(each))));
+    },
+    exact: isExact && isOfMembers(condition),
+    cheap: segments !== undefined && isCheap(segments),
+    ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
+  };
+}
+
+function planOffers({ query }: Filter): OfferPlan {
+  const { condition } = indexCondition(query, 'offers');
+  const check = asksForValue(condition) ? documentCheck(condition) : undefined;
+  return { ...(check && { check }) };
+}
+
+/** Whether it holds only for what has one of some values. */
+function asksForValue(condition: IndexCondition): boolean {
+  switch (condition.kind) {
+    case 'equals':
+      return !condition.path.includes('child');
+    case 'and':
+      return condition.conditions.some(asksForValue);
+    case 'or':
+      return condition.conditions.every(asksForValue);
+    default:
+      return condition.kind === 'never';
+  }
+}
+
+/** Two bounds on the same member are one range. Below an array they may be met by different elements. */
+function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
+  const groups = new Map<unknown, IndexCondition[]>();
+  for (const condition of conditions) {
+    const isMember = condition.kind === 'range' && memberNames(condition.path) !== undefined;
+    const group = isMember ? lookupOf(condition.path).path : condition;
+    groups.set(group, [...(groups.get(group) ?? []), condition]);
+  }
+  return [...groups.values()];
+}
+
+/** The parts of one condition, or of several bounds on one member. */
+function partsOf(group: readonly IndexCondition[]): FilterPart[] {
+  const [condition] = group;
+  switch (condition?.kind) {
+    case 'range':
+      return partAt(condition.path, group, (path) => rangeSource(path, group));
+    case 'equals': {
+      const { value } = condition;
+      if (typeof value === 'string' && value.length > maxFactText) return [];
+      return partAt(condition.path, group, (path) => equalitySource(path, value));
+    }
+    case 'never':
+      return [{ source: { kind: 'any', sources: [] }, decides: true, unlessObjects: [], conditions: group }];
+    case 'and':
+      return groupsOf(condition.conditions)
+        .flatMap(partsOf)
+        .map((part) => ({ ...part, decides: false, conditions: group }));
+    case 'or':
+      return anyPart(
+        condition.conditions.map((each) => partsOf([each])[0]),
+        group,
+      );
+    default:
+      return [];
+  }
+}
+
+/** A disjunction is led to by the parts of all its conditions together. */
+function anyPart(
+  parts: readonly (FilterPart | undefined)[],
+  conditions: readonly IndexCondition[],
+): FilterPart[] {
+  const found = parts.filter((part) => part !== undefined);
+  if (found.length < parts.length) return [];
+  return [
+    {
+      source: { kind: 'any', sources: found.map(({ source }) => source) },
+      decides: found.every(({ decides }) => decides),
+      unlessObjects: found.flatMap(({ unlessObjects }) => unlessObjects),
+      conditions,
+    },
+  ];
+}
+
+function partAt(
+  path: IndexPath,
+  conditions: readonly IndexCondition[],
+  sourceAt: (path: string) => Source,
+): FilterPart[] {
+  // A resource is an object: as its child, anything may stand anywhere.
+  if (path[0] === 'child') return [];
+  const { path: at, unlessObjects } = lookupOf(path);
+  return [{ source: sourceAt(at), decides: memberNames(path) !== undefined, unlessObjects, conditions }];
+}
+
+function equalitySource(path: string, value: string | number | boolean | null): Source {
+  if (typeof value !== 'number') return { kind: 'fact', hash: valueFact(path, value) };
+  const bound: Bound = { value, inclusive: true };
+  return { kind: 'numbers', path: numberPath(path), low: bound, high: bound };
+}
+
+function rangeSource(path: string, group: readonly IndexCondition[]): Source {
+  let low: Bound | undefined;
+  let high: Bound | undefined;
+  for (const each of group) {
+    if (each.kind !== 'range') continue;
+    const bounds = boundsOf(each);
+    low = tighter(low, bounds.low, 1);
+    high = tighter(high, bounds.high, -1);
+  }
+  return { kind: 'numbers', path: numberPath(path), low, high };
+}
+
+function boundsOf({ operator, value }: IndexLeaf & { kind: 'range' }): { low?: Bound; high?: Bound } {
+  const bound: Bound = { value, inclusive: operator === '<=' || operator === '>=' };
+  return operator.startsWith('>') ? { low: bound } : { high: bound };
+}
+
+function tighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Bound | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.value === b.value) return a.inclusive ? b : a;
+  return (a.value - b.value) * sign > 0 ? a : b;
+}

@@ -1,0 +1,53 @@
+import { nameOf } from '../cache/provider-cache.ts';
+import { inOnePart, type Proposal, type Search } from '../candidates.ts';
+import { keyOf } from '../documents/keys.ts';
+import { divideOffers } from '../documents/offers.ts';
+import { readListings } from '../documents/read-wide-offers.ts';
+import { findFirst } from '../documents/wide-offers.ts';
+import { type Keys, keysOf, union } from '../lists/key-sets.ts';
+import { findNamed, findPassingOffers } from './find-offers.ts';
+
+// The candidates of a filter that asks each offer for a value: what the offers with that value lead to. Other catalogs are not looked at, however
+// many offers they have.
+
+/** More offers are not selective: then every resource is a candidate. */
+const maxOffers = 20_000;
+/** About. */
+const resourcesOfCatalog = 3;
+
+export async function proposeByOffers(search: Search): Promise<Proposal | undefined> {
+  const { plan, database, trace } = search;
+  const check = plan.filter?.offers?.check;
+  if (check === undefined) return undefined;
+  const offers = await trace.time(
+    'read offers of filter',
+    () => findPassingOffers(database, check, maxOffers + 1),
+    ({ length }) => ({ offers: length }),
+  );
+  if (offers.length > maxOffers) return undefined;
+  const { named, wide } = await divideOffers(database, offers);
+  const resources = await findNamed(database, named);
+  const heads = await findHeads(search, wide);
+  return {
+    by: 'filter: offers',
+    estimate: resources.length + heads.length * resourcesOfCatalog,
+    open: async () => ({ keys: inOnePart(union([keysOf(resources), heads])) }),
+  };
+}
+
+/** The catalogs that list one of these wide offers: each stands for all its resources. */
+async function findHeads(
+  { database, plan }: Search,
+  wide: Awaited<ReturnType<typeof divideOffers>>['wide'],
+): Promise<Keys> {
+  if (wide.length === 0) return keysOf([]);
+  const listings = await readListings(
+    database,
+    wide.map(({ provider }) => provider),
+    plan.gate,
+  );
+  const homes = wide.flatMap(({ provider, keys }) =>
+    (listings.get(nameOf(provider)) ?? []).flatMap((listing) => [...findFirst(listing, keys).keys()]),
+  );
+  return keysOf(homes.map((home) => keyOf(home, 0)));
+}

@@ -1,0 +1,114 @@
+import { type Candidates, inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
+import { hasKey, intersection, type Keys } from '../lists/key-sets.ts';
+import { everyResource } from '../lists/runs.ts';
+import { findObjectPaths } from '../spatial/write-geometries.ts';
+import type { FilterPart } from './plan.ts';
+import { proposeByOffers } from './propose-by-offers.ts';
+import { findWhole, type Reading, readSources } from './read-sources.ts';
+
+// The candidates of a filter. Each of its parts leads to all of them and to others. Few are put in order; of many, one part streams those that
+// the others have, too, until enough have been found.
+
+/** Lists of this length are still read as a whole. */
+const maxListKeys = 160_000;
+
+/** From what the index knows of the filter; without that, every resource is one. */
+export async function filterProposal(search: Search): Promise<Proposal> {
+  const { plan, trace } = search;
+  const parts = await usableParts(search);
+  if (parts.length === 0) {
+    const byOffers = await proposeByOffers(search);
+    if (byOffers) return byOffers;
+    return { by: 'every resource', estimate: Number.POSITIVE_INFINITY, open: () => openAll(search) };
+  }
+  const readings = await trace.time(
+    'read index of filter',
+    () =>
+      readSources(
+        search,
+        parts.map(({ source }) => source),
+      ),
+    (read) => ({ parts: read.map(({ kind, count }) => ({ kind, count })) }),
+  );
+  const known = readings.map((reading, index) => ({ part: parts[index] as FilterPart, reading }));
+  // What was not seen whole is not selective.
+  const many = selectiveCount(plan) + 1;
+  const estimate = Math.min(...readings.map(({ count, whole }) => (whole ? count : Math.max(count, many))));
+  const isFew = estimate < many || readings.every(({ whole }) => whole);
+  const open = async () => (isFew ? openFew(known) : openMany(known));
+  return {
+    by: `filter: ${parts.map(({ source }) => source.kind).join(', ')}`,
+    estimate,
+    async open() {
+      const { keys, decided } = await open();
+      return { keys, check: plan.filter?.checkBeside(decided) };
+    },
+  };
+}
+
+/** Those that the resources of this index do not make too narrow. */
+async function usableParts({ plan: { filter }, database }: Search): Promise<FilterPart[]> {
+  const parts = filter?.parts ?? [];
+  const asked = parts.flatMap(({ unlessObjects }) => unlessObjects);
+  const objects = asked.length > 0 ? await findObjectPaths(database, asked) : new Set<string>();
+  return parts.filter(({ unlessObjects }) => !unlessObjects.some((path) => objects.has(path)));
+}
+
+async function openAll(search: Search): Promise<Candidates> {
+  const [every] = await readSources(search, [{ kind: 'fact', hash: everyResource }]);
+  return { keys: every?.stream() ?? inOnePart([]), check: search.plan.filter?.checkBeside([]) };
+}
+
+interface KnownPart {
+  part: FilterPart;
+  reading: Reading;
+}
+
+interface Opened {
+  keys: AsyncIterable<Keys>;
+  /** The parts that need not be checked any more. */
+  decided: FilterPart[];
+}
+
+/** What all parts have that were seen whole. */
+function openFew(known: readonly KnownPart[]): Opened {
+  const sets = known.flatMap(({ reading: { whole } }) => whole ?? []);
+  return {
+    keys: inOnePart(common(sets)),
+    decided: known.flatMap(({ part, reading }) => (reading.whole ? [part] : [])),
+  };
+}
+
+/** Numbers, of which each costs more to read, are streamed; lists are made sets. */
+async function openMany(known: readonly KnownPart[]): Promise<Opened> {
+  const listed = await Promise.all(
+    known.map(async ({ part, reading }) => ({
+      part,
+      reading,
+      set: reading.kind === 'numbers' ? reading.whole : await findWhole(reading, maxListKeys),
+    })),
+  );
+  const inSets = listed.filter(({ set }) => set);
+  const sets = inSets.flatMap(({ set }) => set ?? []);
+  const decided = inSets.map(({ part }) => part);
+  const lead = listed.find(({ set, reading }) => !set && (reading.kind === 'numbers' || sets.length === 0));
+  if (lead === undefined) return { keys: inOnePart(common(sets)), decided };
+  return { keys: within(lead.reading, sets), decided: [...decided, lead.part] };
+}
+
+function common(sets: readonly Keys[]): Keys {
+  const [first = new Float64Array(), ...others] = [...sets].sort((a, b) => a.length - b.length);
+  return others.reduce(intersection, first);
+}
+
+/** What a part leads to and all sets have, nothing twice. */
+async function* within(reading: Reading, sets: readonly Keys[]): AsyncGenerator<Keys> {
+  const seen = new Set<number>();
+  for await (const keys of reading.stream()) {
+    yield keys.filter((key) => {
+      if (seen.has(key) || !sets.every((set) => hasKey(set, key))) return false;
+      seen.add(key);
+      return true;
+    });
+  }
+}

@@ -1,0 +1,158 @@
+import { RangeMemory } from '../cache/range-cache.ts';
+import type { Search } from '../candidates.ts';
+import { type Keys, setOf, union } from '../lists/key-sets.ts';
+import type { NumberList } from '../lists/number-list.ts';
+import { lowerBound, upperBound } from '../lists/posting-list.ts';
+import { type NumberRange, readLists, readOn, readRange } from '../lists/read-parts.ts';
+import { readWholeLists, readWholeNumbers } from '../lists/read-whole.ts';
+import { numberList } from '../lists/runs.ts';
+import type { Source } from './plan.ts';
+
+// What the index knows of the parts of a filter, read only as far as it is needed: a first look tells how many resources a part leads to, and
+// of few parts there is more.
+
+/** What a part of a filter leads to. */
+export interface Reading {
+  kind: Source['kind'];
+  /** How many resources; where they are not all there, at least. */
+  count: number;
+  /** All of them, where the first look saw them all. */
+  whole?: Keys;
+  /** All of them, part by part, in an order that is the same in every search; some perhaps twice. */
+  stream(): AsyncIterable<Keys>;
+}
+
+/** Of a list that is too long to be read whole: a run has up to 320 keys. */
+const moreRuns = 500;
+/** A run has up to 120 numbers. */
+const moreNumberRuns = 256;
+/** Of a list in small pieces, more and more are read at once. */
+const growth = 2;
+/** So many numbers are put in the order of their keys: as cheap as looking them up in other lists one by one. */
+const fewNumbers = 40_000;
+/** Of more, so many are looked up at a time. */
+const numbersAtOnce = 4_000;
+
+/** A first look at each of these. */
+export async function readSources(
+  { database }: Pick<Search, 'database'>,
+  sources: readonly Source[],
+): Promise<Reading[]> {
+  const leaves = sources.flatMap(leavesOf);
+  const facts = new Set(leaves.flatMap((leaf) => (leaf.kind === 'fact' ? leaf.hash : [])));
+  const paths = new Set(leaves.flatMap((leaf) => (leaf.kind === 'numbers' ? numberList(leaf.path) : [])));
+  const [lists, numbers] = await Promise.all([
+    readWholeLists(database, [...facts]),
+    readWholeNumbers(database, [...paths]),
+  ]);
+  const read = async (source: Source): Promise<Reading> => {
+    switch (source.kind) {
+      case 'fact': {
+        const whole = lists.get(source.hash);
+        return whole ? allOf('fact', whole.others.keys) : readList(database, source.hash);
+      }
+      case 'numbers': {
+        const whole = numbers.get(numberList(source.path));
+        return whole ? knownNumbers(whole, source) : readNumbers(database, source);
+      }
+      case 'any':
+        return readAny(await Promise.all(source.sources.map(read)));
+    }
+  };
+  return Promise.all(sources.map(read));
+}
+
+function leavesOf(source: Source): Exclude<Source, { kind: 'any' }>[] {
+  return source.kind === 'any' ? source.sources.flatMap(leavesOf) : [source];
+}
+
+/** Part by part. */
+async function readList(database: Search['database'], list: number): Promise<Reading> {
+  const first = (await readLists(database, [list], moreRuns)).get(list);
+  return {
+    kind: 'fact',
+    count: (first?.keys.length ?? 0) + 1,
+    async *stream() {
+      if (first) yield first.keys;
+      for (let rest = first?.rest, runs = moreRuns; rest; runs *= growth) {
+        const part = await readOn(database, rest, runs);
+        yield part.keys;
+        rest = part.rest;
+      }
+    },
+  };
+}
+
+const ranges = new RangeMemory();
+
+/** A range of numbers that are all known. */
+function knownNumbers(list: NumberList, { path, low, high }: NumberRange): Reading {
+  const { keys, values } = list;
+  const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
+  const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
+  const end = Math.max(start, after);
+  if (end - start <= fewNumbers) return allOf('numbers', ranges.inOrder(path, list, start, end));
+  const inside = keys.subarray(start, end);
+  return {
+    kind: 'numbers',
+    count: inside.length,
+    async *stream() {
+      for (let at = 0; at < inside.length; at += numbersAtOnce) yield inside.subarray(at, at + numbersAtOnce);
+    },
+  };
+}
+
+/** By value, part by part. */
+async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
+  const first = await readRange(database, range, { maxRuns: moreNumberRuns });
+  if (first.rest === undefined) return allOf('numbers', setOf(first.keys));
+  return {
+    kind: 'numbers',
+    count: first.keys.length,
+    async *stream() {
+      yield first.keys;
+      for (let from = first.rest, maxRuns = moreNumberRuns; from !== undefined; maxRuns *= growth) {
+        const part = await readRange(database, range, { maxRuns, from });
+        yield part.keys;
+        from = part.rest;
+      }
+    },
+  };
+}
+
+function readAny(readings: readonly Reading[]): Reading {
+  const wholes = readings.flatMap(({ whole }) => whole ?? []);
+  if (wholes.length === readings.length) return allOf('any', union(wholes));
+  return {
+    kind: 'any',
+    count: Math.max(...readings.map(({ count }) => count)),
+    async *stream() {
+      for (const each of readings) yield* each.stream();
+    },
+  };
+}
+
+function allOf(kind: Source['kind'], keys: Keys): Reading {
+  return {
+    kind,
+    count: keys.length,
+    whole: keys,
+    async *stream() {
+      yield keys;
+    },
+  };
+}
+
+/** All of them, unless they are more than so many. */
+export async function findWhole(reading: Reading, atMost: number): Promise<Keys | undefined> {
+  if (reading.whole) return reading.whole;
+  const parts: Keys[] = [];
+  let count = 0;
+  for await (const keys of reading.stream()) {
+    parts.push(keys);
+    count += keys.length;
+    if (count > atMost) return undefined;
+  }
+  // Numbers come in the order of their values.
+  return union(parts.map(setOf));
+}

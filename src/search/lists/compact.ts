@@ -1,0 +1,95 @@
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import {
+  deleteRuns,
+  entriesOf,
+  insertRuns,
+  maxRunLength,
+  placeArrays,
+  type RunPlace,
+  runsOf,
+  type StoredRun,
+  unnestedPlaces,
+} from './runs.ts';
+
+// Every document that is indexed adds runs of few keys to many lists. Put together, they are read many times as fast. Each step looks at some
+// runs of one list and writes those that are worth it anew, in one short transaction; it passes over what others are just writing anew, so
+// that any number of processes may do this at once, and whoever takes keys out waits for a step at most.
+
+/** Runs that one step looks at. */
+const runsAtOnce = 1_000;
+/** Fewer neighbours are not worth writing again. */
+const minNeighbours = 4;
+/** Nor is a long run, for what a few short ones add to it. */
+const worthwhilePart = 1 / 16;
+
+/** Puts small runs of a list together; returns how many runs there are fewer now. */
+export async function mergeRuns(database: Database, list: number, signal?: AbortSignal): Promise<number> {
+  let saved = 0;
+  for (let from: Place | undefined = beginning; from && !signal?.aborted; ) {
+    const seen: SeenRun[] = await readPlaces(database, list, from);
+    const groups = neighbours(seen, maxRunLength(list)).filter(isWorthwhile);
+    if (groups.length > 0) saved += await database.transaction((tx) => merge(tx, list, groups));
+    from = seen.length < runsAtOnce ? undefined : seen.at(-1);
+  }
+  // Processes may remember that it is too long to be read whole.
+  if (saved > 0)
+    await database.query('insert into discovery.change (merged) values (array[$1::bigint])', [list]);
+  return saved;
+}
+
+type Place = Omit<RunPlace, 'list'>;
+type SeenRun = RunPlace & Pick<StoredRun, 'count'>;
+
+/** Before all runs. */
+const beginning: Place = { first: Number.NEGATIVE_INFINITY, last: 0, id: 0 };
+
+async function readPlaces(queryable: Queryable, list: number, from: Place): Promise<SeenRun[]> {
+  const { rows } = await queryable.query<SeenRun>(
+    `select list, first, last, id, count from discovery.run
+     where list = $1 and (first, last, id) > ($2, $3, $4) order by first, last, id limit $5`,
+    [list, from.first, from.last, from.id, runsAtOnce],
+  );
+  return rows;
+}
+
+/** Runs one after the other that fit into one run together. */
+function neighbours(runs: readonly SeenRun[], maxCount: number): SeenRun[][] {
+  const groups: SeenRun[][] = [];
+  let count = Number.POSITIVE_INFINITY;
+  for (const run of runs) {
+    count += run.count;
+    if (count <= maxCount) groups.at(-1)?.push(run);
+    else {
+      groups.push([run]);
+      count = run.count;
+    }
+  }
+  return groups;
+}
+
+function isWorthwhile(group: readonly SeenRun[]): boolean {
+  const counts = group.map(({ count }) => count);
+  const longest = Math.max(...counts);
+  const others = counts.reduce((sum, count) => sum + count, 0) - longest;
+  return group.length >= minNeighbours && others >= longest * worthwhilePart;
+}
+
+async function merge(tx: Transaction, list: number, groups: readonly SeenRun[][]): Promise<number> {
+  const taken = await takeRuns(tx, groups.flat());
+  const merged = groups.flatMap((group) => {
+    const runs = group.flatMap(({ id }) => taken.get(id) ?? []);
+    return runs.length === 0 ? [] : runsOf(entriesOf(list, runs));
+  });
+  await insertRuns(tx, merged);
+  return taken.size - merged.length;
+}
+
+/** Those that nobody else is just writing anew. */
+async function takeRuns(tx: Transaction, runs: readonly SeenRun[]): Promise<Map<number, StoredRun>> {
+  const { rows } = await tx.query<StoredRun>(
+    `select * from discovery.run where (list, first, last, id) in (${unnestedPlaces}) for update skip locked`,
+    placeArrays(runs),
+  );
+  await deleteRuns(tx, rows);
+  return new Map(rows.map((run) => [run.id, run]));
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { until } from '../../../tests/support/time.ts';
+import { silentLogger } from '../../logger.ts';
+import type { Database } from '../../storage/database.ts';
+import { startListMerger } from './compactor.ts';
+import { readLists } from './read-parts.ts';
+import { addToLists, factList } from './runs.ts';
+
+let database: Database;
+useDatabase((opened) => {
+  database = opened;
+});
+
+const list = factList(4711);
+
+it('a list that a search finds in pieces is in one piece soon after, and nobody needs to ask again', async () => {
+  for (let key = 1; key <= 40; key++)
+    await database.transaction((tx) => addToLists(tx, [{ list, keys: [key], marks: [0] }]));
+  const merger = startListMerger({ database, logger: silentLogger() });
+  const found = await readLists(database, [list], 100);
+  await until(async () => (await countRuns()) <= 1, 'one piece');
+  await merger.close();
+  expect((await readLists(database, [list], 100)).get(list)?.keys).toEqual(found.get(list)?.keys);
+});
+
+async function countRuns(): Promise<number> {
+  const { rows } = await database.query<{ count: number }>('select count(*) as count from discovery.run');
+  return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,81 @@
+import { lowerBound, seek } from './posting-list.ts';
+
+// Sets of keys as arrays in ascending order.
+
+export type Keys = Float64Array;
+
+export function keysOf(numbers: Iterable<number>): Keys {
+  return Float64Array.from(numbers).sort();
+}
+
+/** Of the longer one, no more is looked at than is needed to find the keys of the shorter one. */
+export function intersection(a: Keys, b: Keys): Keys {
+  const common = new Float64Array(Math.min(a.length, b.length));
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const left = a[i] as number;
+    const right = b[j] as number;
+    if (left < right) i = seek(a, right, i);
+    else if (left > right) j = seek(b, left, j);
+    else {
+      common[count++] = left;
+      i++;
+      j++;
+    }
+  }
+  return common.subarray(0, count);
+}
+
+/** Neighbours are put together, and what comes of that, until one is left. */
+export function union(sets: readonly Keys[]): Keys {
+  let left = sets;
+  while (left.length > 1) {
+    const halved: Keys[] = [];
+    for (let at = 0; at < left.length; at += 2) halved.push(merged(left[at] as Keys, left[at + 1] ?? noKeys));
+    left = halved;
+  }
+  return left[0] ?? noKeys;
+}
+
+const noKeys: Keys = new Float64Array();
+
+function merged(a: Keys, b: Keys): Keys {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  const both = new Float64Array(a.length + b.length);
+  let [i, j, count] = [0, 0, 0];
+  while (i < a.length && j < b.length) {
+    const difference = (a[i] as number) - (b[j] as number);
+    both[count++] = (difference <= 0 ? a[i] : b[j]) as number;
+    if (difference <= 0) i++;
+    if (difference >= 0) j++;
+  }
+  both.set(i < a.length ? a.subarray(i) : b.subarray(j), count);
+  return both.subarray(0, count + (a.length - i) + (b.length - j));
+}
+
+/** Keys in any order, some perhaps twice. */
+export function setOf(keys: Keys): Keys {
+  const set = keys.slice().sort();
+  let count = 0;
+  for (let index = 0; index < set.length; index++) {
+    if (index === 0 || set[index] !== set[index - 1]) set[count++] = set[index] as number;
+  }
+  return set.subarray(0, count);
+}
+
+/** What the first has and the second has not. */
+export function difference(a: Keys, b: Keys): Keys {
+  if (b.length === 0) return a;
+  const left = new Float64Array(a.length);
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length; i++) {
+    const key = a[i] as number;
+    if ((b[j] as number) < key) j = seek(b, key, j);
+    if (b[j] !== key) left[count++] = key;
+  }
+  return left.subarray(0, count);
+}
+
+export function hasKey(keys: Keys, key: number): boolean {
+  return keys[lowerBound(keys, key)] === key;
+}

@@ -1,0 +1,176 @@
+import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { noteRuns } from '../cache/caches.ts';
+import { noNumbers, readNumberRuns } from './number-list.ts';
+import {
+  emptyList,
+  inOrder,
+  type KeyList,
+  lowerBound,
+  readRuns,
+  runBytes,
+  upperBound,
+} from './posting-list.ts';
+import { numberList } from './runs.ts';
+
+// The lists of the index as a search reads them: from the beginning, part by part, or only a range. Between two parts, runs may have been put
+// together: a part begins at a key or a value, not at a run.
+
+/** Part of a list, in order. */
+export interface ListPart extends KeyList {
+  /** Where the next part begins; undefined when this is the last one. */
+  rest?: ListRest;
+}
+
+export interface ListRest {
+  list: number;
+  /** The lowest key of the next part. */
+  from: number;
+}
+
+/** The beginnings of lists, by their numbers: at most so many runs of each. */
+export function readLists(
+  queryable: Queryable,
+  lists: readonly number[],
+  maxRuns: number,
+): Promise<Map<number, ListPart>> {
+  return readParts(
+    queryable,
+    lists.map((list) => ({ list, from: 0 })),
+    maxRuns,
+  );
+}
+
+/** What follows of a list. */
+export async function readOn(queryable: Queryable, rest: ListRest, maxRuns: number): Promise<ListPart> {
+  for (let limit = maxRuns; ; limit *= growth) {
+    const part: ListPart = (await readParts(queryable, [rest], limit)).get(rest.list) ?? emptyList;
+    // So many runs begin before this part that none of those that begin in it was read.
+    if (part.rest && part.rest.from <= rest.from) continue;
+    return part;
+  }
+}
+
+const growth = 4;
+
+async function readParts(
+  queryable: Queryable,
+  rests: readonly ListRest[],
+  maxRuns: number,
+): Promise<Map<number, ListPart>> {
+  if (rests.length === 0) return new Map();
+  const { rows } = await queryable.query<{ list: number; bytes: Buffer | null }>(
+    `select wanted.list, (
+       select string_agg(bytes, '') from (
+         select ${runBytes} as bytes from discovery.run
+         where run.list = wanted.list and run.last >= wanted.start order by first limit $3
+       ) as runs
+     ) as bytes
+     from unnest($1::bigint[], $2::float8[]) as wanted (list, start)`,
+    [bigintArray(rests.map(({ list }) => list)), doubleArray(rests.map(({ from }) => from)), maxRuns + 1],
+    { prepared: true },
+  );
+  const bytes = new Map(rows.map((row) => [row.list, row.bytes]));
+  return new Map(rests.map((rest) => [rest.list, partOf(queryable, rest, bytes.get(rest.list), maxRuns)]));
+}
+
+/** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
+function partOf(
+  queryable: Queryable,
+  { list, from }: ListRest,
+  bytes: Buffer | null | undefined,
+  maxRuns: number,
+): ListPart {
+  if (!bytes) return emptyList;
+  const { list: found, starts } = readRuns(bytes);
+  noteRuns(queryable, list, starts.length, found.keys.length);
+  const end = starts[maxRuns];
+  if (end === undefined) return between(inOrder(found), from, Number.POSITIVE_INFINITY);
+  const next = found.keys[end] as number;
+  return { ...between(inOrder(found), from, next), rest: { list, from: next } };
+}
+
+/** What lists hold from one key up to another, by their numbers. */
+export async function readRanges(
+  queryable: Queryable,
+  lists: readonly number[],
+  { from, upTo }: { from: number; upTo: number },
+): Promise<Map<number, KeyList>> {
+  if (lists.length === 0) return new Map();
+  const { rows } = await queryable.query<{ list: number; bytes: Buffer | null }>(
+    `select wanted.list, (
+       select string_agg(bytes, '') from (
+         select ${runBytes} as bytes from discovery.run
+         where run.list = wanted.list and run.last >= $2 and run.first <= $3 order by first
+       ) as runs
+     ) as bytes
+     from unnest($1::bigint[]) as wanted (list)`,
+    [bigintArray(lists), from, upTo],
+    { prepared: true },
+  );
+  return new Map(
+    rows.map(({ list, bytes }) => [
+      list,
+      bytes ? between(inOrder(readRuns(bytes).list), from, upTo + 1) : emptyList,
+    ]),
+  );
+}
+
+/** The keys from one, and below another. */
+function between(list: KeyList, from: number, end: number): KeyList {
+  const { keys, weights } = list;
+  const start = lowerBound(keys, from);
+  const stop = lowerBound(keys, end);
+  return { keys: keys.subarray(start, stop), weights: weights.subarray(start, stop) };
+}
+
+export interface NumberRange {
+  /** Hash of the path. */
+  path: number;
+  low?: Bound;
+  high?: Bound;
+}
+
+export interface Bound {
+  value: number;
+  inclusive: boolean;
+}
+
+/** The next keys of a range of numbers, by value and, of one value, in order. */
+export interface RangePart {
+  keys: Float64Array;
+  /** The lowest value of the next part; undefined when this is the last one. */
+  rest?: number;
+}
+
+export async function readRange(
+  queryable: Queryable,
+  { path, low, high }: NumberRange,
+  { maxRuns, from = low?.value ?? Number.NEGATIVE_INFINITY }: { maxRuns: number; from?: number },
+): Promise<RangePart> {
+  const upTo = high?.value ?? Number.POSITIVE_INFINITY;
+  for (let limit = maxRuns; ; limit *= growth) {
+    const { rows } = await queryable.query<{ bytes: Buffer | null }>(
+      `select string_agg(bytes, '') as bytes from (
+         select bytes from discovery.run where list = $1 and last >= $2 and first <= $3 order by first limit $4
+       ) as runs`,
+      [numberList(path), from, upTo, limit + 1],
+      { prepared: true },
+    );
+    const bytes = rows[0]?.bytes;
+    const { list, firsts } = bytes ? readNumberRuns(bytes) : { list: noNumbers, firsts: [] };
+    noteRuns(queryable, numberList(path), firsts.length, list.keys.length);
+    const rest = firsts[limit];
+    // So many runs have this one value.
+    if (rest !== undefined && rest <= from) continue;
+    const start =
+      low?.value === from && !low.inclusive ? upperBound(list.values, from) : lowerBound(list.values, from);
+    const end =
+      rest !== undefined
+        ? lowerBound(list.values, rest)
+        : high?.inclusive === false
+          ? lowerBound(list.values, upTo)
+          : upperBound(list.values, upTo);
+    return { keys: list.keys.subarray(start, Math.max(start, end)), ...(rest !== undefined && { rest }) };
+  }
+}

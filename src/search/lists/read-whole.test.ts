@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { silentLogger } from '../../logger.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { catchUp } from '../cache/invalidation.ts';
+import { keyOf } from '../documents/keys.ts';
+import { mergeRuns } from './compact.ts';
+import { readWholeLists, readWholeNumbers } from './read-whole.ts';
+import { removeFromLists } from './remove.ts';
+import { addToLists, numberList } from './runs.ts';
+
+const list = 4711;
+const numbers = numberList(815);
+
+let home: TestDatabase;
+/** Two processes: each remembers for itself what it has read. */
+let reader: Database;
+let writer: Database;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  [reader, writer] = (await Promise.all(
+    [1, 2].map(() => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 })),
+  )) as [Database, Database];
+});
+afterAll(async () => {
+  await Promise.all([reader.close(), writer.close()]);
+  await home.drop();
+});
+
+describe('a list that is read whole', () => {
+  it('is as the last commit left it, whoever wrote it and whatever was read before', async () => {
+    const change = fc.record({
+      kind: fc.constantFrom('add', 'remove', 'merge', 'nothing'),
+      keys: fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(3)), { selector: String, maxLength: 40 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 15 }), async (changes) => {
+        await writer.query('truncate discovery.run');
+        const held = new Set<number>();
+        for (const { kind, keys } of changes) {
+          const chosen = keys
+            .map(([catalog, number]) => keyOf(catalog + 1, number))
+            .filter((key) => held.has(key) === (kind === 'remove'));
+          if (kind === 'merge') for (const each of [list, numbers]) await mergeRuns(writer, each);
+          if (kind === 'add') await writer.transaction((tx) => addToLists(tx, entries(chosen)));
+          if (kind === 'remove') await writer.transaction((tx) => removeFromLists(tx, entries(chosen)));
+          for (const key of chosen) {
+            if (kind === 'add') held.add(key);
+            if (kind === 'remove') held.delete(key);
+          }
+          const sorted = [...held].sort((a, b) => a - b);
+          await catchUp(reader);
+          const whole = (await readWholeLists(reader, [list, 12])).get(list);
+          expect([...(whole?.heads.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 === 0));
+          expect([...(whole?.others.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 !== 0));
+          const values = (await readWholeNumbers(reader, [numbers])).get(numbers);
+          expect([...(values?.keys ?? [])].sort((a, b) => a - b)).toEqual(sorted);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('does not show what is not committed yet', async () => {
+    await writer.query('truncate discovery.run');
+    await writer.transaction((tx) => addToLists(tx, entries([1, 2])));
+    await writer.transaction(async (tx) => {
+      await addToLists(tx, entries([3]));
+      await removeFromLists(tx, entries([1]));
+      expect(await keysNow()).toEqual([1, 2]);
+    });
+    expect(await keysNow()).toEqual([2, 3]);
+  });
+});
+
+async function keysNow(): Promise<number[]> {
+  await catchUp(reader);
+  return [...((await readWholeLists(reader, [list])).get(list)?.others.keys ?? [])];
+}
+
+function entries(keys: number[]): { list: number; keys: number[]; marks: number[] }[] {
+  if (keys.length === 0) return [];
+  return [
+    { list, keys, marks: keys.map(() => 5) },
+    { list: numbers, keys, marks: keys.map((key) => key % 7) },
+  ];
+}

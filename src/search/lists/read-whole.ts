@@ -1,0 +1,147 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { findList, keepList, noteRuns, readToKeep } from '../cache/caches.ts';
+import { isHead } from '../documents/keys.ts';
+import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
+import { emptyList, inOrder, type KeyList, readRuns, runBytes } from './posting-list.ts';
+
+// Whole lists, as most searches want them. A process keeps those that it read, and reads them again when they have changed (cache/caches.ts).
+
+/** A list of keys, divided: catalogs' own keys, which stand for all their resources, and all others. */
+export interface WholeList {
+  heads: KeyList;
+  others: KeyList;
+}
+
+export const emptyWhole: WholeList = { heads: emptyList, others: emptyList };
+
+/** Longer lists are read in parts (read-parts.ts). */
+export const maxRuns = 6_500;
+const maxNumberRuns = 12_000;
+
+/** Lists by their numbers; those that are too long are left out. */
+export function readWholeLists(
+  queryable: Queryable,
+  lists: readonly number[],
+): Promise<Map<number, WholeList>> {
+  return readWhole(queryable, lists, {
+    bytes: runBytes,
+    maxRuns,
+    empty: emptyWhole,
+    decode(bytes) {
+      const { list, starts } = readRuns(bytes);
+      return { list: divided(inOrder(list)), runs: starts.length, keys: list.keys.length };
+    },
+    bytesOfKey: 9,
+  });
+}
+
+/** Likewise lists of numbers. */
+export function readWholeNumbers(
+  queryable: Queryable,
+  lists: readonly number[],
+): Promise<Map<number, NumberList>> {
+  return readWhole(queryable, lists, {
+    bytes: 'bytes',
+    maxRuns: maxNumberRuns,
+    empty: noNumbers,
+    decode(bytes) {
+      const { list, firsts } = readNumberRuns(bytes);
+      return { list, runs: firsts.length, keys: list.keys.length };
+    },
+    bytesOfKey: 16,
+  });
+}
+
+export function divided(list: KeyList): WholeList {
+  const { keys, weights } = list;
+  let count = 0;
+  for (let at = 0; at < keys.length; at++) if (isHead(keys[at] as number)) count++;
+  if (count === 0) return { heads: emptyList, others: list };
+  const heads = { keys: new Float64Array(count), weights: new Uint8Array(count) };
+  const others = {
+    keys: new Float64Array(keys.length - count),
+    weights: new Uint8Array(keys.length - count),
+  };
+  let head = 0;
+  for (let at = 0; at < keys.length; at++) {
+    const isOfHead = isHead(keys[at] as number);
+    const [part, place] = isOfHead ? [heads, head] : [others, at - head];
+    part.keys[place] = keys[at] as number;
+    part.weights[place] = weights[at] as number;
+    if (isOfHead) head++;
+  }
+  return { heads, others };
+}
+
+interface Form<T> {
+  /** The bytes of a run, in SQL. */
+  bytes: string;
+  maxRuns: number;
+  empty: T;
+  decode(bytes: Buffer): { list: T; runs: number; keys: number };
+  bytesOfKey: number;
+}
+
+async function readWhole<T>(
+  queryable: Queryable,
+  lists: readonly number[],
+  form: Form<T>,
+): Promise<Map<number, T>> {
+  const found = new Map<number, T>();
+  const unknown: number[] = [];
+  for (const list of lists) {
+    const kept = findList<T | undefined>(queryable, list);
+    if (kept?.list !== undefined) found.set(list, kept.list);
+    if (kept === undefined) unknown.push(list);
+  }
+  if (unknown.length === 0) return found;
+  const { found: rows, mayKeep } = await readToKeep(queryable, () => readRows(queryable, unknown, form));
+  for (const { list, runs, bytes } of rows) {
+    // That it is too long is remembered, too.
+    const decoded = runs <= form.maxRuns ? decode(queryable, list, bytes, form) : undefined;
+    if (decoded) found.set(list, decoded.list);
+    if (mayKeep) keepList(queryable, list, decoded?.list, (decoded?.keys ?? 0) * form.bytesOfKey);
+  }
+  return found;
+}
+
+interface WholeRow {
+  list: number;
+  runs: number;
+  /** Null where there are no runs, or too many. */
+  bytes: Buffer | null;
+}
+
+async function readRows<T>(
+  queryable: Queryable,
+  lists: readonly number[],
+  { bytes, maxRuns: limit }: Form<T>,
+): Promise<WholeRow[]> {
+  const { rows } = await queryable.query<WholeRow>(
+    `select wanted.list, runs, case when runs <= $2 then (
+       select string_agg(bytes, '') from (
+         select ${bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
+       ) as read
+     ) end as bytes
+     from unnest($1::bigint[]) as wanted (list)
+     cross join lateral (
+       select count(*) as runs from (select from discovery.run where run.list = wanted.list limit $2 + 1) as seen
+     ) as now`,
+    [bigintArray(lists), limit],
+    { prepared: true },
+  );
+  return rows;
+}
+
+function decode<T>(
+  queryable: Queryable,
+  list: number,
+  bytes: Buffer | null,
+  { decode, empty }: Form<T>,
+): { list: T; keys: number } {
+  if (bytes === null) return { list: empty, keys: 0 };
+  const decoded = decode(bytes);
+  noteRuns(queryable, list, decoded.runs, decoded.keys);
+  return decoded;
+}

@@ -1,0 +1,201 @@
+import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
+import type { Transaction } from '../../storage/database.ts';
+import {
+  deleteRuns,
+  entriesOf,
+  insertRuns,
+  isOfNumbers,
+  type ListEntries,
+  noteChanged,
+  placeArrays,
+  type RunPlace,
+  runsOf,
+  type StoredRun,
+  unnestedPlaces,
+} from './runs.ts';
+
+// Taking keys out of lists: the runs that hold them are written anew without them. A key stands in one run of a list, nearly always in the one
+// that begins last before it; so that one is looked at first, and others only where runs overlap.
+//
+// Catalogs share runs. Lest two transactions wait for each other's, one at a time takes keys out, from then on until it ends; so that
+// happens as the last thing in a transaction.
+
+/** What goes out of lists in one transaction, gathered until its end. */
+export interface ListRemovals {
+  add(tx: Transaction, lists: Iterable<ListEntries>): Promise<void>;
+  /** To be called when everything else is written. */
+  write(tx: Transaction): Promise<void>;
+}
+
+export function createListRemovals(): ListRemovals {
+  let gathered: ListEntries[] = [];
+  let count = 0;
+  async function write(tx: Transaction): Promise<void> {
+    for (const lists of inSlices(gathered)) await removeFromLists(tx, lists);
+    gathered = [];
+    count = 0;
+  }
+  return {
+    async add(tx, lists) {
+      for (const entries of lists) {
+        gathered.push(entries);
+        count += entries.keys.length;
+      }
+      if (count > maxGathered) await write(tx);
+    },
+    write,
+  };
+}
+
+/** More entries are not kept in memory. */
+const maxGathered = 200_000;
+/** As many, at least, are taken out together. */
+const entriesAtOnce = 10_000;
+
+function* inSlices(lists: readonly ListEntries[]): Generator<ListEntries[]> {
+  let slice: ListEntries[] = [];
+  let count = 0;
+  // What goes out of one list goes together: its runs are written once.
+  for (const entries of [...lists].sort((a, b) => a.list - b.list)) {
+    if (count >= entriesAtOnce && entries.list !== slice.at(-1)?.list) {
+      yield slice;
+      slice = [];
+      count = 0;
+    }
+    slice.push(entries);
+    count += entries.keys.length;
+  }
+  yield slice;
+}
+
+/** Runs that are looked at for each entry, and so many times as many when it was in none of them. */
+const firstDepth = 1;
+const growth = 16;
+const maxAttempts = 50;
+
+/** What goes is named with its mark: the same key may come into the list with another one. */
+export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
+  const left = entriesByList(lists);
+  if (left.size === 0) return;
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
+  await noteChanged(
+    tx,
+    Array.from(left.keys(), (list) => ({ list })),
+  );
+  for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
+    if (attempt > maxAttempts)
+      throw new Error('the lists of the index change too often to take keys out of them');
+    const { holders, isAll } = await findHolders(tx, left, depth);
+    const locked = await lockRuns(tx, holders);
+    await deleteRuns(tx, locked);
+    await insertRuns(
+      tx,
+      locked.flatMap(({ kept }) => runsOf(kept)),
+    );
+    for (const { list, held } of locked) forget(left, list, held);
+    // A run that was put together with others while its lock was waited for has gone: what it held is looked for again, where it is now.
+    if (locked.length < holders.length) continue;
+    if (isAll) return;
+    depth *= growth;
+  }
+}
+
+/** What shall go out of lists: by list and name. */
+type Gone = Map<number, Map<string, Entry>>;
+
+interface Entry {
+  key: number;
+  mark: number;
+}
+
+function entriesByList(lists: Iterable<ListEntries>): Gone {
+  const gone: Gone = new Map();
+  for (const { list, keys, marks } of lists) {
+    const entries = gone.get(list) ?? new Map<string, Entry>();
+    for (const [index, key] of keys.entries()) {
+      const entry = { key, mark: marks[index] ?? 0 };
+      entries.set(entryName(entry), entry);
+    }
+    if (entries.size > 0) gone.set(list, entries);
+  }
+  return gone;
+}
+
+function entryName({ key, mark }: Entry): string {
+  return `${mark} ${key}`;
+}
+
+function forget(gone: Gone, list: number, names: readonly string[]): void {
+  const entries = gone.get(list);
+  for (const name of names) entries?.delete(name);
+  if (entries?.size === 0) gone.delete(list);
+}
+
+/** A run that holds entries that shall go. */
+interface Holder extends RunPlace {
+  held: string[];
+  kept: ListEntries;
+}
+
+/** Those among so many runs as may hold each entry; and whether no more may. */
+async function findHolders(
+  tx: Transaction,
+  gone: Gone,
+  depth: number,
+): Promise<{ holders: Holder[]; isAll: boolean }> {
+  const places = placesOf(gone);
+  const { rows } = await tx.query<StoredRun & { depth: number }>(
+    `select run.*, depth from (
+       select wanted.list, first, last, id, max(depth) as depth
+       from unnest($1::bigint[], $2::float8[]) as wanted (list, place)
+       cross join lateral (
+         select first, last, id, row_number() over (order by first desc) as depth from discovery.run
+         where run.list = wanted.list and run.first <= wanted.place and run.last >= wanted.place
+         order by first desc limit $3
+       ) as candidate
+       group by wanted.list, first, last, id
+     ) as seen
+     join discovery.run using (list, first, last, id)`,
+    [bigintArray(places.map(({ list }) => list)), doubleArray(places.map(({ place }) => place)), depth],
+  );
+  return {
+    holders: rows.map((run) => holderOf(run, gone)).filter(({ held }) => held.length > 0),
+    isAll: rows.every((run) => run.depth < depth),
+  };
+}
+
+/** Where in the order of each list the entries stand. */
+function placesOf(gone: Gone): { list: number; place: number }[] {
+  return [...gone].flatMap(([list, entries]) => {
+    const places = new Set(Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)));
+    return Array.from(places, (place) => ({ list, place }));
+  });
+}
+
+function holderOf(run: StoredRun, gone: Gone): Holder {
+  const { list, first, last, id } = run;
+  const { keys, marks } = entriesOf(list, [run]);
+  const held: string[] = [];
+  const kept: ListEntries = { list, keys: [], marks: [] };
+  for (const [index, key] of keys.entries()) {
+    const mark = marks[index] ?? 0;
+    const name = entryName({ key, mark });
+    if (gone.get(list)?.has(name)) held.push(name);
+    else {
+      kept.keys.push(key);
+      kept.marks.push(mark);
+    }
+  }
+  return { list, first, last, id, held, kept };
+}
+
+/** Those that are still there. */
+async function lockRuns(tx: Transaction, holders: readonly Holder[]): Promise<Holder[]> {
+  if (holders.length === 0) return [];
+  const { rows } = await tx.query<{ id: number }>(
+    `select id from discovery.run where (list, first, last, id) in (${unnestedPlaces}) order by list, first, id for update`,
+    placeArrays(holders),
+  );
+  const ids = new Set(rows.map(({ id }) => id));
+  return holders.filter(({ id }) => ids.has(id));
+}

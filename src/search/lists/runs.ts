@@ -1,0 +1,152 @@
+import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { byValue, maxRunNumbers, readNumberRuns, toNumberRuns } from './number-list.ts';
+import { inOrder, maxRunKeys, type Run, readRuns, singleRun, toRuns } from './posting-list.ts';
+
+// The lists of the index: which resources have a fact, a number or a word. All of them stand in runs in one table (discovery.run). What is
+// added becomes runs of its own, so that whoever adds never waits; what is taken out is written anew without it (remove.ts);
+// small ones are put together by and by (compact.ts).
+
+// Facts are hashes, 0 or above; below are the others.
+export const everyResource = -1;
+
+export function factList(hash: number): number {
+  return hash;
+}
+
+/** Where a word stands in resources, and in what is said of catalogs and providers, whose resources share it. */
+export function wordList(wordId: number): number {
+  return -2 * wordId;
+}
+
+/** Where a word stands in offers, whose resources are known only at query time. */
+export function offerList(wordId: number): number {
+  return -2 * wordId - 1;
+}
+
+/** The numbers of a path, which is given by its hash of 53 bits. */
+export function numberList(path: number): number {
+  return firstNumberList - Math.floor(path / 2);
+}
+
+const firstNumberList = -(2 ** 52);
+
+/** Whether it holds numbers, in the order of their values. */
+export function isOfNumbers(list: number): boolean {
+  return list <= firstNumberList;
+}
+
+/** How many keys a run of the list has at most. */
+export function maxRunLength(list: number): number {
+  return isOfNumbers(list) ? maxRunNumbers : maxRunKeys;
+}
+
+/** Keys that are on their way into a list, or out of it. */
+export interface ListEntries {
+  list: number;
+  keys: number[];
+  /** What stands beside each key: how much a word counts there, in a list of numbers the value; otherwise 0. */
+  marks: number[];
+}
+
+export interface ListRun extends Run {
+  list: number;
+}
+
+export interface StoredRun extends ListRun {
+  id: number;
+}
+
+/** The columns of the primary key. */
+export type RunPlace = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
+
+export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
+  const all = Array.from(lists);
+  await insertRuns(tx, all.flatMap(runsOf));
+  await noteChanged(tx, all);
+}
+
+/** Whoever keeps one of these lists in memory learns that it is not the same any more (cache/caches.ts). */
+export async function noteChanged(
+  tx: Transaction,
+  lists: readonly Pick<ListEntries, 'list'>[],
+): Promise<void> {
+  if (lists.length === 0) return;
+  const isNamed = lists.length <= maxNamed;
+  await tx.query('insert into discovery.change (lists, everything) values ($1::bigint[], $2)', [
+    bigintArray(isNamed ? lists.map(({ list }) => list) : []),
+    !isNamed,
+  ]);
+}
+
+const maxNamed = 5_000;
+
+/** As few runs as can be; the entries need not be in order. */
+export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {
+  const runs = () => {
+    if (isOfNumbers(list))
+      return toNumberRuns(byValue({ keys: Float64Array.from(keys), values: Float64Array.from(marks) }));
+    // Most lists get one key: what nobody else has.
+    if (keys.length === 1) return [singleRun(keys[0] as number, marks[0] as number)];
+    return toRuns(inOrder({ keys: Float64Array.from(keys), weights: Uint8Array.from(marks) }));
+  };
+  return runs().map((run) => ({ list, ...run }));
+}
+
+/** All entries of some runs of one list. */
+export function entriesOf(list: number, runs: readonly Run[]): ListEntries {
+  const entries: ListEntries = { list, keys: [], marks: [] };
+  for (const { first, weight, bytes } of runs) {
+    if (bytes === null) {
+      entries.keys.push(first);
+      entries.marks.push(weight);
+    } else if (isOfNumbers(list)) {
+      const read = readNumberRuns(bytes).list;
+      entries.keys.push(...read.keys);
+      entries.marks.push(...read.values);
+    } else {
+      const read = readRuns(bytes).list;
+      entries.keys.push(...read.keys);
+      entries.marks.push(...read.weights);
+    }
+  }
+  return entries;
+}
+
+export async function deleteRuns(tx: Transaction, runs: readonly RunPlace[]): Promise<void> {
+  if (runs.length === 0) return;
+  await tx.query(
+    `delete from discovery.run where (list, first, last, id) in (${unnestedPlaces})`,
+    placeArrays(runs),
+  );
+}
+
+/** Selects the places that are given as arrays. */
+export const unnestedPlaces = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
+
+export function placeArrays(runs: readonly RunPlace[]): Buffer[] {
+  return [...spanArrays(runs), bigintArray(runs.map(({ id }) => id))];
+}
+
+export async function insertRuns(tx: Transaction, runs: readonly ListRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const sorted = [...runs].sort((a, b) => a.list - b.list || a.first - b.first);
+  await tx.query(
+    `insert into discovery.run (list, first, last, count, weight, bytes)
+     select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::smallint[], $5::smallint[], $6::bytea[])`,
+    [
+      ...spanArrays(sorted),
+      smallintArray(sorted.map(({ count }) => count)),
+      smallintArray(sorted.map(({ weight }) => weight)),
+      bytesArray(sorted.map(({ bytes }) => bytes)),
+    ],
+  );
+}
+
+function spanArrays(runs: readonly Pick<ListRun, 'list' | 'first' | 'last'>[]): Buffer[] {
+  return [
+    bigintArray(runs.map(({ list }) => list)),
+    doubleArray(runs.map(({ first }) => first)),
+    doubleArray(runs.map(({ last }) => last)),
+  ];
+}

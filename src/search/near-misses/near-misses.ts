@@ -1,0 +1,149 @@
+import type { Context } from '../../protocol/context.ts';
+import type { DiscoverMessage, SpatialEntry } from '../../protocol/discover-messages.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
+import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
+import { swapPositions } from '../../rules/geometry/swap-positions.ts';
+import { withinTime } from '../../storage/database.ts';
+import { DeadlineExceeded } from '../../thread-pool.ts';
+import { createDeadline, type Deadline } from '../deadline.ts';
+import { type Plan, planIntent } from '../plan.ts';
+import { type Evaluator, evaluateIntent } from '../search.ts';
+import { findLargeText } from '../spatial/query-geometry.ts';
+import type { Trace } from '../trace.ts';
+import { isAnySearched } from './sample-catalogs.ts';
+import { findUnknownPaths, findUnknownTargets, shorten } from './unknown-paths.ts';
+
+// What came close where a search found nothing, in sentences for whoever asked. Only what the request itself could find is named: paths of
+// catalogs that are searched for it, and no network but its own. All of it is a courtesy: it has little time, and goes without what took longer.
+
+export interface NearMiss {
+  says: string;
+  /** The culprit in the request. */
+  path: string;
+  /** The known paths that come close to an unknown one. */
+  close?: string[];
+}
+
+/** More searches at a time that find nothing are told no more than that: those that find something come first. */
+const maxAtOnce = 2;
+let underWay = 0;
+/** Of the time that a search has. */
+const timeShare = 1 / 5;
+
+type Scope = Pick<Context, 'networkId' | 'schemaContext'>;
+
+export interface Missed {
+  message: DiscoverMessage;
+  scope: Scope;
+  /** Of the search that found nothing. */
+  deadline: Deadline;
+  trace: Trace;
+  /** The identity that asked. */
+  owner?: string;
+}
+
+export async function findNearMisses(evaluator: Evaluator, missed: Missed): Promise<NearMiss[]> {
+  const found: NearMiss[] = [];
+  if (underWay >= maxAtOnce) return found;
+  underWay += 1;
+  const mostMs = evaluator.config.DISCOVER_TIMEOUT_MS * timeShare;
+  const deadline = createDeadline(Math.min(mostMs, missed.deadline.remainingMs()));
+  try {
+    for await (const miss of look(evaluator, { ...missed, deadline })) {
+      missed.trace.note('near miss', { ...miss });
+      found.push(miss);
+    }
+  } catch (error) {
+    const isTooLate = error instanceof DeadlineExceeded || error instanceof ProtocolError;
+    if (!isTooLate) throw error;
+    missed.trace.note('near miss', { says: 'There was no time to look any further.' });
+  } finally {
+    underWay -= 1;
+  }
+  return found;
+}
+
+async function* look(evaluator: Evaluator, missed: Missed): AsyncGenerator<NearMiss> {
+  const { message, scope, deadline } = missed;
+  const { config, now } = evaluator;
+  const database = withinTime(evaluator.database, deadline.remainingMs);
+  const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
+  const isSearched = (narrowed: Scope) =>
+    isAnySearched(database, { now: now(), schemaContext: [], ...narrowed });
+  const empty = await findEmptyScope(scope, isSearched);
+  if (empty) return yield empty;
+
+  const wrong = findWrongRoots(plan);
+  yield* wrong;
+  const unknown = await findUnknownTargets(database, plan);
+  yield* unknown.filter((miss) => isNew(miss, wrong));
+  for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss, wrong)) yield miss;
+  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(evaluator, missed, plan);
+}
+
+/** One sentence about a culprit is enough. */
+function isNew({ path }: NearMiss, told: readonly NearMiss[]): boolean {
+  return !told.some((each) => each.path === path);
+}
+
+async function findEmptyScope(
+  { networkId, schemaContext = [] }: Scope,
+  isSearched: (scope: Scope) => Promise<boolean>,
+): Promise<NearMiss | undefined> {
+  if (!(await isSearched({ networkId }))) {
+    const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
+    return { says: `Nothing is published ${where} at present.`, path: '$.context.networkId' };
+  }
+  if (schemaContext.length === 0 || (await isSearched({ networkId, schemaContext }))) return undefined;
+  return {
+    says: 'Nothing is published with a schema context that the request names.',
+    path: '$.context.schemaContext',
+  };
+}
+
+/** Somebody who takes the request for the root: `$` is its message. */
+function findWrongRoots({ filter, spatial }: Plan): NearMiss[] {
+  const selectors = filter?.filter.query.segments[0]?.selectors ?? [];
+  const isWrong = selectors.some((selector) => selector.kind === 'name' && selector.name === 'message');
+  const targets = spatial.flatMap(({ constraint }, index) => {
+    const target = constraint.targets.find((each) => /^\$(\.message\b|\[['"]message['"]\])/.test(each));
+    const path = `$.message.intent.spatial[${index}].targets`;
+    return target ? [{ says: wrongRoot('The target', target), path }] : [];
+  });
+  const path = '$.message.intent.filters.expression';
+  return [...(isWrong ? [{ says: wrongRoot('The filter', '$.message'), path }] : []), ...targets];
+}
+
+function wrongRoot(what: string, written: string): string {
+  return `${what} begins with ${shorten(written)}, but $ is the message itself: begin with $.catalogs[*].`;
+}
+
+/** Whether the same intent finds something where latitude and longitude change places. */
+async function findSwapped(
+  evaluator: Evaluator,
+  { message, scope, deadline, owner }: Missed,
+  { filter, spatial }: Plan,
+): Promise<NearMiss[]> {
+  // What is far from a place is found from anywhere; and what takes threads is not evaluated twice.
+  const isAbout = spatial.every(
+    ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
+  );
+  const isLarge = spatial.some(({ constraint }) => findLargeText(constraint) !== undefined);
+  if (spatial.length === 0 || !isAbout || isLarge || (filter && !filter.exact && !filter.cheap)) return [];
+  const { intent } = message;
+  const swapped =
+    intent.spatial?.map((entry) => ({ ...entry, geometry: swapPositions(entry.geometry) })) ?? [];
+  if (swapped.some(({ geometry }) => findGeometryFault(geometry) !== undefined)) return [];
+  const asked = {
+    intent: { ...intent, spatial: swapped as (SpatialEntry & { geometry: Geometry })[] },
+    limit: 1,
+  };
+  const { answer } = await evaluateIntent(evaluator, asked, scope, { deadline, owner });
+  if (answer.resourceCount === 0) return [];
+  return [
+    {
+      says: 'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].',
+      path: '$.message.intent.spatial[0].geometry.coordinates',
+    },
+  ];
+}

@@ -1,0 +1,153 @@
+import type { Queryable } from '../../storage/database.ts';
+import { Parameters } from '../../storage/parameters.ts';
+import { addGate, type Gate, servedCondition } from '../documents/scope.ts';
+
+// A look at what is searched, for a search that found nothing: each statement reads a bounded number of rows, however large the index is.
+
+/** Of so many places, spread over the whole index, one catalog each. */
+const spreadPlaces = 20;
+/** Catalogs that are looked at from each place on. */
+const lookedAtOnce = 25;
+/** Catalogs beside those. */
+const firstCatalogs = 10;
+const resourcesOfCatalog = 4;
+const offersOfCatalog = 2;
+/** Larger documents say too little for their size. */
+const maxDocumentBytes = 16 * 1024;
+/** Of the first and of the last geometries of a path, in the order of keys. */
+const geometriesOfPath = 200;
+const maxGeometryPaths = 1_000;
+const maxPathLength = 300;
+
+/** Whether some catalog is searched at all. */
+export async function isAnySearched(queryable: Queryable, gate: Gate): Promise<boolean> {
+  const parameters = new Parameters();
+  const { named, served } = searchedConditions(gate, parameters);
+  const { rows } = await queryable.query(
+    `with ${named} select from named where ${served('named')} limit 1`,
+    parameters.values,
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Catalogs that a request names by network and schema context, and those that are served. The former are a statement of their own: PostgreSQL asks
+ * the indexes of those for names that are rare, and reads no more than it needs of those that are common. With a limit in the same statement it
+ * would look through all catalogs for a name that none has.
+ */
+function searchedConditions(
+  { networkId, schemaContext, now }: Gate,
+  parameters: Parameters,
+): { named: string; served: (alias: string) => string } {
+  const gate = addGate({ now, schemaContext: [] }, parameters);
+  const conditions = [
+    ...(networkId === undefined
+      ? []
+      : [`(networks @> array[${parameters.add(networkId)}::text] or networks = '{}')`]),
+    ...(schemaContext.length === 0 ? [] : [`schema_types && ${parameters.add(schemaContext)}::text[]`]),
+  ].join(' and ');
+  return {
+    named: `named as materialized (
+      select ${gateColumns} from discovery.catalog where ${conditions || 'true'})`,
+    served: (alias) => `${servedCondition(alias, gate)} and (${conditions || 'true'})`,
+  };
+}
+
+const gateColumns =
+  'key, type, is_active, served, networks, schema_types, valid_from, valid_until, window_start, window_length';
+
+export interface SampledCatalog {
+  head: string;
+  resources: string[];
+  offers: string[];
+}
+
+/** Some searched catalogs, with some of their resources and offers. */
+export async function sampleCatalogs(queryable: Queryable, gate: Gate): Promise<SampledCatalog[]> {
+  const parameters = new Parameters();
+  const { named, served } = searchedConditions(gate, parameters);
+  const { rows } = await queryable.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
+    `with ${named}, place as (
+       select low + (high - low) * number / ${spreadPlaces} as start
+       from (select min(key) as low, max(key) as high from discovery.catalog) as bounds,
+         generate_series(0, ${spreadPlaces - 1}) as number
+     ), spread as (
+       select found.key from place cross join lateral (
+         select key from (
+           select ${gateColumns} from discovery.catalog where key >= start order by key limit ${lookedAtOnce}) as near
+         where ${served('near')} limit 1) as found
+     ), chosen as materialized (
+       select key from spread
+       union
+       -- Of a network or schema that few catalogs have, hardly any stand near those places.
+       (select key from named where ${served('named')} limit ${firstCatalogs})
+     )
+     select key as home, 'head' as kind, head::text as document from discovery.catalog join chosen using (key)
+     where ${isSmall('head')}
+     union all
+     select chosen.key, 'resources', document::text from chosen cross join lateral (
+       select document from discovery.resource
+       where resource.key > chosen.key << 26 and resource.key < (chosen.key + 1) << 26
+       order by resource.key limit ${resourcesOfCatalog}) as resource
+     where ${isSmall('document')}
+     union all
+     select chosen.key, 'offers', document::text from chosen cross join lateral (
+       select document from discovery.offer
+       where offer.key > chosen.key << 26 and offer.key < (chosen.key + 1) << 26
+       order by offer.key limit ${offersOfCatalog}) as offer
+     where ${isSmall('document')}`,
+    parameters.values,
+  );
+  const catalogs = new Map<number, SampledCatalog>();
+  for (const { home, kind, document } of rows) {
+    const catalog = catalogs.get(home) ?? { head: '{}', resources: [], offers: [] };
+    catalogs.set(home, catalog);
+    if (kind === 'head') catalog.head = document;
+    else catalog[kind].push(document);
+  }
+  return [...catalogs.values()];
+}
+
+/** Compressed it is told apart at once. */
+function isSmall(column: string): string {
+  return `pg_column_size(${column}) <= ${maxDocumentBytes} and octet_length(${column}::text) <= ${maxDocumentBytes}`;
+}
+
+export interface GeometryPath {
+  id: number;
+  path: string;
+}
+
+/** Paths under which geometries were ever indexed, these among them where they were. */
+export async function listGeometryPaths(
+  queryable: Queryable,
+  wanted: readonly string[],
+): Promise<GeometryPath[]> {
+  const { rows } = await queryable.query<GeometryPath>(
+    `select id, path from discovery.geometry_path where path = any ($1::text[])
+     union
+     (select id, path from discovery.geometry_path where length(path) <= ${maxPathLength} order by id limit ${maxGeometryPaths})`,
+    [wanted],
+  );
+  return rows;
+}
+
+/** Keys of what has geometries under these paths, by the paths' numbers: all of them, unless there are many. */
+export async function sampleGeometryKeys(
+  queryable: Queryable,
+  pathIds: readonly number[],
+): Promise<Map<number, { keys: number[]; isAll: boolean }>> {
+  const { rows } = await queryable.query<{ path_id: number; key: number }>(
+    `select wanted.path_id, key from unnest($1::integer[]) as wanted (path_id) cross join lateral (
+       (select key from discovery.geometry where geometry.path_id = wanted.path_id
+        order by key, position limit ${geometriesOfPath})
+       union all
+       (select key from discovery.geometry where geometry.path_id = wanted.path_id
+        order by key desc, position desc limit ${geometriesOfPath})) as sampled`,
+    [pathIds],
+  );
+  const samples = new Map(pathIds.map((id) => [id, { keys: [] as number[], isAll: true }]));
+  for (const { path_id, key } of rows) samples.get(path_id)?.keys.push(key);
+  for (const sample of samples.values()) sample.isAll = sample.keys.length < 2 * geometriesOfPath;
+  return samples;
+}

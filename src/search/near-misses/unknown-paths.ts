@@ -1,0 +1,144 @@
+import { isJsonObject, type Json } from '../../protocol/json.ts';
+import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filters/asked-paths.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { findSearched } from '../documents/searched-catalogs.ts';
+import type { Plan, SpatialPlan } from '../plan.ts';
+import { pathStep } from '../spatial/geometry-paths.ts';
+import { closePaths } from './close-paths.ts';
+import type { NearMiss } from './near-misses.ts';
+import {
+  type GeometryPath,
+  listGeometryPaths,
+  type SampledCatalog,
+  sampleCatalogs,
+  sampleGeometryKeys,
+} from './sample-catalogs.ts';
+
+// Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in catalogs that are searched for the
+// request.
+
+/** Longer ones are not named, or not in full. */
+const maxNamedLength = 150;
+/** Likely paths that are held against what is searched. */
+const maxLikely = 10;
+const maxNamed = 3;
+/** Of an intent, and targets of each. */
+const maxConstraints = 2;
+const maxTargets = 2;
+/** Of a filter; in longer ones than this, nobody looks for a typing error. */
+const maxUnknownPaths = 2;
+const maxExpression = 2_000;
+const maxKnownPaths = 2_000;
+
+export async function findUnknownTargets(database: Queryable, plan: Plan): Promise<NearMiss[]> {
+  const constraints = plan.spatial.slice(0, maxConstraints);
+  if (constraints.length === 0) return [];
+  const known = await listGeometryPaths(
+    database,
+    constraints.flatMap(({ paths }) => paths),
+  );
+  const found: NearMiss[] = [];
+  for (const [index, spatial] of constraints.entries()) {
+    const close = await findClose(database, plan, spatial, known);
+    if (close === undefined) continue;
+    found.push({
+      says: `No geometry stands at ${spatial.constraint.targets.slice(0, maxTargets).map(shorten).join(' or ')}${nearest('targets', close)}.`,
+      path: `$.message.intent.spatial[${index}].targets`,
+      close,
+    });
+  }
+  return found;
+}
+
+/** Undefined where something stands at one of its targets, as far as can be told. */
+async function findClose(
+  database: Queryable,
+  { gate }: Plan,
+  { constraint, paths }: SpatialPlan,
+  known: readonly GeometryPath[],
+): Promise<string[] | undefined> {
+  const byPath = new Map(known.map((each) => [each.path, each]));
+  const own = paths.flatMap((path) => byPath.get(path) ?? []);
+  const others = known.map(({ path }) => path).filter((path) => path.length <= maxNamedLength);
+  const likely = constraint.targets
+    .slice(0, maxTargets)
+    .flatMap((target) => closePaths(shorten(target), others, maxLikely))
+    .flatMap((path) => byPath.get(path) ?? []);
+  const samples = await sampleGeometryKeys(
+    database,
+    [...new Set([...own, ...likely])].slice(0, own.length + maxLikely).map(({ id }) => id),
+  );
+  const keys = [...samples.values()].flatMap((sample) => sample.keys).sort((a, b) => a - b);
+  const searched = new Set(await findSearched(database, keys, gate));
+  const isKnown = ({ id }: GeometryPath) => samples.get(id)?.keys.some((key) => searched.has(key)) ?? false;
+  if (own.some((each) => isKnown(each) || samples.get(each.id)?.isAll === false)) return undefined;
+  return [...new Set(likely.filter(isKnown).map(({ path }) => path))].slice(0, maxNamed);
+}
+
+export async function* findUnknownPaths(
+  database: Queryable,
+  { filter, filterSource, gate }: Plan,
+): AsyncGenerator<NearMiss> {
+  if (filter === undefined || (filterSource?.expression.length ?? 0) > maxExpression) return;
+  const asked = listAskedPaths(filter.filter.query);
+  if (asked.length === 0) return;
+  const catalogs = (await sampleCatalogs(database, gate)).map(viewOf);
+  if (catalogs.length === 0) return;
+  const unknown = asked
+    .filter((path) => !catalogs.some((catalog) => leadsSomewhere(path, catalog)))
+    .map(textOf)
+    .sort((a, b) => a.length - b.length);
+  const known = [...listKnown(catalogs)];
+  // Below a path that nothing stands at, there is nothing either.
+  const first = unknown.filter(
+    (path, index) => !unknown.slice(0, index).some((other) => path.startsWith(other)),
+  );
+  for (const path of first.slice(0, maxUnknownPaths)) {
+    const close = closePaths(shorten(path), known, maxNamed);
+    const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
+    yield {
+      says: `${sample} nothing stands at ${shorten(path)}${nearest('paths', close)}.`,
+      path: '$.message.intent.filters.expression',
+      close,
+    };
+  }
+}
+
+/** As a filter sees it. */
+function viewOf({ head, resources, offers }: SampledCatalog): Json {
+  const list = (texts: string[]): Json[] => texts.map((text) => JSON.parse(text));
+  return { catalogs: [{ ...JSON.parse(head), resources: list(resources), offers: list(offers) }] };
+}
+
+function textOf(path: AskedPath): string {
+  return `$${path.map((step) => (step === 'any' ? '[*]' : pathStep(step.name))).join('')}`;
+}
+
+function listKnown(catalogs: readonly Json[]): Set<string> {
+  const known = new Set<string>();
+  for (const catalog of catalogs) collect(catalog, '$', known);
+  return known;
+}
+
+/** Members alone: who misses one does not miss an element. */
+function collect(value: Json, path: string, known: Set<string>): void {
+  if (known.size >= maxKnownPaths) return;
+  if (Array.isArray(value)) for (const element of value) collect(element, `${path}[*]`, known);
+  if (!isJsonObject(value)) return;
+  for (const [name, member] of Object.entries(value)) {
+    const at = path + pathStep(name);
+    if (at.length > maxNamedLength) continue;
+    known.add(at);
+    collect(member as Json, at, known);
+  }
+}
+
+function nearest(what: string, close: readonly string[]): string {
+  return close.length === 0 ? '' : `; the nearest known ${what} are ${close.join(', ')}`;
+}
+
+/** What a request says is repeated in part, on one line. */
+export function shorten(text: string): string {
+  const line = text.slice(0, 2 * maxNamedLength).replace(/[\p{Cc}\s]+/gu, ' ');
+  return line.length > maxNamedLength ? `${line.slice(0, maxNamedLength - 1)}…` : line;
+}

@@ -1,0 +1,51 @@
+import type { Context } from '../protocol/context.ts';
+import {
+  type DiscoverMessage,
+  type SpatialConstraint,
+  spatialConstraints,
+} from '../protocol/discover-messages.ts';
+import type { Paging } from '../rules/discover/page-answer.ts';
+import type { Gate } from './documents/scope.ts';
+import type { FilterSource } from './filter/evaluate.ts';
+import { type FilterPlan, planFilter } from './filter/plan.ts';
+import { findTargetPath } from './spatial/geometry-paths.ts';
+
+/** An intent, read and taken apart: what the index is asked, and what is left to evaluate. */
+export interface Plan {
+  gate: Gate;
+  paging: Paging;
+  text?: string;
+  filter?: FilterPlan;
+  /** The filter as a thread reads it again. */
+  filterSource?: FilterSource;
+  spatial: SpatialPlan[];
+}
+
+export interface SpatialPlan {
+  constraint: SpatialConstraint;
+  /** As geometries are indexed; a target that no indexed path can equal has none. */
+  paths: string[];
+}
+
+/** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. */
+export function planIntent(
+  { intent, limit, offset }: DiscoverMessage,
+  { networkId, schemaContext = [] }: Pick<Context, 'networkId' | 'schemaContext'>,
+  { acceptPostfix, now }: { acceptPostfix: boolean; now: Date },
+): Plan {
+  const text = intent.textSearch?.trim();
+  const expression = intent.filters?.expression;
+  return {
+    gate: { now, networkId, schemaContext },
+    paging: { limit, offset },
+    ...(text && { text }),
+    ...(expression !== undefined && {
+      filter: planFilter(expression, { acceptPostfix }),
+      filterSource: { expression, acceptPostfix },
+    }),
+    spatial: spatialConstraints(intent).map((constraint) => ({
+      constraint,
+      paths: [...new Set(constraint.targets.flatMap((target) => findTargetPath(target) ?? []))],
+    })),
+  };
+}

@@ -1,0 +1,85 @@
+import type { ServiceContext } from '../delivery/service.ts';
+import type { Context } from '../protocol/context.ts';
+import type { DiscoverMessage } from '../protocol/discover-messages.ts';
+import type { AnswerPage } from '../rules/discover/page-answer.ts';
+import { withinTime } from '../storage/database.ts';
+import type { ThreadPool } from '../thread-pool.ts';
+import { buildAnswer } from './build-page.ts';
+import { assumeFresh, type CacheFreshness, catchUp } from './cache/invalidation.ts';
+import type { Search } from './candidates.ts';
+import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { findCandidates } from './find-candidates.ts';
+import { planIntent } from './plan.ts';
+import { createTrace, type Trace } from './trace.ts';
+
+// An intent on its way to an answer:
+//
+//   plan         the parts are read; what the index can be asked is told from what has to be evaluated
+//   catch up     what has changed in the index since the last search is forgotten, or it is made sure afterwards that nothing has
+//   candidates   the index proposes, starting from the most selective part
+//   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
+//   answer       the page is read, with its catalogs and the offers that apply now
+
+export type Evaluator = Pick<ServiceContext, 'config' | 'database' | 'now'> & { threads: ThreadPool };
+
+/** How often an intent is evaluated when what it found changes meanwhile. */
+const maxAttempts = 3;
+
+export interface EvaluationOptions {
+  optimistic?: boolean;
+  deadline?: Deadline;
+  /** The identity that asks: threads are given out fairly among those. */
+  owner?: string;
+}
+
+export interface Evaluation {
+  answer: AnswerPage;
+  trace: Trace;
+  /** It holds only if this does (cache/invalidation.ts). */
+  freshness?: CacheFreshness;
+}
+
+/**
+ * Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `optimistic`: the caller sees to it afterwards that nothing has
+ * changed since this process last asked; it may give the deadline that is left from an evaluation before.
+ */
+export async function evaluateIntent(
+  { config, database, threads, now }: Evaluator,
+  message: DiscoverMessage,
+  scope: Pick<Context, 'networkId' | 'schemaContext'>,
+  {
+    optimistic = false,
+    deadline = createDeadline(config.DISCOVER_TIMEOUT_MS),
+    owner,
+  }: EvaluationOptions = {},
+): Promise<Evaluation> {
+  const trace = createTrace();
+  const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
+  const counts = { candidates: 0, passed: 0 };
+  const search: Search = {
+    plan,
+    database: withinTime(database, deadline.remainingMs),
+    threads,
+    owner,
+    deadline,
+    trace,
+    count(candidates, passed) {
+      counts.candidates += candidates;
+      counts.passed += passed;
+    },
+  };
+  // What takes long would often have to be done again.
+  const isQuick = plan.filter?.exact !== false;
+  return withinDeadline(deadline, async () => {
+    for (let attempt = 1; ; attempt++) {
+      const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(search.database) : undefined;
+      if (freshness === undefined) await catchUp(search.database);
+      const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
+      trace.note('found', { ...counts, resources: answer.resourceCount });
+      if (isOutdated && attempt < maxAttempts) continue;
+      if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
+        trace.note('cut', { leftOut: answer.leftOut });
+      return { answer, trace, ...(freshness && { freshness }) };
+    }
+  });
+}

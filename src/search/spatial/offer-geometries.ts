@@ -1,0 +1,118 @@
+import { addTo } from '../../group.ts';
+import type { Tally } from '../../rules/discover/quantify.ts';
+import type { Search } from '../candidates.ts';
+import { findListings } from '../documents/read-wide-offers.ts';
+import type { Listing } from '../documents/wide-offers.ts';
+import type { PlacedConstraint } from './constraint.ts';
+import { findGeometries } from './find-geometries.ts';
+import { type Judgement, judge } from './judge.ts';
+
+// What spatial constraints say of the geometries of wide offers: judged once in a search for all catalogs that list the same.
+
+/** What a constraint says of some geometries. */
+export interface PlaceTally extends Tally {
+  /** Of the nearest, in metres; infinite where none is measured. */
+  distance: number;
+}
+
+export const noPlaces: PlaceTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
+
+export function addPlaces(a: PlaceTally, b: PlaceTally): PlaceTally {
+  return {
+    asked: a.asked + b.asked,
+    holds: a.holds + b.holds,
+    distance: Math.min(a.distance, b.distance),
+  };
+}
+
+export function tallyOf(judgements: readonly Judgement[]): PlaceTally {
+  return judgements.reduce(
+    (sum, { holds, distance = Number.POSITIVE_INFINITY }) =>
+      addPlaces(sum, { asked: 1, holds: holds ? 1 : 0, distance }),
+    noPlaces,
+  );
+}
+
+/** So many are read and judged at a time. */
+const offersAtOnce = 4_000;
+
+interface JudgedListing {
+  all: PlaceTally;
+  /** Of each offer that has geometries. */
+  offers: ReadonlyMap<number, PlaceTally>;
+  /** What all catalogs list, the nearest first. */
+  nearest: readonly number[];
+}
+
+export class WidePlaces {
+  private readonly search: Search;
+  /** By the catalogs' keys; undefined where a catalog lists none. */
+  private readonly listings = new Map<number, Listing | undefined>();
+  private readonly judged = new Map<PlacedConstraint, Map<Listing, JudgedListing>>();
+
+  constructor(search: Search) {
+    this.search = search;
+  }
+
+  /** Makes ready for `find`: reads and judges what is not known of these catalogs. */
+  async read(placed: PlacedConstraint, homes: Iterable<number>): Promise<void> {
+    const { database, plan, deadline } = this.search;
+    const wanted = new Set(homes);
+    const unknown = [...wanted].filter((home) => !this.listings.has(home));
+    const found = await findListings(database, unknown, plan.gate);
+    for (const home of unknown) this.listings.set(home, found.get(home));
+    const judged = this.judged.get(placed) ?? new Map<Listing, JudgedListing>();
+    this.judged.set(placed, judged);
+    for (const home of wanted) {
+      const listing = this.listings.get(home);
+      if (listing === undefined || judged.has(listing)) continue;
+      deadline.check();
+      judged.set(listing, await this.judge(placed, listing));
+    }
+  }
+
+  /** What the constraint says of the wide offers that a catalog lists. Each departure is looked at, and nothing else. */
+  find(placed: PlacedConstraint, home: number): PlaceTally {
+    const listing = this.listings.get(home);
+    const judged = listing && this.judged.get(placed)?.get(listing);
+    if (judged === undefined) return noPlaces;
+    const departure = listing?.departures.get(home);
+    if (departure === undefined) return judged.all;
+    const { without, own } = departure;
+    const nearest = judged.nearest.find((key) => !without.has(key)) ?? Number.NaN;
+    const tally = {
+      ...judged.all,
+      distance: judged.offers.get(nearest)?.distance ?? Number.POSITIVE_INFINITY,
+    };
+    for (const key of without) {
+      const { asked, holds } = judged.offers.get(key) ?? noPlaces;
+      tally.asked -= asked;
+      tally.holds -= holds;
+    }
+    return own.reduce((sum, key) => addPlaces(sum, judged.offers.get(key) ?? noPlaces), tally);
+  }
+
+  private async judge(placed: PlacedConstraint, { common, departures }: Listing): Promise<JudgedListing> {
+    const own = Array.from(departures.values(), (departure) => departure.own).flat();
+    const keys = [...common, ...own];
+    const byOffer = new Map<number, Judgement[]>();
+    for (let start = 0; start < keys.length; start += offersAtOnce) {
+      const stored = await findGeometries(this.search, placed, keys.slice(start, start + offersAtOnce));
+      const judgements = await judge(this.search, placed.constraint, stored);
+      for (const [index, { key }] of stored.entries()) {
+        const judgement = judgements[index];
+        if (judgement) addTo(byOffer, key, judgement);
+      }
+    }
+    const offers = new Map(Array.from(byOffer, ([key, each]) => [key, tallyOf(each)]));
+    const isOwn = new Set(own);
+    const shared = [...offers]
+      .filter(([key]) => !isOwn.has(key))
+      .sort(([, a], [, b]) => a.distance - b.distance);
+    return {
+      all: shared.reduce((sum, [, tally]) => addPlaces(sum, tally), noPlaces),
+      offers,
+      nearest: shared.map(([key]) => key),
+    };
+  }
+}

@@ -1,0 +1,125 @@
+import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
+import { nameOf } from '../cache/provider-cache.ts';
+import type { Search } from '../candidates.ts';
+import { keyOf, kindOf } from '../documents/keys.ts';
+import { divideOffers, findCovered } from '../documents/offers.ts';
+import { readListings } from '../documents/read-wide-offers.ts';
+import { findFirst } from '../documents/wide-offers.ts';
+import type { Plan } from '../plan.ts';
+import { isAll, isRadius, type PlacedConstraint } from './constraint.ts';
+import { judge } from './judge.ts';
+import { findInOrder, findNearby } from './look-around.ts';
+import { findBox } from './query-geometry.ts';
+import type { StoredGeometry } from './read-geometries.ts';
+
+// The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
+
+/** Geometries that are read and judged at a time. */
+const placesAtOnce = 400;
+
+/** Alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
+export function firstLook({ text, filter }: Plan): number {
+  return text === undefined && filter === undefined ? placesAtOnce : 1_000;
+}
+
+/** A longer look around starts anew: each is so many times the one before, or shows all that were counted. */
+const growth = 4;
+
+/** What a geometry belongs to, and how far away it is. */
+interface Place {
+  key: number;
+  distance?: number;
+}
+
+/** Keys of resources and of catalogs, which stand for their resources, each once. */
+export async function* proposePlaces(search: Search, placed: PlacedConstraint): AsyncGenerator<number[]> {
+  const seen = new Set<number>();
+  for await (const places of isRadius(placed)
+    ? nearestFirst(search, placed)
+    : inOrderOfKeys(search, placed)) {
+    search.deadline.check();
+    const keys: number[] = [];
+    for (const { key } of (await withCovered(search, places)).sort(byDistance)) {
+      if (!seen.has(key)) keys.push(key);
+      seen.add(key);
+    }
+    yield keys;
+  }
+}
+
+function byDistance(a: Place, b: Place): number {
+  return (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key;
+}
+
+/** What stands in an offer stands in the resources that it applies to now; in a wide one, in the catalogs that list it. */
+async function withCovered({ database, plan }: Search, places: readonly Place[]): Promise<Place[]> {
+  const offers = places.filter(({ key }) => kindOf(key) === 'offer').sort(byDistance);
+  if (offers.length === 0) return [...places];
+  const found = places.filter(({ key }) => kindOf(key) !== 'offer');
+  const nearest = new Map<number, Place>();
+  for (const place of offers) if (!nearest.has(place.key)) nearest.set(place.key, place);
+  const { named, wide } = await divideOffers(database, [...nearest.keys()]);
+  for (const { offer_key, resource_key } of await findCovered(database, named, plan.gate))
+    found.push({ key: resource_key, distance: nearest.get(offer_key)?.distance });
+  const listings = await readListings(
+    database,
+    wide.map(({ provider }) => provider),
+    plan.gate,
+  );
+  for (const { provider, keys } of wide) {
+    const theirs = keys.flatMap((key) => nearest.get(key) ?? []).sort(byDistance);
+    const wanted = theirs.map(({ key }) => key);
+    for (const listing of listings.get(nameOf(provider)) ?? [])
+      for (const [home, place] of findFirst(listing, wanted))
+        found.push({ key: keyOf(home, 0), distance: theirs[place]?.distance });
+  }
+  return found;
+}
+
+async function* inOrderOfKeys(
+  search: Search,
+  { constraint, region }: PlacedConstraint,
+): AsyncGenerator<Place[]> {
+  let after: StoredGeometry | undefined;
+  for (let limit = placesAtOnce; ; limit = placesAtOnce * growth) {
+    const read = await findInOrder(search.database, region, { after, limit });
+    yield await fitting(search, constraint, read);
+    if (read.length < limit) break;
+    after = read.at(-1);
+  }
+}
+
+/** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
+async function* nearestFirst(
+  search: Search,
+  { constraint, region, nearby, looked = 0, count = 0 }: PlacedConstraint,
+): AsyncGenerator<Place[]> {
+  const from = await findBox(search, constraint);
+  for (let limit = looked, look = nearby; look; ) {
+    const reached = metersOf(look.reach);
+    const places = await fitting(search, constraint, look.geometries);
+    yield places.filter(({ distance = 0 }) => distance <= reached);
+    if (isAll(look)) return;
+    limit = Math.max(limit * growth, count + 1);
+    look = await findNearby(search.database, region, from, limit);
+  }
+}
+
+/** Along the surface, from a way through the sphere of radius 1. */
+function metersOf(chord: number): number {
+  return chord > 2 ? Number.POSITIVE_INFINITY : 2 * earthRadiusMeters * Math.asin(chord / 2);
+}
+
+/** Those that can belong to a resource that satisfies the constraint: for NONE, those for which it does not hold. */
+async function fitting(
+  search: Search,
+  constraint: PlacedConstraint['constraint'],
+  stored: readonly StoredGeometry[],
+): Promise<Place[]> {
+  const judgements = await judge(search, constraint, stored);
+  const wanted = constraint.quantifier !== 'NONE';
+  return stored.flatMap(({ key }, index) => {
+    const { holds, distance } = judgements[index] ?? { holds: !wanted };
+    return holds === wanted ? [{ key, distance }] : [];
+  });
+}

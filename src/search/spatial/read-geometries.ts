@@ -1,0 +1,211 @@
+import type { Geometry } from '../../protocol/geojson.ts';
+import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { span } from '../documents/keys.ts';
+import { boxText, pathDistance } from './write-geometries.ts';
+
+// Geometries as the database finds them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
+// provider's stand.
+
+/** Where to look: under one of some paths, perhaps within a box. */
+export interface Region {
+  paths: readonly string[];
+  box?: SphereBox;
+}
+
+export interface StoredGeometry {
+  key: number;
+  position: number;
+  /** GeoJSON text. */
+  shape: string;
+  /** The same, once it was needed. */
+  geometry?: Geometry;
+}
+
+/** A geometry and where it stands. */
+export interface PlacedGeometry extends StoredGeometry {
+  path: string;
+  box: SphereBox;
+}
+
+/** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
+export async function countRegion(
+  queryable: Queryable,
+  region: Region,
+  limit: number,
+): Promise<number | undefined> {
+  const { rows } = await queryable.query<{ count: number | null }>(
+    `select sum(counted.count) as count from discovery.geometry_path as path
+     cross join lateral (
+       select count(*) from (select from discovery.geometry where ${insideCondition(region)} limit $3) as within
+     ) as counted
+     where path = any ($1)`,
+    [region.paths, boxParameter(region), limit],
+    { prepared: true },
+  );
+  const count = rows[0]?.count;
+  return count === null || count === undefined ? undefined : Number(count);
+}
+
+/** The next ones of a region, in the order of keys. */
+export async function readRegion(
+  queryable: Queryable,
+  region: Region,
+  {
+    after = { key: 0, position: 0 },
+    limit,
+  }: { after?: Pick<StoredGeometry, 'key' | 'position'>; limit: number },
+): Promise<StoredGeometry[]> {
+  const { rows } = await queryable.query<StoredGeometry>(
+    `select key, position, shape
+     from discovery.geometry_path as path
+     cross join lateral (
+       select key, position, shape from discovery.geometry
+       where ${insideCondition(region)} and (key, position) > ($3, $4)
+       order by key, position limit $5
+     ) as within
+     where path = any ($1)
+     order by key, position limit $5`,
+    [region.paths, boxParameter(region), after.key, after.position, limit],
+    { prepared: true },
+  );
+  return rows;
+}
+
+/** The nearest of a region. */
+export interface Nearby {
+  geometries: readonly StoredGeometry[];
+  /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
+  reach: number;
+}
+
+/** The first ones of a region, the nearest boxes first; undefined where no path is known. */
+export async function readNearby(
+  queryable: Queryable,
+  region: Region,
+  from: SphereBox,
+  limit: number,
+): Promise<Nearby | undefined> {
+  const { rows } = await queryable.query<
+    (StoredGeometry & { chord: number }) | Record<'key' | 'position' | 'shape' | 'chord', null>
+  >(
+    `select key, position, shape, chord
+     from discovery.geometry_path as path
+     left join lateral (
+       select key, position, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
+       where ${insideCondition(region)}
+       order by box <-> ${boxAt('$3')} limit $4
+     ) as near on true
+     where path = any ($1)
+     order by chord limit $4`,
+    [region.paths, boxParameter(region), boxText(from), limit],
+    { prepared: true },
+  );
+  if (rows.length === 0) return undefined;
+  const geometries = rows.filter((row) => row.key !== null);
+  const last = geometries.at(-1);
+  return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
+}
+
+/** More than so many are not asked for, nor shapes that are longer. */
+export interface PlacedLimits {
+  geometries: number;
+  characters: number;
+}
+
+/** What stands in a box under each path, in the order of keys; and which of the paths are known. Undefined: more, or longer, than the limits allow. */
+export async function readPlaced(
+  queryable: Queryable,
+  { paths, box }: Required<Region>,
+  limits: PlacedLimits,
+): Promise<{ paths: ReadonlySet<string>; geometries?: PlacedGeometry[] }> {
+  const { rows } = await queryable.query<PlacedRow | (Record<keyof PlacedRow, null> & { path: string })>(
+    `select path, key, position, ${shapeUpTo('$4')}, ${corners}
+     from discovery.geometry_path as path
+     left join lateral (
+       select key, position, shape, box from discovery.geometry where ${insideCondition({ paths, box })} limit $3
+     ) as placed on true
+     where path = any ($1)
+     order by key, position`,
+    [paths, boxText(box), limits.geometries + 1, limits.characters],
+    { prepared: true },
+  );
+  const found = rows.filter((row) => row.key !== null);
+  return { paths: new Set(rows.map(({ path }) => path)), geometries: placedOf(found, limits) };
+}
+
+/** The geometries of catalogs; undefined as above. */
+export async function readPlacedOf(
+  queryable: Queryable,
+  catalogKeys: readonly number[],
+  limits: PlacedLimits,
+): Promise<PlacedGeometry[] | undefined> {
+  const { rows } = await queryable.query<PlacedRow>(
+    `select path, geometry.key, position, ${shapeUpTo('$3')}, ${corners}
+     from unnest($1::bigint[]) as catalog (key)
+     join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
+     join discovery.geometry_path as path on path.id = path_id
+     limit $2`,
+    [bigintArray(catalogKeys), limits.geometries + 1, limits.characters],
+    { prepared: true },
+  );
+  return placedOf(rows, limits);
+}
+
+const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
+  cube_ur_coord(box, 1) as to_x, cube_ur_coord(box, 2) as to_y, cube_ur_coord(box, 3) as to_z`;
+
+function shapeUpTo(characters: string): string {
+  return `case when length(shape::text) <= ${characters} then shape::text end as shape`;
+}
+
+interface PlacedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number> {
+  path: string;
+  key: number;
+  position: number;
+  /** Null where it is too long. */
+  shape: string | null;
+}
+
+function placedOf(rows: readonly PlacedRow[], limits: PlacedLimits): PlacedGeometry[] | undefined {
+  let characters = 0;
+  const placed: PlacedGeometry[] = [];
+  for (const { path, key, position, shape, x, y, z, to_x, to_y, to_z } of rows) {
+    characters += shape?.length ?? Number.POSITIVE_INFINITY;
+    if (shape !== null)
+      placed.push({ path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } });
+  }
+  return rows.length > limits.geometries || characters > limits.characters ? undefined : placed;
+}
+
+/** Those of some keys under some paths. */
+export async function readGeometries(
+  queryable: Queryable,
+  keys: readonly number[],
+  paths: readonly string[],
+): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
+  const { rows } = await queryable.query<Pick<StoredGeometry, 'key' | 'shape'>>(
+    `select geometry.key, shape
+     from unnest($1::bigint[]) as wanted (key)
+     join discovery.geometry on geometry.key = wanted.key
+     where path_id in (select id from discovery.geometry_path where path = any ($2))`,
+    [bigintArray(keys), paths],
+    { prepared: true },
+  );
+  return rows;
+}
+
+function boxParameter({ box }: Region): string | null {
+  return box ? boxText(box) : null;
+}
+
+/** The path is part of the box, so that one index finds both; without a box, all that stands under the path. */
+function insideCondition({ box }: Region): string {
+  return box ? `box && ${boxAt('$2')}` : `path_id = path.id and $2::cube is null`;
+}
+
+/** A box in the dimension of the path as well. */
+function boxAt(box: string): string {
+  return `cube(${box}::cube, (path.id * ${pathDistance})::float8, (path.id * ${pathDistance} + 1)::float8)`;
+}

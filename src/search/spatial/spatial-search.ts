@@ -1,0 +1,86 @@
+import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
+import { inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
+import type { Standing } from '../order.ts';
+import type { SpatialPlan } from '../plan.ts';
+import { checkPlaces } from './check.ts';
+import { isAll, isRadius, type PlacedConstraint } from './constraint.ts';
+import { roots } from './geometry-paths.ts';
+import { countGeometries, findNearby } from './look-around.ts';
+import { WidePlaces } from './offer-geometries.ts';
+import { firstLook, proposePlaces } from './propose.ts';
+import { findBox } from './query-geometry.ts';
+
+/** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. */
+export interface SpatialSearch extends Proposal {
+  /** Nothing is indexed under the targets of some constraint: it yields nothing (catalog spec: POST /discover, targets). */
+  isNowhere: boolean;
+  hasDistance: boolean;
+  /** What is proposed satisfies everything, and comes in the order of the answer. */
+  isDecided: boolean;
+  /** Those that satisfy all constraints, with their distances. */
+  check(keys: readonly number[]): Promise<Standing[]>;
+}
+
+export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
+  const placed = await Promise.all(search.plan.spatial.map((spatial) => place(search, spatial)));
+  const isNowhere = placed.some(({ count }) => count === undefined);
+  note(search, placed);
+  const estimate = Math.min(...placed.map(({ count = 0 }) => count));
+  const radius = placed.find(isRadius);
+  // Of many, only the radius that orders the answer can propose the first ones.
+  const selective = placed.find(({ count }) => count === estimate);
+  const lead = estimate <= selectiveCount(search.plan) ? selective : (radius ?? selective);
+  const wide = new WidePlaces(search);
+  return {
+    by: `place: ${lead?.constraint.operator}`,
+    estimate,
+    isNowhere,
+    hasDistance: radius !== undefined,
+    isDecided: placed.length === 1 && placed.every(isDecidedByOne),
+    open: async () => ({
+      keys: lead ? proposePlaces(search, lead) : inOnePart([]),
+      check: search.plan.filter?.checkBeside([]),
+    }),
+    check: (keys) => checkPlaces(search, placed, keys, wide),
+  };
+}
+
+async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
+  const { plan, database, trace } = search;
+  const { operator, distanceMeters, quantifier } = spatial.constraint;
+  // NONE is satisfied by what is far away.
+  const around = await findBox(search, spatial.constraint);
+  const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
+  const region = { paths: spatial.paths, ...(box && { box }) };
+  const many = selectiveCount(plan) + 1;
+  const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
+  if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
+  const looked = firstLook(plan);
+  const nearby = await trace.time('look around', () => findNearby(database, region, around, looked));
+  if (nearby === undefined) return { ...spatial, region };
+  if (isAll(nearby)) return { ...spatial, region, count: nearby.geometries.length, nearby, looked };
+  // The nearest come first, so that it matters only to a text how many there are.
+  const count = plan.text === undefined ? many : await countAll();
+  return { ...spatial, region, count, nearby, looked };
+}
+
+/**
+ * For ALL and NONE, all geometries of a resource have to be seen; and what stands at several levels is found more than once. So is what stands in
+ * offers: of some resources, and of whole catalogs.
+ */
+function isDecidedByOne({ constraint, paths }: SpatialPlan): boolean {
+  const levels = Object.values(roots).filter((root) => paths.some((path) => path.startsWith(root)));
+  return constraint.quantifier === 'ANY' && levels.length === 1 && levels[0] !== roots.offer;
+}
+
+function note(search: Search, placed: readonly PlacedConstraint[]): void {
+  for (const { constraint, region, count } of placed) {
+    search.trace.note('place', {
+      operator: constraint.operator,
+      quantifier: constraint.quantifier,
+      targets: constraint.targets,
+      index: region.box ? 'boxes' : 'paths',
+      geometries: count ?? 0,
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
+
+// What finds resources beside the lists (lists/runs.ts): object paths and geometries, each written in bulk. Whoever writes knows the difference between what is
+// there and what should be, so that an entry that stays is not touched.
+
+export interface GeometryRow {
+  key: number;
+  path: string;
+  position: number;
+  /** GeoJSON. */
+  shape: object;
+  /** Of the shape on the unit sphere. */
+  low: readonly number[];
+  high: readonly number[];
+}
+
+/** Paths are only ever added: where one has gone, a filter takes a longer way. */
+export async function addObjectPaths(tx: Transaction, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  await tx.query(
+    `insert into discovery.object_path (digest)
+     select md5(path)::uuid from unnest($1::text[]) as path
+     where not exists (select from discovery.object_path where digest = md5(path)::uuid)
+     order by 1 on conflict do nothing`,
+    [textArray(paths)],
+  );
+}
+
+/** Which of these paths some resource has an object at. */
+export async function findObjectPaths(queryable: Queryable, paths: readonly string[]): Promise<Set<string>> {
+  const { rows } = await queryable.query<{ path: string }>(
+    'select path from unnest($1::text[]) as path join discovery.object_path on digest = md5(path)::uuid',
+    [paths],
+  );
+  return new Set(rows.map(({ path }) => path));
+}
+
+/** Replaces the geometries of these keys. */
+export async function replaceGeometries(
+  tx: Transaction,
+  keys: readonly number[],
+  rows: readonly GeometryRow[],
+): Promise<void> {
+  if (keys.length > 0) {
+    await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [bigintArray(keys)]);
+  }
+  if (rows.length === 0) return;
+  const pathIds = await geometryPathIds(tx, new Set(rows.map(({ path }) => path)));
+  const records = rows.map(({ key, path, position, shape, low, high }) => {
+    const pathId = pathIds.get(path) ?? 0;
+    return { key, path_id: pathId, position, shape, box: cubeText({ low, high }, pathId) };
+  });
+  await tx.query(
+    `insert into discovery.geometry (key, path_id, position, shape, box)
+     select key, path_id, position, shape, box::cube
+     from json_to_recordset($1::json) as incoming (key bigint, path_id integer, position integer, shape json, box text)`,
+    [JSON.stringify(records)],
+  );
+}
+
+/** A box in three dimensions. */
+export function boxText({ low, high }: { low: readonly number[]; high: readonly number[] }): string {
+  return `(${low}),(${high})`;
+}
+
+/**
+ * The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there, because the index puts
+ * together what takes little room, and what has no thickness takes none however far apart it is.
+ */
+function cubeText(box: { low: readonly number[]; high: readonly number[] }, pathId: number): string {
+  const start = pathId * pathDistance;
+  return `(${[...box.low, start]}),(${[...box.high, start + 1]})`;
+}
+
+/** More than any two places on the unit sphere are apart. */
+export const pathDistance = 10;
+
+async function geometryPathIds(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
+  const wanted = [...paths].sort();
+  await tx.query(
+    `insert into discovery.geometry_path (path)
+     select path from unnest($1::text[]) as path
+     where not exists (select from discovery.geometry_path as known where known.path = path.path) on conflict do nothing`,
+    [wanted],
+  );
+  const { rows } = await tx.query<{ id: number; path: string }>(
+    'select id, path from discovery.geometry_path where path = any ($1)',
+    [wanted],
+  );
+  return new Map(rows.map(({ id, path }) => [path, id]));
+}

@@ -1,0 +1,159 @@
+import { forgottenTimes, offeredWordMemory, readToKeep } from '../cache/caches.ts';
+import type { OfferedWord, WideOffers } from '../cache/offer-word-cache.ts';
+import { nameOf } from '../cache/provider-cache.ts';
+import type { Search } from '../candidates.ts';
+import { keyOf } from '../documents/keys.ts';
+import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from '../documents/offers.ts';
+import { readListings } from '../documents/read-wide-offers.ts';
+import { findFirst, type Listing } from '../documents/wide-offers.ts';
+import { intersection, keysOf, union } from '../lists/key-sets.ts';
+import { emptyList, inOrder, type KeyList, lowerBound } from '../lists/posting-list.ts';
+import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { offerList } from '../lists/runs.ts';
+
+// What words that stand in offers lead to now: offers that name resources to those resources, and wide ones, as words of a catalog do, to the
+// catalogs that list them, which stand for all their resources.
+
+/** By the words' numbers; `lists` are the offers that each of them stands in. */
+export async function findOffered(
+  search: Search,
+  lists: ReadonlyMap<number, KeyList>,
+): Promise<Map<number, WholeList>> {
+  const words = await divideLists(search, lists);
+  const providers = new Map(
+    [...words.values()].flatMap(({ wide }) => wide.map(({ provider }) => [nameOf(provider), provider])),
+  );
+  const listings =
+    providers.size === 0
+      ? new Map<string, Listing[]>()
+      : await readListings(search.database, [...providers.values()], search.plan.gate);
+  const named = await findCoveredPlaces(search, words);
+  return new Map(
+    Array.from(words, ([id, word]) => {
+      search.deadline.check();
+      const wide = findHeads(word, listings);
+      const others = named.get(id);
+      return [id, others ? { heads: wide.heads, others } : wide];
+    }),
+  );
+}
+
+/** The resources that offers with the words name and apply to. As long as nothing changes, neither do they. */
+async function findCoveredPlaces(
+  { database, plan: { gate } }: Search,
+  words: ReadonlyMap<number, OfferedWord>,
+): Promise<Map<number, KeyList>> {
+  const [times, now] = [forgottenTimes(database), gate.now.getTime()];
+  const known = new Map<number, KeyList>();
+  const unknown = new Map<number, OfferedWord>();
+  for (const [id, word] of words) {
+    const { covered, named } = word;
+    const isSame = covered?.times === times && covered.networkId === gate.networkId;
+    if (isSame && covered.from <= now && now < covered.until) known.set(id, covered.places);
+    else if (named.keys.length > 0) unknown.set(id, word);
+  }
+  if (unknown.size === 0) return known;
+  const owners = new Set([...unknown.values()].flatMap((word) => [...word.owners]));
+  const { found, mayKeep } = await readToKeep(database, async () => ({
+    covered: await findBestCovered(
+      database,
+      new Map(Array.from(unknown, ([id, word]) => [id, word.named])),
+      gate,
+    ),
+    steadyMs: await findSteadyMs(database, owners, gate.now),
+  }));
+  for (const [id, word] of unknown) {
+    const places = found.covered.get(id) ?? emptyList;
+    known.set(id, places);
+    const until = now + found.steadyMs;
+    if (mayKeep) word.covered = { times, networkId: gate.networkId, from: now, until, places };
+  }
+  return known;
+}
+
+/** What is not known of them is read together. */
+async function divideLists(
+  { database }: Search,
+  lists: ReadonlyMap<number, KeyList>,
+): Promise<Map<number, OfferedWord>> {
+  const memory = offeredWordMemory(database);
+  const words = new Map<number, OfferedWord>();
+  const unknown: [number, KeyList][] = [];
+  for (const [id, list] of lists) {
+    const known = memory.find(offerList(id), list);
+    if (known) words.set(id, known);
+    else if (list.keys.length > 0) unknown.push([id, list]);
+  }
+  if (unknown.length === 0) return words;
+  const all = union(unknown.map(([, { keys }]) => keys));
+  const { found, mayKeep } = await readToKeep(database, () => divideOffers(database, all));
+  for (const [id, list] of unknown) {
+    const word = divided(list, found);
+    words.set(id, word);
+    if (mayKeep) memory.keep(offerList(id), word);
+  }
+  return words;
+}
+
+function divided(list: KeyList, { named, wide, owners }: DividedOffers): OfferedWord {
+  return {
+    list,
+    named: withWeights(list, named),
+    wide: wide.flatMap(({ provider, keys }) => {
+      const theirs = withWeights(list, keys);
+      return theirs.keys.length > 0 ? [{ provider, ...highestFirst(theirs) }] : [];
+    }),
+    owners,
+  };
+}
+
+/** Those among the list. */
+function withWeights({ keys, weights }: KeyList, wanted: readonly number[]): KeyList {
+  const theirs = intersection(keys, keysOf(wanted));
+  return { keys: theirs, weights: Uint8Array.from(theirs, (key) => weights[lowerBound(keys, key)] ?? 0) };
+}
+
+/** Weights are few: each gets its turn. */
+function highestFirst({ keys, weights }: KeyList): KeyList {
+  const levels = [...new Set(weights)].sort((a, b) => b - a);
+  const sorted = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
+  let place = 0;
+  for (const level of levels)
+    for (let index = 0; index < keys.length; index++) {
+      if (weights[index] !== level) continue;
+      sorted.keys[place] = keys[index] as number;
+      sorted.weights[place++] = level;
+    }
+  return sorted;
+}
+
+/** The catalogs that list wide offers with a word. While the listings are the same objects, so is this. */
+function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>): WholeList {
+  const used = word.wide.flatMap(({ provider }) => listings.get(nameOf(provider)) ?? []);
+  if (used.length === 0) return emptyWhole;
+  const { last } = word;
+  if (last?.listings.length === used.length && used.every((each, index) => each === last.listings[index]))
+    return last.places;
+  const heads = word.wide.flatMap((wide) => headsOf(wide, listings.get(nameOf(wide.provider)) ?? []));
+  const places = {
+    heads: inOrder({
+      keys: Float64Array.from(heads, ({ key }) => key),
+      weights: Uint8Array.from(heads, ({ weight }) => weight),
+    }),
+    others: emptyList,
+  };
+  word.last = { listings: used, places };
+  return places;
+}
+
+function headsOf(
+  { keys, weights }: WideOffers,
+  listings: readonly Listing[],
+): { key: number; weight: number }[] {
+  return listings.flatMap((listing) =>
+    Array.from(findFirst(listing, keys), ([home, place]) => ({
+      key: keyOf(home, 0),
+      weight: weights[place] ?? 0,
+    })),
+  );
+}

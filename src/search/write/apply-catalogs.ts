@@ -1,0 +1,92 @@
+import type { Transaction } from '../../storage/database.ts';
+import type { CatalogRef } from '../../storage/feeds/copies.ts';
+import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
+import { moveOffers } from '../documents/documents.ts';
+import { keyOf } from '../documents/keys.ts';
+import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
+import { applyDocuments } from './apply-documents.ts';
+import { headEntries } from './document-entries.ts';
+import { createIndexChanges } from './index-changes.ts';
+import { type IncomingCatalog, type Target, targetOf } from './target.ts';
+
+// The one door into the index, for push, pull and crawl alike. In one transaction of the caller:
+//
+//   hold       the catalogs' rows are locked, or made
+//   compare    digests tell which documents are new, changed or to go; the others are not touched (apply-documents.ts)
+//   write      documents, and of the index only what differs between the old document and the new one (index-changes.ts)
+//   update     the catalogs' rows: members, networks, schema types, validity
+
+export interface AppliedCatalog extends CatalogRef {
+  key: number;
+  /** Whether it was held before. */
+  known: boolean;
+  /** Resources and offers that were new or changed, and those that went. */
+  written: number;
+  removed: number;
+}
+
+/** Applies catalogs, no (source, owner, id) twice in a call. Afterwards they are served. */
+export async function applyCatalogs(
+  tx: Transaction,
+  incoming: readonly IncomingCatalog[],
+  now: Date,
+): Promise<AppliedCatalog[]> {
+  const refs = incoming.map(({ source, owner, catalog: { id } }) => ({ source, owner, id }));
+  const held = new Map((await holdCatalogs(tx, refs, now)).map((row) => [refText(row), row]));
+  const targets = incoming.flatMap((one) => {
+    const before = held.get(refText({ ...one, id: one.catalog.id }));
+    return before ? [targetOf(one, before)] : [];
+  });
+  const removals = createListRemovals();
+  await indexHeads(tx, targets, removals);
+  await applyDocuments(tx, 'resource', targets, removals);
+  await applyDocuments(tx, 'offer', targets, removals);
+  for (const { row, before } of targets) {
+    if (before.known && before.provider_id !== row.provider_id)
+      await moveOffers(tx, row.key, row.provider_id);
+  }
+  await updateCatalogs(
+    tx,
+    targets.map(({ row }) => row),
+    now,
+  );
+  await removals.write(tx);
+  return targets.map(({ before: { source, owner, id, key, known }, written, removed }) => ({
+    ...{ source, owner, id, key, known },
+    ...{ written, removed },
+  }));
+}
+
+export async function applyCatalog(
+  tx: Transaction,
+  incoming: IncomingCatalog,
+  now: Date,
+): Promise<AppliedCatalog> {
+  const [applied] = await applyCatalogs(tx, [incoming], now);
+  if (applied === undefined) throw new Error(`catalog ${incoming.catalog.id} was not applied`);
+  return applied;
+}
+
+/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
+async function indexHeads(
+  tx: Transaction,
+  targets: readonly Target[],
+  removals: ListRemovals,
+): Promise<void> {
+  const changes = createIndexChanges();
+  for (const { before, row } of targets) {
+    if (before.known && before.head_digest === row.head_digest) continue;
+    changes.add(
+      keyOf(row.key, 0),
+      before.known ? headEntries(before.head) : undefined,
+      headEntries(row.head),
+    );
+  }
+  const words = await changes.numberWords(tx);
+  for (const { row } of targets) row.words = words.get(keyOf(row.key, 0)) ?? null;
+  await changes.write(tx, removals);
+}
+
+function refText({ source, owner, id }: CatalogRef): string {
+  return JSON.stringify([source, owner, id]);
+}

@@ -1,0 +1,78 @@
+import type { Json } from '../../protocol/json.ts';
+import type { IndexPath } from '../../rules/filters/index-condition.ts';
+
+// What a resource can be found by, apart from words and places: its values under their paths. Texts, booleans and null become facts,
+// hashes of path and value; numbers stay numbers, because they are asked for by ranges. Array elements share one path.
+//
+// "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the
+// paths at which any resource has an object are kept.
+
+/** Nobody asks for longer texts by equality; a filter that does is evaluated. */
+export const maxFactText = 1_000;
+
+export interface AttributeEntries {
+  facts: Set<number>;
+  /** Values by the hash of their path. */
+  numbers: Map<number, Set<number>>;
+  /** The paths of objects. */
+  objects: Set<string>;
+}
+
+export function attributeEntries(document: Json): AttributeEntries {
+  const entries: AttributeEntries = { facts: new Set(), numbers: new Map(), objects: new Set() };
+  collect(document, '', entries);
+  return entries;
+}
+
+function collect(value: Json, path: string, entries: AttributeEntries): void {
+  if (typeof value === 'number') {
+    const key = hash53(path);
+    const values = entries.numbers.get(key);
+    if (values) values.add(value);
+    else entries.numbers.set(key, new Set([value]));
+  } else if (Array.isArray(value)) {
+    for (const element of value) collect(element, path + elementMark, entries);
+  } else if (typeof value === 'object' && value !== null) {
+    if (path !== '') entries.objects.add(path);
+    for (const name of Object.keys(value)) collect(value[name] as Json, path + memberMark + name, entries);
+  } else if (typeof value !== 'string' || value.length <= maxFactText) {
+    entries.facts.add(valueFact(path, value));
+  }
+}
+
+// Control characters, which names hardly ever hold. Where one does, two paths may look the same, and the evaluator decides.
+const memberMark = '\u0001';
+const elementMark = '\u0002';
+
+/** How an index path is asked for: as if every child were an element, which it is unless some resource has an object at one of the paths. */
+export function lookupOf(path: IndexPath): { path: string; unlessObjects: string[] } {
+  let text = '';
+  const unlessObjects: string[] = [];
+  for (const step of path) {
+    if (step === 'child') unlessObjects.push(text);
+    text += typeof step === 'object' ? memberMark + step.name : elementMark;
+  }
+  return { path: text, unlessObjects };
+}
+
+export function numberPath(path: string): number {
+  return hash53(path);
+}
+
+export function valueFact(path: string, value: string | boolean | null): number {
+  return hash53(`${path}=${typeof value === 'string' ? `"${value}` : value}`);
+}
+
+/** 53 bits, not cryptographic: what is found by a hash is always checked on the document. Two multiplicative hashes side by side. */
+export function hash53(text: string): number {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    high = Math.imul(high ^ unit, 0x9e3779b1);
+    low = Math.imul(low ^ unit, 0x5f356495);
+  }
+  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
+  return (low >>> 11) * 0x1_0000_0000 + (high >>> 0);
+}

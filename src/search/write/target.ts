@@ -1,0 +1,67 @@
+import type { CatalogType, ReceivedCatalog } from '../../protocol/catalog.ts';
+import { boundsOf } from '../../rules/time-period.ts';
+import type { CatalogRow, HeldCatalog, ValidityRow } from '../documents/catalogs.ts';
+import { hash53 } from './attribute-entries.ts';
+
+export interface IncomingCatalog {
+  /** 'service:<identity>' of a catalog service, or 'node'. */
+  source: string;
+  /** Identity of the provider node. */
+  owner: string;
+  type: CatalogType;
+  /** None or null: every network. */
+  networks: readonly string[] | null;
+  catalog: ReceivedCatalog;
+  /** FULL leaves exactly what this catalog brings; MERGE keeps what it does not mention. */
+  mode: 'FULL' | 'MERGE';
+  /** A MERGE whose catalog-level members are all that there are: a part of a whole that is too large to come at once. */
+  replacesMembers?: boolean;
+  /** Ids that go, where a MERGE names some. */
+  removals?: { resources?: readonly string[]; offers?: readonly string[] };
+  /** context.timestamp of the push, or when the pull was sent, that brought it. */
+  pushedAt?: Date;
+  pulledAt?: Date;
+}
+
+/** A catalog on its way into the index. */
+export interface Target {
+  incoming: IncomingCatalog;
+  before: HeldCatalog;
+  /** The row as it will be; documents that are written number and count themselves in it. */
+  row: CatalogRow;
+  written: number;
+  removed: number;
+}
+
+export function targetOf(incoming: IncomingCatalog, before: HeldCatalog): Target {
+  const { resources: _resources, offers: _offers, ...members } = incoming.catalog;
+  const keeps = incoming.mode === 'MERGE' && before.known && !incoming.replacesMembers;
+  const head = (keeps ? { ...before.head, ...members } : members) as typeof members;
+  const row: CatalogRow = {
+    key: before.key,
+    type: incoming.type,
+    head,
+    head_digest: hash53(JSON.stringify(head)),
+    provider_id: head.provider.id,
+    networks: incoming.networks ?? [],
+    schema_uses: { ...before.schema_uses },
+    is_active: head.isActive ?? true,
+    ...validityRow(head.validity),
+    next_resource: before.next_resource,
+    next_offer: before.next_offer,
+    pushed_at: incoming.pushedAt ?? before.pushed_at,
+    pulled_at: incoming.pulledAt ?? before.pulled_at,
+    words: null,
+  };
+  return { incoming, before, row, written: 0, removed: 0 };
+}
+
+export function validityRow(validity: ReceivedCatalog['validity']): ValidityRow {
+  const { from, until, window } = boundsOf(validity);
+  return {
+    valid_from: from ?? null,
+    valid_until: until ?? null,
+    window_start: window?.start ?? null,
+    window_length: window?.length ?? null,
+  };
+}

@@ -1,0 +1,26 @@
+// The change log of the search index (discovery.change), as far as SQL asks it: a row for each transaction that changed the index. A process that knows a snapshot is
+// stale when a transaction has committed since that the snapshot does not see.
+
+/** The state of the index that an answer was made from. */
+export interface Freshness {
+  /** What had been committed, as PostgreSQL writes it. */
+  snapshot: string;
+  /** Which server and table the snapshot is of. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
+  home: string;
+}
+
+/** Something has changed since: an answer that was made before must not be given any more. */
+export class Stale extends Error {}
+
+export const homeText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
+
+/** Whether a change was committed after a snapshot. */
+export function isNewsTo(snapshot: string): string {
+  return `xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) and not pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot)`;
+}
+
+/** Whether nothing has changed since a snapshot; without one it holds. In an order, lest PostgreSQL looks for the first one among all changes. */
+export function freshCondition(snapshot: string, home: string): string {
+  return `(${snapshot}::pg_snapshot is null or
+    ${home} = ${homeText} and (select xid from discovery.change where ${isNewsTo(snapshot)} and merged = '{}' order by xid limit 1) is null)`;
+}
