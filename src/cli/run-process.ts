@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { type Config, isSigningRole } from '../config.ts';
+import { type Config, isSigningRole, settings } from '../config.ts';
+import { hasCode } from '../error-code.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
 import type { Database } from '../storage/database.ts';
 import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
-import type { CommandContext } from './command.ts';
-import { explainStart } from './start-failure.ts';
+import { type CommandContext, CommandError, oneLine } from './command.ts';
 
 /**
  * Starts the roles, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
@@ -67,6 +67,49 @@ async function startUntil(
     options.logger.debug({ err: error }, 'the start failed');
     throw explainStart(error, config);
   }
+}
+
+/** Why a process could not start, as one sentence for the person who started it. */
+function explainStart(error: unknown, config: Config): CommandError {
+  if (error instanceof CommandError) return error;
+  return new CommandError(explainListening(error, config) ?? `Cannot start: ${reasonOf(error)}`, error);
+}
+
+function explainListening(error: unknown, config: Config): string | undefined {
+  if (!hasCode(error, ...Object.keys(listeningProblems)) || !isListening(error)) return undefined;
+  const { code = '', address, hostname, port } = error;
+  const place = port === undefined ? (address ?? hostname) : `${address}:${port}`;
+  return `Cannot listen on ${place}: ${listeningProblems[code]?.(portSetting(config, port))}`;
+}
+
+interface ListeningError extends NodeJS.ErrnoException {
+  address?: string;
+  hostname?: string;
+  port?: number;
+}
+
+/** The only names that a start resolves itself, unwrapped, are those of the addresses to listen on. */
+function isListening(error: NodeJS.ErrnoException): error is ListeningError {
+  return error.syscall === 'listen' || error.syscall === 'getaddrinfo';
+}
+
+const noSuchAddress = () => 'this machine has no such address. Set another HOST (see .env.example).';
+const listeningProblems: Record<string, (setting: string) => string> = {
+  EADDRINUSE: (setting) => `another program does. Stop it, or set another ${setting}.`,
+  EACCES: (setting) => `this user may not. Set another ${setting}, of 1024 or more.`,
+  EADDRNOTAVAIL: noSuchAddress,
+  ENOTFOUND: noSuchAddress,
+};
+
+function portSetting(config: Config, port: number | undefined): string {
+  const names = Object.keys(settings) as (keyof typeof settings)[];
+  return names.find((name) => name.endsWith('_PORT') && config[name] === port) ?? 'port (see .env.example)';
+}
+
+/** An error about several addresses has no message of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ');
+  return oneLine(error instanceof Error ? error.message : String(error));
 }
 
 /** Answered at once, also in the midst of starting, so that nobody thinks that it was not heard. */

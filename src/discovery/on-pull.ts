@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { checkCallback } from '../delivery/check-callback.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
+import { findBodyDigest } from '../protocol/digest.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import type { Queryable } from '../storage/database.ts';
 import { findWaitingFeed, keepAnswer, learnService } from '../storage/feeds/feeds.ts';
-import { takeCallback } from '../storage/work/sent-requests.ts';
+import { findSent, takeCallback } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { isService } from './services.ts';
 
@@ -26,7 +27,7 @@ async function receive(
 ): Promise<Answer> {
   const { context, identity: signer, record, digest, rawBody: body } = request;
   const { messageId } = context;
-  await checkCallback(database, 'discovery', request, actions.pull);
+  await checkCallback(database, request);
   await database.transaction(async (tx) => {
     const feed = await findWaitingFeed(tx, messageId);
     // The pull was issued again meanwhile, or is not wanted any more.
@@ -39,4 +40,32 @@ async function receive(
     if (await takeCallback(tx, taken)) await keepAnswer(tx, feed.id, { messageId, body });
   });
   return { status: 200, body: ack(messageId) };
+}
+
+/**
+ * Whether a callback answers a pull that we sent (catalog spec: Context, requestDigest): its messageId is one of ours, and the digest is
+ * that of the request. The signed route has checked the chain of signatures already, where there is one; without it the digest is all that
+ * binds the callback to the request, and must be there.
+ */
+async function checkCallback(
+  queryable: Queryable,
+  { context, chained }: VerifiedRequest<typeof actions.onPull>,
+): Promise<void> {
+  const sent = await findSent(queryable, 'discovery', context.messageId);
+  if (sent?.action !== actions.pull.name) {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
+      path: '$.context.messageId',
+    });
+  }
+  const digest = context.requestDigest?.digest;
+  if (digest === undefined && !chained) {
+    throw new ProtocolError('CTX_MISSING_FIELD', 'Nothing binds this to the request that it answers.', {
+      path: '$.context.requestDigest',
+    });
+  }
+  if (digest !== undefined && findBodyDigest(digest) !== sent.digest) {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'This is the digest of another request.', {
+      path: '$.context.requestDigest.digest',
+    });
+  }
 }

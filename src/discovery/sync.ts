@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { repeat } from '../delivery/repeat.ts';
 import type { RateLimits } from '../http/rate-limit.ts';
 import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
-import { listAwaitedServices } from '../storage/feeds/feeds.ts';
+import { listAwaitedServices, notePresence, requestPull } from '../storage/feeds/feeds.ts';
 import { findChainValues } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { addOnPullRoute } from './on-pull.ts';
-import { startPresence } from './presence.ts';
 import { startPullClient } from './pull-client.ts';
 import { createPushAside } from './push-aside.ts';
 import { addPushRoute } from './receive-push.ts';
@@ -50,4 +50,23 @@ export function createSync(context: DiscoveryContext): Sync {
       await Promise.all([services, pushAside, ...loops].map((part) => part.close()));
     },
   };
+}
+
+const noteEveryMs = 10_000;
+/** Whoever was away for longer may have missed pushes. */
+const absenceMs = 60_000;
+
+/** Notes at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */
+function startPresence(context: DiscoveryContext): { close(): Promise<void> } {
+  const { logger } = context;
+  return repeat({ what: 'noting the presence', everyMs: noteEveryMs, logger }, () => notePresent(context));
+}
+
+async function notePresent({ database, logger }: DiscoveryContext): Promise<void> {
+  await database.transaction(async (tx) => {
+    const awayMs = await notePresence(tx);
+    if (awayMs === undefined || awayMs <= absenceMs) return;
+    const feeds = await requestPull(tx, { spacingMs: 0 });
+    if (feeds > 0) logger.info({ awayMs }, 'back after an absence; everything will be pulled');
+  });
 }

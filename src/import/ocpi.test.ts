@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../protocol/json.ts';
 import { stationsOfOcpi } from './ocpi.ts';
-import { connectorTypeOf, powerOfConnector } from './ocpi-connector.ts';
+import { connectorTypeOf, powerOfConnector } from './ocpi-evse.ts';
 
 const connector = {
   id: '1',

@@ -6,6 +6,7 @@ import {
   contentOfBaseline,
   foldChanges,
 } from '../../rules/self-hosted/content.ts';
+import { openDocument } from '../../rules/self-hosted/open-document.ts';
 import {
   type Cursor,
   planReading,
@@ -13,12 +14,20 @@ import {
   type ReadingPlan,
   type Rollback,
 } from '../../rules/self-hosted/reading-plan.ts';
-import type { HostingNode } from '../../rules/self-hosted/signer.ts';
-import type { TrustedBaseline, TrustedChange } from '../../rules/self-hosted/trust-files.ts';
+import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
+import {
+  judgeBaseline,
+  judgeChange,
+  type TrustedBaseline,
+  type TrustedChange,
+  trustBaseline,
+  trustChange,
+} from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { readFile } from './read-file.ts';
-import { fetchServed, inRoom, type Reader } from './reader.ts';
+import { inTurns, unpackBaseline, unpackChange } from './packed-files.ts';
+import { fetchServed, findKeys, inRoom, keyFinder, mayBeLarge, type Reader } from './reader.ts';
 import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
+import type { FileTask } from './verify-thread.ts';
 
 // The files that lead from the cursor to what an entry announces (self-hosted spec: Endpoints, Cutover rule). After each file it is decided
 // anew how to go on: a change without a declared size may turn out to be large, and one that is no good is a gap, which the baseline heals.
@@ -105,6 +114,29 @@ async function fetchFile(
   );
   if (kind === 'baseline') baselines.set(reference, read as TrustedBaseline);
   else changes.set(reference, read as TrustedChange);
+}
+
+/** One baseline or change file, trusted; a large one in a thread, and what it holds is checked a little at a time. */
+export async function readFile(
+  reader: Reader,
+  task: Omit<FileTask, 'keys'>,
+  signal: AbortSignal,
+): Promise<TrustedBaseline | TrustedChange> {
+  const { file, maxInflatedBytes, node, entry, kind, reference } = task;
+  const checker = reader.checker();
+  if (reader.aside && mayBeLarge(maxInflatedBytes)) {
+    const packed = await reader.aside.verifyFile(task, keyFinder(reader, node), signal);
+    const judge = { node, entry, checker };
+    return kind === 'baseline'
+      ? inTurns(judgeBaseline(await unpackBaseline(packed), judge))
+      : inTurns(judgeChange(await unpackChange(packed), judge));
+  }
+  const opened = openDocument(kind, file, { digest: reference.digest, maxInflatedBytes });
+  const keys = await findKeys(reader, node, [claimedRecordId(opened.document)]);
+  const parts = { node, entry, keys, checker };
+  return kind === 'baseline'
+    ? trustBaseline(opened, parts)
+    : trustChange(opened, reference as ChangeReference, parts);
 }
 
 function combine(reading: Reading, baselines: ReadFiles['baselines'], changes: ReadFiles['changes']) {

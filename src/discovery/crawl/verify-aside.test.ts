@@ -10,7 +10,7 @@ import type { ParticipantRecord } from '../../protocol/registry-record.ts';
 import { signDocument } from '../../protocol/signed-document.ts';
 import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { trustEntry } from '../../rules/self-hosted/trust-index.ts';
-import { readFile } from './read-file.ts';
+import { readFile } from './read-content.ts';
 import { judgeIndex } from './read-index.ts';
 import type { Reader } from './reader.ts';
 import { type Aside, asideBytes, createAside } from './verify-aside.ts';
