@@ -5,8 +5,8 @@
 // stations. Every question is made from a catalog of the index, so that it finds something, and asks for a page of 20. Each is asked for the first
 // time, which is told by itself, and then again and again: a process remembers what it has read. A ratio above 1 is slower than the yardstick.
 import { randomUUID } from 'node:crypto';
-import { applyCatalogs } from '../../dist/search/write/apply-catalogs.js';
 import { actions } from '../../dist/protocol/actions.js';
+import { applyCatalogs } from '../../dist/search/write/apply-catalogs.js';
 import { median, ratePerSecond } from '../measure.mjs';
 import { startService } from '../service.mjs';
 import { chooseSizes, sizeFrom } from '../sizes.mjs';
