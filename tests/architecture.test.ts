@@ -59,12 +59,22 @@ describe('the architecture', () => {
 
   it('lets imports go one way only', () => {
     const wrong = files.flatMap((file) =>
-      importsOf(file)
-        .filter((target) => target.startsWith('.'))
-        .map((target) => normalize(join(dirname(file), target)))
+      targetsOf(file)
         .filter((target) => !isAllowed(file, target))
         .map((target) => `${file} imports ${target}`),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  it('lets the owners in storage use its base and due work, never each other', () => {
+    const wrong = files
+      .filter((file) => roomOf(file) === 'storage' && !file.endsWith('.test.ts'))
+      .flatMap((file) => targetsOf(file).map((target) => ({ file, target })))
+      .filter(({ target }) => roomOf(target) === 'storage')
+      .filter(({ file, target }) => {
+        const [source, used] = [ownerOf(file), ownerOf(target)];
+        return !(used === source || used === 'base' || (used === 'work' && source !== 'base'));
+      });
     expect(wrong).toEqual([]);
   });
 
@@ -104,6 +114,13 @@ describe('the architecture', () => {
   });
 });
 
+/** The files of ours that a file imports, from the root. */
+function targetsOf(file: string): string[] {
+  return importsOf(file)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => normalize(join(dirname(file), target)));
+}
+
 function importsOf(file: string): string[] {
   return importsIn(readFileSync(join(root, file), 'utf8'));
 }
@@ -122,6 +139,12 @@ function importsIn(text: string): string[] {
 /** The first folder of a path, or the file itself at the root. */
 function roomOf(path: string): string {
   return path.split(sep)[0] ?? path;
+}
+
+/** Whose folder of storage a file stands in. */
+function ownerOf(path: string): string {
+  const [, folder, ...rest] = path.split(sep);
+  return rest.length > 0 && folder !== undefined ? folder : 'base';
 }
 
 function isAllowed(from: string, to: string): boolean {
