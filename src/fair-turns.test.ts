@@ -18,6 +18,17 @@ describe('turns', () => {
     expect(more.begun).toHaveLength(1);
   });
 
+  it('are no more for one owner than it may hold, also while nobody else asks', async () => {
+    const turns = createTurns({ size: 4, perOwner: 1 });
+    const held = await turns.take('greedy', longMs);
+    const more = queue(turns, 'greedy', 1);
+    await settle();
+    expect(more.begun).toHaveLength(0);
+    held.end();
+    await settle();
+    expect(more.begun).toHaveLength(1);
+  });
+
   it('come at once to an owner that holds none, whatever another one holds and waits for', async () => {
     const turns = createTurns({ size: 2 });
     await Promise.all([turns.take('greedy', longMs), turns.take('greedy', longMs)]);

@@ -29,6 +29,8 @@ export class NoTurn extends DeadlineExceeded {
 export interface TurnsOptions {
   /** Turns at a time. */
   size: number;
+  /** Turns of one owner at a time, also while nobody else asks; unless given, all then, and half while others ask. */
+  perOwner?: number;
   /** How many of one owner may wait. */
   maxWaiting?: number;
   /** Milliseconds of a steady clock. */
@@ -42,6 +44,7 @@ const forgetAfterMs = 6 * halfLifeMs;
 
 export function createTurns({
   size,
+  perOwner,
   maxWaiting = Number.POSITIVE_INFINITY,
   now = () => performance.now(),
 }: TurnsOptions): Turns {
@@ -62,7 +65,8 @@ export function createTurns({
   function mayStart({ owner, startedAt }: Account): boolean {
     if (startedAt.size === 0) return held < size * 2;
     const isAlone = owner === undefined || accounts.size === 1;
-    return held < size && startedAt.size < (isAlone ? size : Math.max(1, Math.floor(size / 2)));
+    const most = perOwner ?? (isAlone ? size : Math.max(1, Math.floor(size / 2)));
+    return held < size && startedAt.size < most;
   }
 
   function start(account: Account): Turn {

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,9 @@ import { createThreadPool, type ThreadPool } from './thread-pool.ts';
 
 // Tasks whose only job is to succeed, fail, hang or die.
 const tasks = `
+  import { getPriority } from 'node:os';
   import { threadId } from 'node:worker_threads';
+  export const niceness = () => getPriority();
   export const lengthOf = ({ length }) => length;
   export const double = (number) => number * 2;
   export const whoAmI = async () => threadId;
@@ -39,6 +41,12 @@ describe('a thread pool', () => {
     expect(await Promise.all([1, 2, 3, 4, 5].map((input) => run('double', input)))).toEqual([2, 4, 6, 8, 10]);
     const threads = await Promise.all(Array.from({ length: 6 }, () => run('whoAmI')));
     expect(new Set(threads).size).toBeLessThanOrEqual(2);
+  });
+
+  it('has its threads give way to the main thread, where each has a priority of its own', async () => {
+    pool = createThreadPool({ size: 1, logger: silentLogger() });
+    const given = process.platform === 'linux' ? 10 : 0;
+    expect(((await run('niceness')) as number) - getPriority()).toBe(given);
   });
 
   it('takes parts of the input over instead of copying them', async () => {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { createTurns, DeadlineExceeded } from './fair-turns.ts';
+import { createTurns, DeadlineExceeded, type TurnsOptions } from './fair-turns.ts';
 import type { Logger } from './logger.ts';
 import type { ThreadMessage } from './thread-entry.ts';
 
@@ -33,8 +33,12 @@ export interface Task {
   onEnd?(times: { waitedMs: number; ranMs: number }): void;
 }
 
-export function createThreadPool({ size, logger }: { size: number; logger: Logger }): ThreadPool {
-  const turns = createTurns({ size });
+export interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner'> {
+  logger: Logger;
+}
+
+export function createThreadPool({ size, perOwner, logger }: ThreadPoolOptions): ThreadPool {
+  const turns = createTurns({ size, perOwner });
   const idle: Worker[] = [];
   const busy = new Map<Worker, Job>();
   let closed: Error | undefined;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type KeepPromise, rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
 import { createTurns, type Turns } from '../fair-turns.ts';
 import { callbackAddress } from '../http/callback-address.ts';
+import type { CostLimits } from '../http/cost-limits.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
@@ -24,17 +25,18 @@ import type { DiscoveryContext } from './context.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
-type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise; turns: Turns };
+type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise; turns: Turns; costs?: CostLimits };
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: Omit<DiscoverContext, 'turns'>,
+  context: Omit<DiscoverContext, 'turns' | 'costs'>,
 ): void {
   const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
   const turns = createTurns({ size, maxWaiting });
-  const handler = (request: Discover) => discover({ ...context, turns }, request);
+  const { costs } = service;
+  const handler = (request: Discover) => discover({ ...context, turns, costs }, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
 
@@ -49,39 +51,39 @@ async function discover(context: DiscoverContext, request: Discover): Promise<An
   }
 }
 
+/** Searches share the database and this process's one thread: they are given out fairly among those who ask, until the answer is stored. */
 async function search(
   context: DiscoverContext,
   request: Discover,
   options: { optimistic: boolean; deadline: Deadline },
 ): Promise<Answer> {
-  const { config, metrics } = context;
-  const destination = callbackAddress(request, actions.onDiscover, config);
-  const found = await inTurn(context, request, options);
+  const { deadline } = options;
+  const destination = callbackAddress(request, actions.onDiscover, context.config);
+  const askedAt = performance.now();
+  const turn = await withinDeadline(deadline, () => context.turns.take(request.identity, deadline.turnMs()));
+  deadline.spent.waitingMs += performance.now() - askedAt;
+  try {
+    return await answer(context, request, { ...options, destination });
+  } finally {
+    turn.end();
+  }
+}
+
+async function answer(
+  context: DiscoverContext,
+  request: Discover,
+  { destination, ...options }: { optimistic: boolean; deadline: Deadline; destination: string },
+): Promise<Answer> {
+  const { message, context: scope, identity: owner } = request;
+  const found = await evaluateIntent(context, message, scope, { ...options, owner });
   const isFound = found.answer.resourceCount > 0;
   const answer = await (isFound
     ? promise(context, request, found, destination)
     : tellNothing(context, request, found, options.deadline));
-  metrics
+  context.metrics
     .counter('signpost_discovers_total', 'Evaluated intents, by whether something was found', ['found'])
     .inc({ found: String(isFound) });
   return answer;
-}
-
-/** Searches share the database and this process's one thread: they are given out fairly among those who ask. */
-async function inTurn(
-  context: DiscoverContext,
-  { identity: owner, message, context: scope }: Discover,
-  options: { optimistic: boolean; deadline: Deadline },
-): Promise<Evaluation> {
-  const { deadline } = options;
-  const askedAt = performance.now();
-  const turn = await withinDeadline(deadline, () => context.turns.take(owner, deadline.turnMs()));
-  deadline.spent.waitingMs += performance.now() - askedAt;
-  try {
-    return await evaluateIntent(context, message, scope, { ...options, owner });
-  } finally {
-    turn.end();
-  }
 }
 
 async function promise(
@@ -99,6 +101,7 @@ async function promise(
     giveUpAfterMs,
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, freshness });
+  context.costs?.spendAnswer(request.identity, callback.body.length);
   tellCut(context, request, page);
   return answer;
 }

@@ -10,6 +10,8 @@ export interface CostLimits {
   check(identity: string): void;
   spendMs(identity: string, ms: number): void;
   spendBytes(identity: string, bytes: number): void;
+  /** The bytes of an answer, or of a callback: each is put together, digested, stored and sent here. */
+  spendAnswer(identity: string, bytes: number): void;
 }
 
 export interface CostShares {
@@ -19,16 +21,26 @@ export interface CostShares {
 
 /** A bucket holds what comes back in this time. */
 const burstSeconds = 30;
+/** An answer is asked for by a few bytes, and a megabyte of it takes about 60 ms of the main thread, ten times as long as one that is received. */
+const answers = { share: 1 / 8, burstSeconds: 2 };
 
 export function createCostLimits({ msPerSecond, bytesPerSecond }: CostShares): CostLimits {
-  const bucket = (perSecond: number) => createRateLimit({ perSecond, burst: perSecond * burstSeconds });
+  const bucket = (perSecond: number, seconds = burstSeconds) =>
+    createRateLimit({ perSecond, burst: perSecond * seconds });
   const [time, bytes] = [bucket(msPerSecond), bucket(bytesPerSecond)];
+  const answered = bucket(bytesPerSecond * answers.share, answers.burstSeconds);
   return {
     check(identity) {
       charge(time, identity, 'The requests of this caller took more than its share of time.');
       charge(bytes, identity, 'This caller has sent more than its share of bytes.');
+      charge(
+        answered,
+        identity,
+        'The answers to this caller were more than its share of bytes. Ask for pages.',
+      );
     },
     spendMs: (identity, ms) => time.spend(identity, ms, performance.now()),
     spendBytes: (identity, count) => bytes.spend(identity, count, performance.now()),
+    spendAnswer: (identity, count) => answered.spend(identity, count, performance.now()),
   };
 }

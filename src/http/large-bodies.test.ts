@@ -70,6 +70,14 @@ describe('what requests cost', () => {
     expect(Number(second.headers['retry-after'])).toBeGreaterThan(1);
   });
 
+  it('is charged for answers as well, an eighth of what may be sent', async () => {
+    const costs = createCostLimits({ msPerSecond: 0, bytesPerSecond: 8_000 });
+    costs.check('a');
+    costs.spendAnswer('a', 5_000);
+    expect(() => costs.check('a')).toThrow('Ask for pages');
+    costs.check('b');
+  });
+
   it('is charged in time of the main thread as well, and spares nobody', () => {
     const costs = createCostLimits({ msPerSecond: 10, bytesPerSecond: 0 });
     costs.check('a');

@@ -15,7 +15,8 @@ import { createThreadPool } from '../thread-pool.ts';
 export const largeBodyBytes = 128 * 1024;
 /** How long one slice of putting together takes, about. */
 const sliceMs = 5;
-const threadCount = 2;
+/** A body of five megabytes may take a hundred while it is read: one of a caller at a time. */
+const threadsAtOnce = { size: 2, perOwner: 1 };
 /** Reading is linear, so it ends; but a new thread takes most of a second to start, and much longer on a busy machine. */
 const deadlineMs = 60_000;
 /** A thread is waited for no longer than this. */
@@ -36,7 +37,7 @@ export interface ReadBody {
 }
 
 export function createLargeBodies(logger: Logger): LargeBodies {
-  const threads = createThreadPool({ size: threadCount, logger });
+  const threads = createThreadPool({ ...threadsAtOnce, logger });
   return {
     async read(body, { action: { method, path }, now, owner }) {
       const input: AsideTask = { body, method, path, now };
