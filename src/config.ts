@@ -101,6 +101,11 @@ export const settings = {
     'most connections to the database, per process; large publishes and pushes are processed over a few more',
     { min: 2, max: 500 },
   ),
+  TRANSACTION_LIMIT_SECONDS: integer(
+    300,
+    'a transaction that takes longer is rolled back; longer work is cut between catalogs',
+    { unit: 'seconds', min: 10, max: 1_800 },
+  ),
   DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
 
   CATALOG_ID: subscriberId(

@@ -228,8 +228,11 @@ async function openConfiguredDatabase(
     url = embedded.url;
   }
   signal?.throwIfAborted();
-  const maxConnections = config.DATABASE_CONNECTIONS;
-  const database = await openDatabase({ url, logger, maxConnections, waitForServer: true, signal });
+  const database = await openDatabase({
+    ...{ url, logger, waitForServer: true, signal },
+    maxConnections: config.DATABASE_CONNECTIONS,
+    transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
+  });
   closers.push(() => database.close());
   return database;
 }

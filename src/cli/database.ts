@@ -14,9 +14,10 @@ export async function withDatabase<T>(
   const config = context.config();
   const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
   const workAt = async (url: string) => {
-    const database = await openDatabase({ url, logger, maxConnections: commandConnections }).catch(
-      asCommandError,
-    );
+    const database = await openDatabase({
+      ...{ url, logger, maxConnections: commandConnections },
+      transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
+    }).catch(asCommandError);
     try {
       return await work(database, config);
     } finally {

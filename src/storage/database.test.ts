@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../tests/support/datab
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
 import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, type Transaction } from './database.ts';
 
 let home: TestDatabase;
 let database: Database;
@@ -105,6 +105,35 @@ describe('a transaction', () => {
     await Promise.all([add(20, 21), add(21, 20)]);
     const { rows } = await database.query('select value from counter where id in (20, 21)');
     expect(rows).toEqual([{ value: 2 }, { value: 2 }]);
+  });
+});
+
+describe('a transaction that takes longer than it may', () => {
+  const late = /took longer than 0\.1 s and was rolled back/;
+
+  it.each([
+    ['in a statement', (tx: Transaction) => tx.query('select pg_sleep(60)')],
+    ['between statements', (tx: Transaction) => takeTime(200).then(() => tx.query('select 1'))],
+    ['after the last one', () => takeTime(200)],
+    [
+      'although its work goes on after that',
+      (tx: Transaction) => tx.query('select pg_sleep(60)').catch(() => 1),
+    ],
+  ])('is rolled back, %s, and its connection serves the next one', async (_when, dawdle) => {
+    const narrow = await openDatabase({
+      url: home.url,
+      logger: silentLogger(),
+      maxConnections: 1,
+      transactionMs: 100,
+    });
+    const transaction = narrow.transaction(async (tx) => {
+      await tx.query('insert into counter values (99, 0)');
+      await dawdle(tx);
+    });
+    await expect(transaction).rejects.toThrow(late);
+    expect((await narrow.query('select from counter where id = 99')).rowCount).toBe(0);
+    await narrow.transaction((tx) => tx.query('select 1'));
+    await narrow.close();
   });
 });
 

@@ -18,6 +18,7 @@ import { migrate } from './migrate.ts';
 // files: everything in it works on the same few connections.
 
 const defaultConnections = 20;
+const defaultTransactionMs = 300_000;
 /** Statements beside transactions are short, and never wait for one. */
 const connectionsApart = 2;
 /** How often a transaction is tried that the database rolled back for the sake of another one. */
@@ -88,11 +89,15 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
+export interface DatabaseLimits {
+  maxConnections?: number;
+  /** A transaction that takes longer is rolled back: whoever reads the change log of the index relies on that. */
+  transactionMs?: number;
+}
+
 /** Connects, brings the schema up to date, and returns the database; throws a plain sentence when it cannot. */
-export async function openDatabase(
-  options: FirstConnectionOptions & { maxConnections?: number },
-): Promise<Database> {
-  const { url, logger, maxConnections = defaultConnections } = options;
+export async function openDatabase(options: FirstConnectionOptions & DatabaseLimits): Promise<Database> {
+  const { url, logger, maxConnections = defaultConnections, transactionMs = defaultTransactionMs } = options;
   const server = await migrate(options);
 
   const settings = {
@@ -145,7 +150,7 @@ export async function openDatabase(
         const channels = new Set<string>();
         try {
           const result = await watched((client) =>
-            runTransaction(client, isolation, { channels, apart }, work),
+            runTransaction(client, { isolation, channels, apart, limitMs: transactionMs }, work),
           );
           hints.send(channels);
           return result;
@@ -227,16 +232,15 @@ async function lendWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient>
 
 async function runTransaction<T>(
   client: pg.PoolClient,
-  isolation: string,
-  { channels, apart }: { channels: Set<string>; apart: Queryable },
+  { isolation, channels, apart, limitMs }: TransactionRun,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  let over = false;
+  let end: Error | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const tx = {
     // One statement after the other, also when they are issued together.
     query: (text: string, values?: readonly unknown[], options?: QueryOptions) => {
-      if (over) return Promise.reject(new Error('this transaction is over'));
+      if (end) return Promise.reject(end);
       const statement = last.then(() => run(client, text, values, options));
       last = statement.catch(() => undefined);
       return statement;
@@ -246,18 +250,33 @@ async function runTransaction<T>(
   } as Transaction;
 
   await client.query(`begin isolation level ${isolation}`);
+  const limit = cancelAfter(client, apart, limitMs, () => {
+    end = new Error(`a transaction took longer than ${limitMs / 1000} s and was rolled back`);
+  });
   try {
     const result = await work(tx);
     await last;
+    if (end) throw end;
     const { command } = await client.query('commit');
     // After a failed statement whose error was swallowed, PostgreSQL answers COMMIT with a silent ROLLBACK.
     if (command !== 'COMMIT')
       throw new Error('the transaction was rolled back: one of its statements failed');
     return result;
+  } catch (error) {
+    throw end ?? error;
   } finally {
-    over = true;
+    end ??= new Error('this transaction is over');
     await last;
+    await limit.clear();
   }
+}
+
+interface TransactionRun {
+  isolation: string;
+  /** Told once it has committed. */
+  channels: Set<string>;
+  apart: Queryable;
+  limitMs: number;
 }
 
 async function* readCursor<R extends object>(
@@ -319,27 +338,45 @@ async function run<R extends object>(
   return { rows, rowCount: rowCount ?? 0 };
 }
 
-/** Ends a statement that takes too long, in the server. The connection is not given back before nothing can be meant for it any more. */
+/** Ends a statement that takes too long, in the server. */
 async function inTime<T>(
   client: pg.PoolClient,
   apart: Queryable,
   timeoutMs: number,
   statement: () => Promise<T>,
 ): Promise<T> {
-  const { processID } = client as { processID?: number };
-  let cancelled: Promise<unknown> | undefined;
-  const timer = setTimeout(() => {
-    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
-  }, timeoutMs);
+  let isLate = false;
+  const limit = cancelAfter(client, apart, timeoutMs, () => {
+    isLate = true;
+  });
   try {
     return await statement();
   } catch (error) {
-    if (!cancelled) throw error;
-    throw new DeadlineExceeded('a statement took too long', { cause: error });
+    throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
   } finally {
-    clearTimeout(timer);
-    await cancelled;
+    await limit.clear();
   }
+}
+
+/** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */
+function cancelAfter(
+  client: pg.PoolClient,
+  apart: Queryable,
+  timeoutMs: number,
+  onLate: () => void,
+): { clear(): Promise<unknown> } {
+  const { processID } = client as { processID?: number };
+  let cancelled: Promise<unknown> | undefined;
+  const timer = setTimeout(() => {
+    onLate();
+    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
+  }, timeoutMs);
+  return {
+    clear() {
+      clearTimeout(timer);
+      return Promise.resolve(cancelled);
+    },
+  };
 }
 
 /** Statements that all together have so much time left. */

@@ -9,14 +9,18 @@ export interface ThreadDatabase {
   databaseUrl: string;
   logLevel: string;
   logFormat: Config['LOG_FORMAT'];
+  transactionMs: number;
 }
 
 export function threadDatabase(database: Database, logger: Logger, config: Config): ThreadDatabase {
-  return { databaseUrl: database.url, logLevel: logger.level, logFormat: config.LOG_FORMAT };
+  return {
+    ...{ databaseUrl: database.url, logLevel: logger.level, logFormat: config.LOG_FORMAT },
+    transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
+  };
 }
 
 /** Opened by the first task of a thread, and kept as long as the thread lives. */
-export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat }: ThreadDatabase) {
+export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, transactionMs }: ThreadDatabase) {
   opened ??= open().catch((error) => {
     opened = undefined;
     throw error;
@@ -25,7 +29,7 @@ export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat }: Th
 
   async function open(): Promise<{ database: Database; logger: Logger }> {
     const logger = createLogger({ level: logLevel, format: logFormat });
-    return { database: await openDatabase({ url, logger, maxConnections: 1 }), logger };
+    return { database: await openDatabase({ url, logger, maxConnections: 1, transactionMs }), logger };
   }
 }
 
