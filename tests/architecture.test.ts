@@ -38,6 +38,10 @@ const leaves = [
 const pureFolders = ['protocol', 'rules', 'import'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib'];
 
+/** What of `search` others may import, and how many names it has. */
+const searchDoor = join('search', 'port.ts');
+const maxNamesOfDoor = 25;
+
 const root = 'src';
 const files = readdirSync(root, { recursive: true })
   .map(String)
@@ -76,6 +80,38 @@ describe('the architecture', () => {
         return !(used === source || used === 'base' || (used === 'work' && source !== 'base'));
       });
     expect(wrong).toEqual([]);
+  });
+
+  it('sees who reaches into the search engine beside its door', () => {
+    const [door, inside] = [searchDoor, join('search', 'plan.ts')];
+    expect(reachesInto(join('discovery', 'discover.ts'), [door, join('storage', 'database.ts')])).toEqual([]);
+    expect(reachesInto(join('search', 'search.ts'), [inside])).toEqual([]);
+    expect(reachesInto(join('discovery', 'discover.ts'), [door, inside])).toEqual([inside]);
+    expect(reachesInto(join('storage', 'database.test.ts'), [inside])).toEqual([inside]);
+  });
+
+  it('sees every name that a module exports', () => {
+    const text = `export interface A { a: 1 }
+      export type B = A;
+      export const c = 1;
+      export async function d() {}
+      export class E {}
+      export { f, type G, h as i } from './a.ts';
+      export type {
+        J,
+      } from './b.ts';`;
+    expect(exportsIn(text).sort()).toEqual(['A', 'B', 'E', 'G', 'J', 'c', 'd', 'f', 'i']);
+    expect(exportsIn("export * from './all.ts';")).toEqual(['*']);
+  });
+
+  it('lets the rest of the house use the search engine by its one door, through which few names go', () => {
+    const reaching = files.flatMap((file) =>
+      reachesInto(file, targetsOf(file)).map((target) => `${file} imports ${target}`),
+    );
+    expect(reaching).toEqual([]);
+    const names = exportsIn(readFileSync(join(root, searchDoor), 'utf8'));
+    expect(names).not.toContain('*');
+    expect(names.length).toBeLessThanOrEqual(maxNamesOfDoor);
   });
 
   it('keeps what is said, what follows from it and what is imported free of input and output', () => {
@@ -134,6 +170,24 @@ const formsOfImport = [
 
 function importsIn(text: string): string[] {
   return formsOfImport.flatMap((form) => [...text.matchAll(form)].map(([, target]) => target ?? ''));
+}
+
+/** What of the search engine a file outside of it imports beside its door. */
+function reachesInto(file: string, targets: readonly string[]): string[] {
+  if (roomOf(file) === 'search') return [];
+  return targets.filter((target) => roomOf(target) === 'search' && target !== searchDoor);
+}
+
+/** The names that a module exports; '*' for all of another module. */
+function exportsIn(text: string): string[] {
+  const declared = /^\s*export\s+(?:async\s+)?(?:interface|type|const|let|function\*?|class)\s+(\w+)/gm;
+  const listed = /^\s*export\s+(?:type\s+)?\{([^}]*)\}/gm;
+  const names = [...text.matchAll(listed)].flatMap(([, list = '']) => list.split(','));
+  return [
+    ...[...text.matchAll(declared)].map(([, name = '']) => name),
+    ...names.map((name) => name.trim().split(/\s+/).at(-1) ?? '').filter((name) => name !== ''),
+    ...[...text.matchAll(/^\s*export\s+\*/gm)].map(() => '*'),
+  ];
 }
 
 /** The first folder of a path, or the file itself at the root. */

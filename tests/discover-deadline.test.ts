@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
-import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import { writeIndex } from '../src/search/port.ts';
 import type { Actor, Exchange } from './support/actor.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { takeTime, until } from './support/time.ts';
@@ -23,19 +23,19 @@ beforeAll(async () => {
   network = await startNetwork({ settings: { DISCOVER_TIMEOUT_MS: String(timeoutMs) } });
   consumer = await network.actor('shopper');
   await network.database.transaction((tx) =>
-    applyCatalogs(
-      tx,
-      [catalog('simple', [{ id: 'simple-1', descriptor: { name: 'Simple' } }]), ...heavyCatalogs()].map(
-        (one) => ({
-          source: 'service:catalog.signpost.test/subscribers.beckn.one',
-          owner: 'provider.signpost.test/subscribers.beckn.one',
-          type: 'REGULAR',
-          networks: [],
-          mode: 'FULL',
-          catalog: one,
-        }),
+    writeIndex(tx, new Date(), ({ apply }) =>
+      apply(
+        [catalog('simple', [{ id: 'simple-1', descriptor: { name: 'Simple' } }]), ...heavyCatalogs()].map(
+          (one) => ({
+            source: 'service:catalog.signpost.test/subscribers.beckn.one',
+            owner: 'provider.signpost.test/subscribers.beckn.one',
+            type: 'REGULAR',
+            networks: [],
+            mode: 'FULL',
+            catalog: one,
+          }),
+        ),
       ),
-      new Date(),
     ),
   );
   // So that a thread runs, and every statement is planned.

@@ -11,8 +11,7 @@ import {
   runsOf,
   type StoredRun,
 } from '../src/search/lists/runs.ts';
-import { type Evaluator, evaluateIntent } from '../src/search/search.ts';
-import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import { createSearch, type SearchService, writeIndex } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
@@ -25,19 +24,19 @@ const resources = maxRuns + 200;
 
 let database: Database;
 let threads: ThreadPool;
-let evaluator: Evaluator;
+let service: SearchService;
 useDatabase((opened) => {
   database = opened;
 });
 beforeAll(async () => {
   const logger = silentLogger();
   threads = createThreadPool({ size: 1, logger });
-  evaluator = { config: readConfig({}), database, threads, now: () => new Date() };
+  service = createSearch({ config: readConfig({}), database, threads, now: () => new Date() });
   const incoming = {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     ...{ mode: 'FULL' as const, catalog: catalog('large', { resources: chargers() }) },
   };
-  await database.transaction((tx) => applyCatalogs(tx, [incoming], new Date()));
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
 });
 afterAll(() => threads.close());
 
@@ -75,7 +74,7 @@ async function answers(): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const each of asked)
     for (const offset of [0, 950]) {
-      const { answer } = await evaluateIntent(evaluator, { ...each, limit: 60, offset }, {});
+      const { answer } = await service.search({ message: { ...each, limit: 60, offset }, scope: {} });
       found.push(answer);
     }
   return found;

@@ -4,15 +4,13 @@ import { readConfig } from '../src/config.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Intent } from '../src/protocol/discover-messages.ts';
-import { isStillFresh } from '../src/search/cache/invalidation.ts';
-import { findCatalogs, setServed } from '../src/search/documents/catalogs.ts';
-import { type Evaluator, evaluateIntent } from '../src/search/search.ts';
-import { applyCatalog } from '../src/search/write/apply-catalogs.ts';
-import { removeCatalogs } from '../src/search/write/remove-catalogs.ts';
+import { createDeadline, createSearch, type SearchService, writeIndex } from '../src/search/port.ts';
 import { DatabaseUnavailable } from '../src/storage/connection.ts';
 import { type Database, openDatabase, type Transaction } from '../src/storage/database.ts';
+import { Stale } from '../src/storage/freshness.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
+import { patienceMs } from './support/patience.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { takeTime } from './support/time.ts';
 
@@ -27,7 +25,11 @@ const network = 'net.example/one';
 let home: TestDatabase;
 let database: Database;
 let threads: ThreadPool;
-let processes: Evaluator[] = [];
+interface Process {
+  database: Database;
+  service: SearchService;
+}
+let processes: Process[] = [];
 beforeAll(async () => {
   home = await createTestDatabase();
   const logger = silentLogger();
@@ -36,11 +38,14 @@ beforeAll(async () => {
   threads = createThreadPool({ size: 1, logger });
   // The deadline is not what this is about, and a busy machine is slow.
   const config = readConfig({ DISCOVER_TIMEOUT_MS: '50000' });
-  const others = { config, threads, logger, now: () => new Date() };
-  processes = [
-    { ...others, database: slowed(await open()) },
-    { ...others, database: slowed(await open()) },
-  ];
+  const start = (opened: Database): Process => {
+    const slow = slowed(opened);
+    return {
+      database: slow,
+      service: createSearch({ config, threads, database: slow, now: () => new Date() }),
+    };
+  };
+  processes = [start(await open()), start(await open())];
 });
 afterAll(async () => {
   await threads.close();
@@ -168,13 +173,13 @@ function changed({ items: known, hidden }: Shelf, { kind }: Step, items: Shelf['
 async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf['items']): Promise<void> {
   const ref = { source: 'node', owner: 'provider.example/reg', id };
   const apply = (members: Partial<Catalog>, mode: 'FULL' | 'MERGE', networks: string[] = [network]) =>
-    applyCatalog(
-      tx,
-      {
-        ...{ ...ref, type: 'REGULAR', networks, mode },
-        catalog: catalog(id, { resources: [], provider, ...members }),
-      },
-      new Date(),
+    writeIndex(tx, new Date(), ({ apply }) =>
+      apply([
+        {
+          ...{ ...ref, type: 'REGULAR', networks, mode },
+          catalog: catalog(id, { resources: [], provider, ...members }),
+        },
+      ]),
     );
   const resources = Array.from(items, ([key, item]) => resourceOf(key, item));
   switch (kind) {
@@ -191,13 +196,9 @@ async function change(tx: Transaction, id: string, { kind }: Step, items: Shelf[
     case 'move':
       return void (await apply({}, 'MERGE', ['net.example/two']));
     case 'withdraw':
-      return setServed(
-        tx,
-        (await findCatalogs(tx, [ref])).map(({ key }) => key),
-        false,
-      );
+      return void (await tx.query('update discovery.catalog set served = false where id = $1', [id]));
     case 'remove':
-      return removeCatalogs(tx, [ref], new Date());
+      return writeIndex(tx, new Date(), ({ remove }) => remove([ref]));
   }
 }
 
@@ -259,22 +260,25 @@ async function check(id: string, shelf: Shelf, step: Step, places: readonly numb
       shelf.hidden.length === 0 && finds(item) ? describe(resourceOf(key, item)) : [],
     );
     const [found] = await Promise.all([
-      find(processes[place] as Evaluator, intent),
-      step.kind === 'lose a connection' && loseConnection((processes[place] as Evaluator).database),
+      find(processes[place] as Process, intent),
+      step.kind === 'lose a connection' && loseConnection((processes[place] as Process).database),
     ]);
     const own = found.filter((key) => key.startsWith(`${id}-`));
     expect({ intent, own: own.sort() }).toEqual({ intent, own: expected.sort() });
   }
 }
 
-async function find(evaluator: Evaluator, intent: Intent): Promise<string[]> {
-  const evaluate = (optimistic: boolean) =>
-    evaluateIntent(evaluator, { intent, limit: 1_000 }, { networkId: network }, { optimistic });
+async function find({ service }: Process, intent: Intent): Promise<string[]> {
+  const question = { message: { intent, limit: 1_000 }, scope: { networkId: network } };
   const { answer } = await patiently(async () => {
-    const found = await evaluate(true);
-    const isRight =
-      found.freshness === undefined || (await isStillFresh(evaluator.database, found.freshness));
-    return isRight ? found : await evaluate(false);
+    const found = await service.search(question, { optimistic: true });
+    try {
+      await service.confirm(found, createDeadline(patienceMs));
+      return found;
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      return await service.search(question);
+    }
   });
   const catalogs: Catalog[] = JSON.parse(answer.catalogs);
   return catalogs.flatMap(({ resources = [] }) => resources.map(describe));

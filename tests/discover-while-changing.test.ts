@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
-import { evaluateIntent } from '../src/search/search.ts';
-import { applyCatalog } from '../src/search/write/apply-catalogs.ts';
+import { createSearch, writeIndex } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
 import { useDatabase } from './support/database.ts';
@@ -22,13 +21,13 @@ const places = [0, 1, 2, 3, 4, 5, 6, 7];
 it('a catalog that is replaced while it is searched is found as it was or as it is, never empty', async () => {
   const logger = silentLogger();
   const threads = createThreadPool({ size: 1, logger });
-  const evaluator = { config: readConfig({}), database, threads, logger, now: () => new Date() };
+  const service = createSearch({ config: readConfig({}), database, threads, now: () => new Date() });
   const seen = new Set<string>();
   let isOver = false;
   const search = async (expression: string) => {
     while (!isOver) {
       const intent = { filters: { type: 'jsonpath' as const, expression } };
-      const { answer } = await evaluateIntent(evaluator, { intent }, {});
+      const { answer } = await service.search({ message: { intent }, scope: {} });
       const found: Catalog[] = JSON.parse(answer.catalogs);
       seen.add(found.flatMap(({ resources = [] }) => resources.map(({ id }) => id)).join());
     }
@@ -57,5 +56,5 @@ async function publish(version: number): Promise<void> {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     ...{ mode: 'FULL' as const, catalog: catalog('switches', { resources }) },
   };
-  await database.transaction((tx) => applyCatalog(tx, incoming, new Date()));
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
 import { mergeRuns } from '../src/search/lists/compact.ts';
 import { entriesOf, type StoredRun } from '../src/search/lists/runs.ts';
-import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import { writeIndex } from '../src/search/port.ts';
 import { headEntries, offerEntries, resourceEntries } from '../src/search/write/document-entries.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { createEmptyDatabase, useDatabase } from './support/database.ts';
@@ -47,7 +47,7 @@ async function fill(database: Database): Promise<void> {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     ...{ mode: 'FULL' as const, catalog: each },
   }));
-  await database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
 }
 
 async function writeRows(url: string): Promise<void> {

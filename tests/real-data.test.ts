@@ -3,7 +3,7 @@ import { actions } from '../src/protocol/actions.ts';
 import type { Catalog, Resource } from '../src/protocol/catalog.ts';
 import type { Geometry } from '../src/protocol/geojson.ts';
 import { distanceBetween } from '../src/rules/geometry/distance.ts';
-import { applyCatalogs } from '../src/search/write/apply-catalogs.ts';
+import { writeIndex } from '../src/search/port.ts';
 import type { Actor } from './support/actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { delhiStations, hasRealData, products, ukStations } from './support/real-data.ts';
@@ -33,7 +33,7 @@ describe.skipIf(!hasRealData)('real data (needs the real data)', () => {
       mode: 'FULL' as const,
       catalog,
     }));
-    await network.database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
+    await network.database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
   }
 
   async function found(intent: object, paging: object = {}): Promise<Catalog[]> {

@@ -6,7 +6,7 @@
 // time, which is told by itself, and then again and again: a process remembers what it has read. A ratio above 1 is slower than the yardstick.
 import { randomUUID } from 'node:crypto';
 import { actions } from '../../dist/protocol/actions.js';
-import { applyCatalogs } from '../../dist/search/write/apply-catalogs.js';
+import { writeIndex } from '../../dist/search/port.js';
 import { median, ratePerSecond } from '../measure.mjs';
 import { startService } from '../service.mjs';
 import { chooseSizes, sizeFrom } from '../sizes.mjs';
@@ -214,7 +214,7 @@ async function seed(database, { asked, others }) {
       mode: 'FULL',
       catalog,
     }));
-    await database.transaction((tx) => applyCatalogs(tx, incoming, new Date()));
+    await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
     batch = [];
   };
   const every = Math.max(2, Math.floor(resources / data.resourcesPerCatalog / samples));

@@ -1,9 +1,7 @@
 import { identityOf } from '../protocol/identity.ts';
-import { type AppliedCatalog, applyCatalogs } from '../search/write/apply-catalogs.ts';
-import { removeCatalogs } from '../search/write/remove-catalogs.ts';
-import type { IncomingCatalog } from '../search/write/target.ts';
+import type { AppliedCatalog, IncomingCatalog, IndexWriter } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
-import { type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
+import { type CatalogRef, type HeldCopy, lockPrecedence, settlePrecedence } from '../storage/feeds/copies.ts';
 
 /** Under which the index knows what a catalog service brings. */
 export function sourceOf(service: string): string {
@@ -21,9 +19,9 @@ export function ownerOf({ bppId }: { bppId?: string }, service: string, registry
  */
 export async function applyCopies(
   tx: Transaction,
+  writer: IndexWriter,
   incoming: readonly IncomingCatalog[],
   held: ReadonlyMap<string, HeldCopy>,
-  now: Date,
 ): Promise<AppliedCatalog[]> {
   const replaced = incoming.flatMap(({ owner, catalog: { id } }) => {
     const copy = held.get(id);
@@ -31,8 +29,20 @@ export async function applyCopies(
   });
   const coming = incoming.map(({ owner, catalog: { id } }) => ({ owner, id }));
   await lockPrecedence(tx, [...replaced, ...coming]);
-  await removeCatalogs(tx, replaced, now);
-  const applied = await applyCatalogs(tx, incoming, now);
+  await removeCopies(tx, writer, replaced);
+  const applied = await writer.apply(incoming);
   await settlePrecedence(tx, applied);
   return applied;
+}
+
+/** Takes catalogs out of the index; another source's copy of one counts from now on. */
+export async function removeCopies(
+  tx: Transaction,
+  writer: IndexWriter,
+  refs: readonly CatalogRef[],
+): Promise<void> {
+  if (refs.length === 0) return;
+  await lockPrecedence(tx, refs);
+  await writer.remove(refs);
+  await settlePrecedence(tx, refs);
 }

@@ -1,6 +1,5 @@
 import type { CatalogType, ReceivedCatalog } from '../protocol/catalog.ts';
-import { type AppliedCatalog, applyCatalogs } from '../search/write/apply-catalogs.ts';
-import type { IncomingCatalog } from '../search/write/target.ts';
+import { type AppliedCatalog, type IncomingCatalog, type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import {
   findUnnoted,
@@ -60,12 +59,12 @@ export async function applyPulled(
     documents = 0;
     count(
       outcome,
-      await inTransaction(context, page, catalogs, (tx, incoming, held) =>
+      await inTransaction(context, page, catalogs, (tx, writer, incoming, held) =>
         applyCopies(
           tx,
+          writer,
           incoming.map((one) => ({ ...one, mode: 'FULL' })),
           held,
-          context.now(),
         ),
       ),
     );
@@ -109,23 +108,23 @@ async function applyPart(
   { catalog, first, last }: CatalogPart,
 ): Promise<PageOutcome> {
   const { feedId } = page;
-  return inTransaction(context, page, [catalog], async (tx, incoming, held) => {
+  return inTransaction(context, page, [catalog], async (tx, writer, incoming, held) => {
     const parts = incoming.map((one) => ({ ...one, mode: 'MERGE' as const, replacesMembers: true }));
-    const applied = await applyCopies(tx, parts, held, context.now());
+    const applied = await applyCopies(tx, writer, parts, held);
     const [part] = parts;
     const [{ key } = { key: undefined }] = applied;
     if (part === undefined || key === undefined) return applied;
     if (first) await forgetItems(tx, feedId);
     await noteItems(tx, feedId, 'resource', catalog.resources?.map(({ id }) => id) ?? []);
     await noteItems(tx, feedId, 'offer', catalog.offers?.map(({ id }) => id) ?? []);
-    return last ? [...applied, ...(await removeOthers(tx, context, feedId, part, key))] : applied;
+    return last ? [...applied, ...(await removeOthers(tx, writer, feedId, part, key))] : applied;
   });
 }
 
 /** What the catalog does not have any more, when its last part has come. */
 async function removeOthers(
   tx: Transaction,
-  { now }: DiscoveryContext,
+  writer: IndexWriter,
   feedId: number,
   part: IncomingCatalog,
   key: number,
@@ -137,7 +136,7 @@ async function removeOthers(
     const offers = await findUnnoted(tx, feedId, 'offer', key, removalsAtOnce);
     if (resources.length + offers.length === 0) break;
     const removals = { resources, offers };
-    removed.push(...(await applyCatalogs(tx, [{ ...part, catalog: members, removals }], now())));
+    removed.push(...(await writer.apply([{ ...part, catalog: members, removals }])));
   }
   await forgetItems(tx, feedId);
   return removed;
@@ -145,18 +144,19 @@ async function removeOthers(
 
 /** Hands over what may be applied, and notes that the feed listed all of it. */
 async function inTransaction(
-  { database, config }: DiscoveryContext,
+  { database, config, now }: DiscoveryContext,
   page: PulledPage,
   catalogs: readonly ReceivedCatalog[],
   apply: (
     tx: Transaction,
+    writer: IndexWriter,
     incoming: Omit<IncomingCatalog, 'mode'>[],
     held: ReadonlyMap<string, HeldCopy>,
   ) => Promise<AppliedCatalog[]>,
 ): Promise<PageOutcome> {
   const { feedId, run, service, sentAt } = page;
   const source = sourceOf(service);
-  return database.transaction(async (tx) => {
+  const applyIn = async (tx: Transaction, writer: IndexWriter): Promise<PageOutcome> => {
     const held = await lockCopies(
       tx,
       source,
@@ -175,7 +175,7 @@ async function inTransaction(
       catalog,
       pulledAt: sentAt,
     }));
-    const applied = await apply(tx, incoming, held);
+    const applied = await apply(tx, writer, incoming, held);
     await noteListed(tx, { id: feedId, run }, [...new Set([...applied, ...newer].map(({ key }) => key))]);
     return {
       catalogs: 0,
@@ -183,7 +183,8 @@ async function inTransaction(
       removed: sum(applied, ({ removed }) => removed),
       skipped: newer.filter((copy) => copy.push_merged).length,
     };
-  });
+  };
+  return database.transaction((tx) => writeIndex(tx, now(), (writer) => applyIn(tx, writer)));
 }
 
 /** A pull shows that the catalog is in the network of its feed, and says nothing of others. */

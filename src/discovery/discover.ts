@@ -10,11 +10,14 @@ import { callbackContext } from '../protocol/context.ts';
 import { nothingMatches } from '../protocol/discover-messages.ts';
 import { errorBody, ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
-import { isStillFresh } from '../search/cache/invalidation.ts';
-import { createDeadline, type Deadline, withinDeadline } from '../search/deadline.ts';
-import { findNearMisses, type NearMiss } from '../search/near-misses/near-misses.ts';
-import { type Evaluation, evaluateIntent } from '../search/search.ts';
-import { withinTime } from '../storage/database.ts';
+import {
+  createDeadline,
+  type Deadline,
+  type Found,
+  type NearMiss,
+  type SearchService,
+  withinDeadline,
+} from '../search/port.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
 
@@ -25,7 +28,12 @@ import type { DiscoveryContext } from './context.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
-type DiscoverContext = DiscoveryContext & { keepPromise: KeepPromise; turns: Turns; costs?: CostLimits };
+type DiscoverContext = DiscoveryContext & {
+  keepPromise: KeepPromise;
+  turns: Turns;
+  search: SearchService;
+  costs?: CostLimits;
+};
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 export function addDiscoverRoute(
@@ -75,7 +83,7 @@ async function answer(
   { destination, ...options }: { optimistic: boolean; deadline: Deadline; destination: string },
 ): Promise<Answer> {
   const { message, context: scope, identity: owner } = request;
-  const found = await evaluateIntent(context, message, scope, { ...options, owner });
+  const found = await context.search.search({ message, scope }, { ...options, owner });
   const isFound = found.answer.resourceCount > 0;
   const answer = await (isFound
     ? promise(context, request, found, destination)
@@ -89,7 +97,7 @@ async function answer(
 async function promise(
   context: DiscoverContext,
   request: Discover,
-  { answer: page, freshness }: Evaluation,
+  { answer: page, freshness }: Found,
   destination: string,
 ): Promise<Answer> {
   const answer = { status: 200, body: JSON.stringify(ack(request.context.messageId)) };
@@ -119,19 +127,17 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
 async function tellNothing(
   context: DiscoverContext,
   request: Discover,
-  { freshness, answer: { total }, trace }: Evaluation,
+  found: Found,
   deadline: Deadline,
 ): Promise<Answer> {
   const { database, logger } = context;
-  if (freshness) {
-    const inTime = withinTime(database, deadline.remainingMs);
-    if (!(await withinDeadline(deadline, () => isStillFresh(inTime, freshness)))) throw new Stale();
-  }
+  await context.search.confirm(found, deadline);
+  const { total } = found.answer;
   const { message, context: scope, identity: owner } = request;
   const misses =
     total > 0
       ? [beyondTheLast(total)]
-      : await findNearMisses(context, { message, scope, deadline, trace, owner });
+      : await context.search.findNearMisses({ message, scope, deadline, trace: found.trace, owner });
   if (misses.length > 0)
     logger.info({ messageId: scope.messageId, misses }, 'nothing was found; this came close');
   const answer = { status: 202, body: JSON.stringify(nothingFound(scope.messageId, misses)) };

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
-import { removeCatalogs } from '../search/write/remove-catalogs.ts';
+import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import { completeListing } from '../storage/feeds/copies.ts';
 import { dropAnswer, type Feed, feedTable, readPullAt, updateFeed } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
 import { rememberSent } from '../storage/work/sent-requests.ts';
-import { sourceOf } from './apply-copies.ts';
+import { removeCopies, sourceOf } from './apply-copies.ts';
 import { askService } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { applyAnswer } from './pull-answer.ts';
@@ -72,7 +72,7 @@ export async function applyPage(
   answer: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, metrics, logger } = context;
+  const { database, metrics, logger, now } = context;
   const feed = claim.row;
   const { next, outcome } = await applyAnswer(context, feed, answer, signal);
   const { catalog_url: catalogUrl, network_id: networkId } = feed;
@@ -85,16 +85,18 @@ export async function applyPage(
   changes.inc({ kind: 'written' }, outcome.written);
   changes.inc({ kind: 'removed' }, outcome.removed);
   const skipped = feed.run_skipped || outcome.skipped > 0;
-  await database.transaction(async (tx) => {
+  const advance = async (tx: Transaction, writer: IndexWriter) => {
     await dropAnswer(tx, feed.id);
-    if (next === undefined) return complete(tx, context, claim, skipped);
+    if (next === undefined) return complete(tx, writer, context, claim, skipped);
     const page = { page_offset: next, run_skipped: skipped, message_id: null, sent_at: null };
     return settle(tx, feedTable, claim, { dueInMs: 0, set: { ...page, ...noFailure } });
-  });
+  };
+  await database.transaction((tx) => writeIndex(tx, now(), (writer) => advance(tx, writer)));
 }
 
 async function complete(
   tx: Transaction,
+  writer: IndexWriter,
   { logger, now }: DiscoveryContext,
   claim: Claim<Feed>,
   skipped: boolean,
@@ -105,7 +107,7 @@ async function complete(
     const gone = await completeListing(tx, { feedId, source: sourceOf(service), networkId, run, startedAt });
     if (gone.length > 0) {
       logger.info({ catalogUrl, networkId, catalogIds: gone.map(({ id }) => id) }, 'catalogs are gone');
-      await removeCatalogs(tx, gone, now());
+      await removeCopies(tx, writer, gone);
     }
   }
   const asked = (await readPullAt(tx, feedId)) ?? after(claim.at, pullEveryMs);

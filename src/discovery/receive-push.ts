@@ -10,6 +10,7 @@ import type { PublishDirective } from '../protocol/publish-messages.ts';
 import { parseInstant } from '../protocol/time.ts';
 import { matchesInterest, schemaTypesOf } from '../rules/match.ts';
 import type { UpdateMode } from '../rules/merge.ts';
+import { type IndexWriter, writeIndex } from '../search/port.ts';
 import type { Transaction } from '../storage/database.ts';
 import { type HeldCopy, lockCopies, notePushed } from '../storage/feeds/copies.ts';
 import { doubtSubscriptions, requestPull, type SubscribedFeed } from '../storage/feeds/feeds.ts';
@@ -72,16 +73,17 @@ export async function receivePush(
 ): Promise<Answer> {
   const { identity: service, record } = request;
   const { messageId } = request.context;
-  return context.database.transaction(async (tx) => {
+  const apply = async (tx: Transaction, writer: IndexWriter): Promise<Answer> => {
     const feeds = await findFeedsOf(tx, service, record);
-    const processed = await applyPush(tx, context, request, feeds);
+    const processed = await applyPush(tx, writer, context, request, feeds);
     if (!processed) await doubt(tx, context, service);
     const answer = processed
       ? { status: 200, body: JSON.stringify(ack(messageId)) }
       : { status: 202, body: JSON.stringify(ack(messageId, notWanted(service))) };
     await rememberAnswer(tx, request, answer, { open: false });
     return answer;
-  });
+  };
+  return context.database.transaction((tx) => writeIndex(tx, context.now(), (writer) => apply(tx, writer)));
 }
 
 /** Why is it sent here? The subscriptions may not be what they should. */
@@ -105,11 +107,12 @@ interface PushedCatalog {
 /** False when nothing of it is wanted here. */
 async function applyPush(
   tx: Transaction,
+  writer: IndexWriter,
   context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,
   feeds: readonly SubscribedFeed[],
 ): Promise<boolean> {
-  const { config, logger, now } = context;
+  const { config, logger } = context;
   const { identity: service, receivedAt } = request;
   const source = sourceOf(service);
   const pushedAt = parseInstant(request.context.timestamp) ?? receivedAt;
@@ -126,6 +129,7 @@ async function applyPush(
 
   const applied = await applyCopies(
     tx,
+    writer,
     current.map(({ catalog, directive }) => ({
       source,
       owner: ownerOf(catalog, service, config.REGISTRY_NAME),
@@ -136,7 +140,6 @@ async function applyPush(
       pushedAt,
     })),
     held,
-    now(),
   );
   const modes = new Map<string, UpdateMode>(
     current.map(({ catalog, directive }) => [catalog.id, directive.updateMode]),

@@ -1,7 +1,6 @@
 import { repeat } from '../delivery/repeat.ts';
 import { createService } from '../delivery/service.ts';
-import { purgeChanges } from '../search/cache/invalidation.ts';
-import { startListMerger } from '../search/lists/compactor.ts';
+import { createSearch } from '../search/port.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { purgeLog } from '../storage/crawl/log.ts';
 import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
@@ -24,7 +23,8 @@ export async function startDiscoveryRole(
   const { isExempt, findSentRequest, isAwaited } = sync;
   const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited });
   const { server, signed, keepPromise } = service;
-  addDiscoverRoute(server, signed, { ...context, keepPromise });
+  const search = createSearch(context);
+  addDiscoverRoute(server, signed, { ...context, keepPromise, search });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, context);
   sync.addRoutes(server, signed);
@@ -38,7 +38,7 @@ export async function startDiscoveryRole(
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();
     loops.push(await startCrawler(context));
-    loops.push(service.startCallbacks(), startHousekeeping(context), startListMerger(context));
+    loops.push(service.startCallbacks(), startHousekeeping(context), search.start(context.logger));
     return { url, close };
   }, close);
 }
@@ -48,7 +48,7 @@ const dayMs = 24 * 3_600_000;
 
 /**
  * Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of
- * the crawl log, changes of the index that every process knows of.
+ * the crawl log.
  */
 function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
   const { logger } = context;
@@ -62,5 +62,4 @@ async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void
   await purgeSent(database, at);
   await purgePlainReceivers(database, at);
   await purgeLog(database, new Date(at.getTime() - config.CRAWL_LOG_DAYS * dayMs));
-  await purgeChanges(database);
 }

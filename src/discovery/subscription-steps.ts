@@ -1,8 +1,9 @@
-import { removeCatalogs } from '../search/write/remove-catalogs.ts';
+import { type IndexWriter, writeIndex } from '../search/port.ts';
+import type { Transaction } from '../storage/database.ts';
 import { abandonListing } from '../storage/feeds/copies.ts';
 import { dropFeed, type Feed, feedsChannel, feedTable } from '../storage/feeds/feeds.ts';
 import { type Claim, settle } from '../storage/work/due-work.ts';
-import { sourceOf } from './apply-copies.ts';
+import { removeCopies, sourceOf } from './apply-copies.ts';
 import { StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { noRun } from './pull-steps.ts';
@@ -87,13 +88,14 @@ export async function cancel(
     if (!(error instanceof StepFailed) || failures + 1 < maxCancelAttempts) throw error;
     logger.warn({ catalogUrl, reason: error.message }, 'cannot deactivate a subscription; it is forgotten');
   }
-  await database.transaction(async (tx) => {
+  const leave = async (tx: Transaction, writer: IndexWriter) => {
     if (service !== null) {
       const gone = await abandonListing(tx, { feedId, source: sourceOf(service), networkId });
-      await removeCatalogs(tx, gone, now());
+      await removeCopies(tx, writer, gone);
     }
     await settle(tx, feedTable, claim, { dueInMs: null });
     await dropFeed(tx, feedId);
-  });
+  };
+  await database.transaction((tx) => writeIndex(tx, now(), (writer) => leave(tx, writer)));
   logger.info({ catalogUrl, networkId }, 'unsubscribed');
 }

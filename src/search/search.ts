@@ -20,39 +20,40 @@ import { createTrace, type Trace } from './trace.ts';
 //   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
 //   answer       the page is read, with its catalogs and the offers that apply now
 
-export type Evaluator = Pick<ServiceContext, 'config' | 'database' | 'now'> & { threads: ThreadPool };
+/** What a search needs of its process. */
+export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & { threads: ThreadPool };
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
 
-export interface EvaluationOptions {
+export interface Question {
+  message: DiscoverMessage;
+  /** What narrows the search as a whole. */
+  scope: Pick<Context, 'networkId' | 'schemaContext'>;
+}
+
+export interface SearchOptions {
+  /** The search does not ask what has changed since this process last asked: the caller sees to it afterwards that nothing has. */
   optimistic?: boolean;
+  /** Perhaps what is left from a search before. */
   deadline?: Deadline;
   /** The identity that asks: threads are given out fairly among those. */
   owner?: string;
 }
 
-export interface Evaluation {
+export interface Found {
   answer: AnswerPage;
   trace: Trace;
-  /** It holds only if this does (cache/invalidation.ts). */
+  /** Of an optimistic search: it holds only while this does (cache/invalidation.ts). */
   freshness?: CacheFreshness;
 }
 
-/**
- * Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `optimistic`: the caller sees to it afterwards that nothing has
- * changed since this process last asked; it may give the deadline that is left from an evaluation before.
- */
+/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
 export async function evaluateIntent(
-  { config, database, threads, now }: Evaluator,
-  message: DiscoverMessage,
-  scope: Pick<Context, 'networkId' | 'schemaContext'>,
-  {
-    optimistic = false,
-    deadline = createDeadline(config.DISCOVER_TIMEOUT_MS),
-    owner,
-  }: EvaluationOptions = {},
-): Promise<Evaluation> {
+  { config, database, threads, now }: SearchContext,
+  { message, scope }: Question,
+  { optimistic = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS), owner }: SearchOptions = {},
+): Promise<Found> {
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
   const counts = { candidates: 0, passed: 0 };

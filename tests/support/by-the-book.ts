@@ -9,8 +9,7 @@ import type { Geometry } from '../../src/protocol/geojson.ts';
 import { distanceBetween } from '../../src/rules/geometry/distance.ts';
 import { predicate } from '../../src/rules/geometry/predicate.ts';
 import { mergeRuns } from '../../src/search/lists/compact.ts';
-import { type Evaluator, evaluateIntent } from '../../src/search/search.ts';
-import { applyCatalogs } from '../../src/search/write/apply-catalogs.ts';
+import { createSearch, type SearchContext, type SearchService, writeIndex } from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from './arbitrary-index.ts';
@@ -30,21 +29,22 @@ export async function holdAgainstTheBook(runs: {
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
-  const evaluator: Evaluator = {
+  const context: SearchContext = {
     config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}` }),
     database,
     threads,
     now: () => arbitraryNow,
   };
+  const service = createSearch(context);
   try {
     await fc.assert(
       fc.asyncProperty(
         arbitraryIndex,
         fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
         async (index, questions) => {
-          if (runs.byChanges) await fillByChanges(evaluator, index);
-          else await fill(evaluator, index);
-          for (const question of questions) await compare(evaluator, index, question);
+          if (runs.byChanges) await fillByChanges(context, index);
+          else await fill(context, index);
+          for (const question of questions) await compare(service, index, question);
         },
       ),
       { numRuns: runs.indexes, seed: runs.seed, endOnFailure: true },
@@ -57,7 +57,7 @@ export async function holdAgainstTheBook(runs: {
 }
 
 export async function fill(
-  { database }: Pick<Evaluator, 'database'>,
+  { database }: Pick<SearchContext, 'database'>,
   index: readonly KnownCatalog[],
 ): Promise<void> {
   const { rows } = await database.query<{ tables: string }>(
@@ -75,12 +75,12 @@ async function apply(database: Database, catalogs: readonly KnownCatalog[]): Pro
     ...{ source: 'service:test', owner, networks: networkIds, type, catalog },
     mode: 'FULL' as const,
   }));
-  await database.transaction((tx) => applyCatalogs(tx, incoming, arbitraryNow));
+  await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ apply }) => apply(incoming)));
 }
 
 /** Catalog by catalog, each with what others say first; in between and afterwards lists are put together. */
 async function fillByChanges(
-  evaluator: Pick<Evaluator, 'database'>,
+  evaluator: Pick<SearchContext, 'database'>,
   index: readonly KnownCatalog[],
 ): Promise<void> {
   const { database } = evaluator;
@@ -113,16 +113,15 @@ async function mergeEvery(database: Database): Promise<void> {
 }
 
 async function compare(
-  evaluator: Evaluator,
+  service: SearchService,
   index: readonly KnownCatalog[],
   question: Question,
 ): Promise<void> {
   const { intent, limit, offset, networkId, schemaContext } = question;
-  const asked = evaluateIntent(
-    evaluator,
-    { intent, limit, offset },
-    { networkId, schemaContext: schemaContext && [...schemaContext] },
-  );
+  const asked = service.search({
+    message: { intent, limit, offset },
+    scope: { networkId, schemaContext: schemaContext && [...schemaContext] },
+  });
   const answer = await asked.then(
     (evaluation) => evaluation.answer,
     (error: unknown) => {

@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import type { DiscoverMessage } from '../../src/protocol/discover-messages.ts';
-import { evaluateIntent } from '../../src/search/search.ts';
+import { createSearch } from '../../src/search/port.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 
@@ -33,16 +33,13 @@ export function countSearches(database: Database, config: Config): CountedSearch
       },
     },
   });
+  const service = createSearch({ config, database: counted, threads, now: () => new Date() });
   return {
     async find(messages) {
       Object.assign(asked, { statements: 0, characters: 0 });
       const found: string[][] = [];
       for (const message of messages) {
-        const { answer } = await evaluateIntent(
-          { config, database: counted, threads, now: () => new Date() },
-          message as DiscoverMessage,
-          {},
-        );
+        const { answer } = await service.search({ message: message as DiscoverMessage, scope: {} });
         const catalogs: { resources: { id: string }[] }[] = JSON.parse(answer.catalogs);
         found.push(catalogs.flatMap(({ resources }) => resources.map(({ id }) => id)));
       }

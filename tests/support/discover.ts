@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import { actions } from '../../src/protocol/actions.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
-import { applyCatalogs } from '../../src/search/write/apply-catalogs.ts';
-import type { IncomingCatalog } from '../../src/search/write/target.ts';
+import { type IncomingCatalog, writeIndex } from '../../src/search/port.ts';
 import type { Actor, Body, Exchange } from './actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 
@@ -28,22 +27,22 @@ export async function startDiscovering(options?: Parameters<typeof startNetwork>
     consumer,
     async hold(catalogs, options = {}) {
       await network.database.transaction((tx) =>
-        applyCatalogs(
-          tx,
-          catalogs.map((given) => ({
-            source: 'service:catalog.signpost.test/subscribers.beckn.one',
-            owner: 'provider.signpost.test/subscribers.beckn.one',
-            type: 'REGULAR',
-            networks: [defaultNetwork],
-            mode: 'FULL',
-            catalog: {
-              descriptor: { name: `Catalog ${given.id}` },
-              provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
-              ...given,
-            } as Catalog,
-            ...options,
-          })),
-          new Date(),
+        writeIndex(tx, new Date(), ({ apply }) =>
+          apply(
+            catalogs.map((given) => ({
+              source: 'service:catalog.signpost.test/subscribers.beckn.one',
+              owner: 'provider.signpost.test/subscribers.beckn.one',
+              type: 'REGULAR',
+              networks: [defaultNetwork],
+              mode: 'FULL',
+              catalog: {
+                descriptor: { name: `Catalog ${given.id}` },
+                provider: { id: `provider of ${given.id}`, descriptor: { name: 'Provider' } },
+                ...given,
+              } as Catalog,
+              ...options,
+            })),
+          ),
         ),
       );
     },

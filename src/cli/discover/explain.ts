@@ -3,8 +3,7 @@ import { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { validator } from '../../protocol/validate.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
-import { explainIntent } from '../../search/explain.ts';
-import type { TraceStep } from '../../search/trace.ts';
+import { createSearch, type TraceStep } from '../../search/port.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
@@ -29,12 +28,11 @@ export async function explain(
     const logger = silentLogger();
     const threads = createThreadPool({ size: 1, logger });
     try {
-      const evaluator = { config, database, threads, now: () => new Date() };
-      const explanation = await explainIntent(
-        evaluator,
-        validator(DiscoverMessage)(message, ['message']),
+      const search = createSearch({ config, database, threads, now: () => new Date() });
+      const explanation = await search.explain({
+        message: validator(DiscoverMessage)(message, ['message']),
         scope,
-      );
+      });
       if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
       const { steps, resourceCount, leftOut } = explanation;
       const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;

@@ -1,7 +1,7 @@
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
 import { type CatalogLevel, catalogOf } from '../../rules/self-hosted/content.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import type { IncomingCatalog } from '../../search/write/target.ts';
+import type { IncomingCatalog } from '../../search/port.ts';
 import type { AppliedTarget, TargetRow } from '../../storage/crawl/targets.ts';
 import type { Applicable } from './assemble.ts';
 

@@ -1,8 +1,7 @@
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { countDocuments } from '../../search/documents/documents.ts';
-import { applyCatalogs } from '../../search/write/apply-catalogs.ts';
+import { type IndexWriter, writeIndex } from '../../search/port.ts';
 import { createBatch } from '../../storage/batch.ts';
 import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
@@ -71,7 +70,7 @@ async function applySome(context: CrawlContext, reads: readonly ReadCatalog[]): 
   const outcomes: Outcome[] = [];
   for (const part of partsOf(reads)) {
     try {
-      outcomes.push(...(await context.database.transaction((tx) => applyTogether(tx, context, part))));
+      outcomes.push(...(await applyPart(context, part)));
     } catch (error) {
       if (endsWork(error)) throw error;
       if (part.length === 1) outcomes.push({ error });
@@ -115,8 +114,15 @@ function upsertsOf({ patch }: Extract<Applicable, { kind: 'patch' }>) {
   return { resources: patch.resources.upserts, offers: patch.offers.upserts };
 }
 
+function applyPart(context: CrawlContext, part: readonly ReadCatalog[]): Promise<Outcome[]> {
+  return context.database.transaction((tx) =>
+    writeIndex(tx, context.now(), (writer) => applyTogether(tx, writer, context, part)),
+  );
+}
+
 async function applyTogether(
   tx: Transaction,
+  writer: IndexWriter,
   context: CrawlContext,
   reads: readonly ReadCatalog[],
 ): Promise<Outcome[]> {
@@ -140,7 +146,7 @@ async function applyTogether(
     outcomes.push({ missing: assembly.kind === 'waiting' ? assembly.missing : [] });
     if (assembly.kind === 'assembled') ready.push({ ...read, ...assembly });
   }
-  if (ready.length > 0) await write(tx, context, ready);
+  if (ready.length > 0) await write(tx, writer, context, ready);
   return outcomes;
 }
 
@@ -153,15 +159,20 @@ function assemble(tx: Transaction, { work, trusted, reading, declared }: ReadCat
   return assembleReading(tx, row.id, reading, { extender, checker: context.reader.checker() });
 }
 
-async function write(tx: Transaction, context: CrawlContext, ready: readonly Assembled[]): Promise<void> {
+async function write(
+  tx: Transaction,
+  writer: IndexWriter,
+  context: CrawlContext,
+  ready: readonly Assembled[],
+): Promise<void> {
   const now = context.now();
   const incoming = ready.map(({ work, trusted, reading }) => incomingOf(work.row, trusted, reading));
-  const applied = await applyCatalogs(tx, incoming, now);
+  const applied = await writer.apply(incoming);
   for (const { work, reading, extended } of ready) await recordExtensions(tx, work.row, reading, extended);
   const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
   const keyOf = ({ work }: Assembled) => keys.get(refText(refOf(work))) ?? 0;
 
-  const resources = await judgeSizes(tx, ready, keyOf, context.config.CRAWL_MAX_RESOURCES);
+  const resources = await judgeSizes(tx, writer, ready, keyOf, context.config.CRAWL_MAX_RESOURCES);
   await recordApplied(
     tx,
     ready.map(({ work: { row }, trusted, reading }, place) => {
@@ -186,11 +197,12 @@ async function write(tx: Transaction, context: CrawlContext, ready: readonly Ass
 /** How many resources each has. Throws when one would be empty, or a node have too much: then nothing of them is applied. */
 async function judgeSizes(
   tx: Transaction,
+  writer: IndexWriter,
   ready: readonly Assembled[],
   keyOf: (one: Assembled) => number,
   maxResources: number,
 ): Promise<number[]> {
-  const counts = await countDocuments(tx, ready.map(keyOf));
+  const counts = await writer.count(ready.map(keyOf));
   const others = await countOtherResources(
     tx,
     ready.map(({ work }) => work.row),

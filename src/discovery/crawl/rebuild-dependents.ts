@@ -1,8 +1,7 @@
 import type { ReceivedCatalog, Resource } from '../../protocol/catalog.ts';
 import { type Extension, networksMeet } from '../../rules/extends.ts';
 import { type ExtendedResource, extendTemplate } from '../../rules/self-hosted/extend.ts';
-import { holdCatalogs } from '../../search/documents/catalogs.ts';
-import { applyCatalog } from '../../search/write/apply-catalogs.ts';
+import { type IndexWriter, writeIndex } from '../../search/port.ts';
 import { writeLog } from '../../storage/crawl/log.ts';
 import {
   type Dependent,
@@ -50,7 +49,9 @@ async function rebuild(context: CrawlContext, claim: Claim<DueRebuild>, signal: 
     const master = await findMaster(database, masterKey);
     const dependent = master && (await findLaggingCatalog(database, masterKey, master.version));
     if (dependent === undefined) break;
-    await database.transaction((tx) => rebuildBatch(tx, context, dependent, masterKey));
+    await database.transaction((tx) =>
+      writeIndex(tx, context.now(), (writer) => rebuildBatch(tx, writer, context, dependent, masterKey)),
+    );
   }
   // A version that came meanwhile has made the rebuild due again, and it stays so.
   await settle(database, rebuildTable, claim, { dueInMs: null, set: { attempts: 0 } });
@@ -58,6 +59,7 @@ async function rebuild(context: CrawlContext, claim: Claim<DueRebuild>, signal: 
 
 async function rebuildBatch(
   tx: Transaction,
+  writer: IndexWriter,
   context: CrawlContext,
   { targetId, node: owner, catalogId: id }: Dependent,
   masterKey: number,
@@ -65,7 +67,7 @@ async function rebuildBatch(
   const now = context.now();
   await lockPrecedence(tx, [{ owner, id }]);
   const master = await holdMaster(tx, masterKey);
-  const [catalog] = await holdCatalogs(tx, [{ source: nodeSource, owner, id }], now);
+  const [catalog] = await writer.hold([{ source: nodeSource, owner, id }]);
   if (master === undefined || !catalog?.known) return;
   const { type, networks } = catalog;
   const lagging = await findLaggingResources(tx, targetId, {
@@ -76,7 +78,7 @@ async function rebuildBatch(
     : lagging.map((row) => ({ ...row, template: null }));
   const extended = templates.flatMap((row) => extendAnew(row, masterKey, master.version));
   const changed = { id, resources: extended.map(({ assembled }) => assembled) } as ReceivedCatalog;
-  await applyCatalog(tx, { source: nodeSource, owner, type, networks, catalog: changed, mode: 'MERGE' }, now);
+  await writer.apply([{ source: nodeSource, owner, type, networks, catalog: changed, mode: 'MERGE' }]);
   await noteRebuilt(tx, targetId, templates, master.version);
   await settlePrecedence(tx, [{ owner, id }]);
   const lines = overriddenFault(id, extended).map((fault) =>

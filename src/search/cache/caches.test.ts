@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { freshCondition } from '../../storage/freshness.ts';
-import { holdCatalogs, setServed, updateCatalogs } from '../documents/catalogs.ts';
+import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { keyOf } from '../documents/keys.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { mergeRuns } from '../lists/compact.ts';
@@ -324,7 +324,7 @@ describe('the states of catalogs', () => {
     const keys = [keyOf(a, 1), keyOf(b, 1)];
     await catchUp(counted);
     expect(await searched(keys)).toEqual(keys);
-    await writer.transaction((tx) => setServed(tx, [a], false));
+    await hide(a);
     await catchUp(counted);
     expect(await searched(keys)).toEqual([keyOf(b, 1)]);
     await writer.query('delete from discovery.catalog where key = $1', [b]);
@@ -338,7 +338,7 @@ describe('the states of catalogs', () => {
     await searched([keyOf(a, 1)]);
     meanwhile = async () => {
       meanwhile = async () => {};
-      await writer.transaction((tx) => setServed(tx, [a, b], false));
+      await hide(a, b);
       await catchUp({ ...reader, origin: memory });
     };
     expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([keyOf(a, 1), keyOf(b, 1)]);
@@ -359,3 +359,8 @@ describe('the states of catalogs', () => {
     expect([await at(-1), await at(0), await at(1)]).toEqual([[], [key], []]);
   });
 });
+
+/** As when another source's copy counts. */
+async function hide(...keys: number[]): Promise<void> {
+  await writer.query('update discovery.catalog set served = false where key = any ($1)', [keys]);
+}

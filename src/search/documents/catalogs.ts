@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
 
 // The catalogs that the discovery service holds: one row per (source, owner, id).
@@ -91,27 +91,4 @@ export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[
 /** As PostgreSQL reads bytes from a text. */
 function bytesText(bytes: Buffer): string {
   return `\\x${bytes.toString('hex')}`;
-}
-
-/** Finds catalogs by their refs without locking them. */
-export async function findCatalogs(
-  queryable: Queryable,
-  refs: readonly CatalogRef[],
-): Promise<(CatalogRef & { key: number; pushed_at: Date | null; served: boolean; type: string })[]> {
-  const { rows } = await queryable.query<
-    CatalogRef & { key: number; pushed_at: Date | null; served: boolean; type: string }
-  >(
-    `select source, owner, id, key, pushed_at, served, type from discovery.catalog
-     where provider_id <> '' and (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
-    [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)],
-  );
-  return rows;
-}
-
-/** Shows or hides catalogs: withdrawn, gone, or another source's copy counts. Documents and index stay. */
-export async function setServed(tx: Transaction, keys: readonly number[], served: boolean): Promise<void> {
-  await tx.query('update discovery.catalog set served = $2 where key = any ($1) and served <> $2', [
-    keys,
-    served,
-  ]);
 }

@@ -5,7 +5,7 @@ import type { Catalog, Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Database } from '../../storage/database.ts';
 import { catchUp } from '../cache/invalidation.ts';
-import { applyCatalog } from '../write/apply-catalogs.ts';
+import { writeIndex } from '../write/write-index.ts';
 import { keyOf } from './keys.ts';
 import { findPage, type ListQuery, type PageQuery, readListed } from './read-page.ts';
 
@@ -32,14 +32,12 @@ async function publish(
   owner = 'provider.example/reg',
 ): Promise<number> {
   const incoming = { source: 'node', owner, type: 'REGULAR', networks: [], mode: 'FULL' } as const;
-  const { key } = await writer.transaction((tx) =>
-    applyCatalog(
-      tx,
-      { ...incoming, catalog: catalog(id, { resources: [], ...provider('p'), ...members }) },
-      now,
+  const [applied] = await writer.transaction((tx) =>
+    writeIndex(tx, now, ({ apply }) =>
+      apply([{ ...incoming, catalog: catalog(id, { resources: [], ...provider('p'), ...members }) }]),
     ),
   );
-  return key;
+  return applied?.key ?? 0;
 }
 
 interface Listed {

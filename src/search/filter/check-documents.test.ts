@@ -5,7 +5,7 @@ import type { Resource } from '../../protocol/catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { catchUp } from '../cache/invalidation.ts';
 import { keyOf } from '../documents/keys.ts';
-import { applyCatalog } from '../write/apply-catalogs.ts';
+import { writeIndex } from '../write/write-index.ts';
 import { readPassing } from './check-documents.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
@@ -26,10 +26,10 @@ type Priced = Resource & { price: number };
 async function publish(id: string, prices: readonly number[]): Promise<number> {
   const resources = prices.map((price, index): Priced => ({ id: `r${index}`, price }));
   const incoming = { source: 'node', owner: 'o', type: 'REGULAR', networks: [], mode: 'FULL' } as const;
-  const { key } = await writer.transaction((tx) =>
-    applyCatalog(tx, { ...incoming, catalog: catalog(id, { resources }) }, now),
+  const [applied] = await writer.transaction((tx) =>
+    writeIndex(tx, now, ({ apply }) => apply([{ ...incoming, catalog: catalog(id, { resources }) }])),
   );
-  return key;
+  return applied?.key ?? 0;
 }
 
 const isCheap = { strict: 'strict $."price" < 10' };

@@ -1,4 +1,7 @@
+import { repeat } from '../../delivery/repeat.ts';
+import type { ServiceContext } from '../../delivery/service.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import { takeListsInPieces } from '../cache/caches.ts';
 import {
   deleteRuns,
   entriesOf,
@@ -14,6 +17,27 @@ import {
 // Every document that is indexed adds runs of few keys to many lists. Put together, they are read many times as fast. Each step looks at some
 // runs of one list and writes those that are worth it anew, in one short transaction; it passes over what others are just writing anew, so
 // that any number of processes may do this at once, and whoever takes keys out waits for a step at most.
+
+const compactEveryMs = 1_000;
+
+/** Puts together, by and by, the lists of the index that searches of this process found in many pieces. */
+export function startCompactor({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): {
+  close(): Promise<void>;
+} {
+  const stop = new AbortController();
+  const work = repeat(
+    { what: 'the compaction of posting lists', everyMs: compactEveryMs, logger },
+    async () => {
+      for (const list of takeListsInPieces(database)) await mergeRuns(database, list, stop.signal);
+    },
+  );
+  return {
+    async close() {
+      stop.abort();
+      await work.close();
+    },
+  };
+}
 
 /** Runs that one step looks at. */
 const runsAtOnce = 1_000;

@@ -1,5 +1,4 @@
-import type { Context } from '../../protocol/context.ts';
-import type { DiscoverMessage, SpatialEntry } from '../../protocol/discover-messages.ts';
+import type { SpatialEntry } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { swapPositions } from '../../rules/geometry/swap-positions.ts';
@@ -7,7 +6,7 @@ import { withinTime } from '../../storage/database.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
 import { type Plan, planIntent } from '../plan.ts';
-import { type Evaluator, evaluateIntent } from '../search.ts';
+import { evaluateIntent, type Question, type SearchContext } from '../search.ts';
 import { findLargeText } from '../spatial/query-geometry.ts';
 import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
@@ -30,11 +29,9 @@ let underWay = 0;
 /** Of the time that a search has. */
 const timeShare = 1 / 5;
 
-type Scope = Pick<Context, 'networkId' | 'schemaContext'>;
+type Scope = Question['scope'];
 
-export interface Missed {
-  message: DiscoverMessage;
-  scope: Scope;
+export interface Missed extends Question {
   /** Of the search that found nothing. */
   deadline: Deadline;
   trace: Trace;
@@ -42,14 +39,14 @@ export interface Missed {
   owner?: string;
 }
 
-export async function findNearMisses(evaluator: Evaluator, missed: Missed): Promise<NearMiss[]> {
+export async function findNearMisses(context: SearchContext, missed: Missed): Promise<NearMiss[]> {
   const found: NearMiss[] = [];
   if (underWay >= maxAtOnce) return found;
   underWay += 1;
-  const mostMs = evaluator.config.DISCOVER_TIMEOUT_MS * timeShare;
+  const mostMs = context.config.DISCOVER_TIMEOUT_MS * timeShare;
   const deadline = createDeadline(Math.min(mostMs, missed.deadline.remainingMs()));
   try {
-    for await (const miss of look(evaluator, { ...missed, deadline })) {
+    for await (const miss of look(context, { ...missed, deadline })) {
       missed.trace.note('near miss', { ...miss });
       found.push(miss);
     }
@@ -63,10 +60,10 @@ export async function findNearMisses(evaluator: Evaluator, missed: Missed): Prom
   return found;
 }
 
-async function* look(evaluator: Evaluator, missed: Missed): AsyncGenerator<NearMiss> {
+async function* look(context: SearchContext, missed: Missed): AsyncGenerator<NearMiss> {
   const { message, scope, deadline } = missed;
-  const { config, now } = evaluator;
-  const database = withinTime(evaluator.database, deadline.remainingMs);
+  const { config, now } = context;
+  const database = withinTime(context.database, deadline.remainingMs);
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
   const isSearched = (narrowed: Scope) =>
     isAnySearched(database, { now: now(), schemaContext: [], ...narrowed });
@@ -78,7 +75,7 @@ async function* look(evaluator: Evaluator, missed: Missed): AsyncGenerator<NearM
   const unknown = await findUnknownTargets(database, plan);
   yield* unknown.filter((miss) => isNew(miss, wrong));
   for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss, wrong)) yield miss;
-  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(evaluator, missed, plan);
+  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(context, missed, plan);
 }
 
 /** One sentence about a culprit is enough. */
@@ -120,7 +117,7 @@ function wrongRoot(what: string, written: string): string {
 
 /** Whether the same intent finds something where latitude and longitude change places. */
 async function findSwapped(
-  evaluator: Evaluator,
+  context: SearchContext,
   { message, scope, deadline, owner }: Missed,
   { filter, spatial }: Plan,
 ): Promise<NearMiss[]> {
@@ -138,7 +135,7 @@ async function findSwapped(
     intent: { ...intent, spatial: swapped as (SpatialEntry & { geometry: Geometry })[] },
     limit: 1,
   };
-  const { answer } = await evaluateIntent(evaluator, asked, scope, { deadline, owner });
+  const { answer } = await evaluateIntent(context, { message: asked, scope }, { deadline, owner });
   if (answer.resourceCount === 0) return [];
   return [
     {

@@ -7,8 +7,7 @@ import type { Geometry } from '../../protocol/geojson.ts';
 import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Database } from '../../storage/database.ts';
 import { catchUp } from '../cache/invalidation.ts';
-import { applyCatalog } from '../write/apply-catalogs.ts';
-import { removeCatalogs } from '../write/remove-catalogs.ts';
+import { writeIndex } from '../write/write-index.ts';
 import { countGeometries, findInOrder, findNearby } from './look-around.ts';
 import { countRegion, type Region, readNearby, readRegion } from './read-geometries.ts';
 
@@ -39,7 +38,7 @@ async function place(id: string, ...geometries: Geometry[]): Promise<void> {
   const resources = geometries.map((geo, index) => ({ id: `r${index}`, descriptor: { name: 'Here' }, geo }));
   const incoming = { ...ref(id), type: 'REGULAR', networks: [], mode: 'FULL' } as const;
   await writer.transaction((tx) =>
-    applyCatalog(tx, { ...incoming, catalog: catalog(id, { resources }) }, now),
+    writeIndex(tx, now, ({ apply }) => apply([{ ...incoming, catalog: catalog(id, { resources }) }])),
   );
 }
 
@@ -126,7 +125,7 @@ describe('geometries that are remembered', () => {
     await look();
     await place('c', point(77.9));
     await look();
-    await writer.transaction((tx) => removeCatalogs(tx, [ref('c')], now));
+    await writer.transaction((tx) => writeIndex(tx, now, ({ remove }) => remove([ref('c')])));
     await look();
     expect(seen).toEqual([0, 0, 1, 0, 1, 1, 0, 1, 0, 0]);
   });
@@ -149,7 +148,7 @@ describe('geometries that are remembered', () => {
     await place('c', point(77.6), point(77.6));
     await elsewhere();
     expect(await search()).toHaveLength(3);
-    await writer.transaction((tx) => removeCatalogs(tx, [ref('c')], now));
+    await writer.transaction((tx) => writeIndex(tx, now, ({ remove }) => remove([ref('c')])));
     await elsewhere();
     expect(await search()).toHaveLength(1);
   });
@@ -172,7 +171,7 @@ describe('geometries that are remembered', () => {
     const incoming = { ...ref('d'), type: 'REGULAR', networks: [], mode: 'FULL' } as const;
     const resources = [{ id: 'r', descriptor: { name: 'There' }, spot: point(20) }];
     await writer.transaction((tx) =>
-      applyCatalog(tx, { ...incoming, catalog: catalog('d', { resources }) }, now),
+      writeIndex(tx, now, ({ apply }) => apply([{ ...incoming, catalog: catalog('d', { resources }) }])),
     );
     await catchUp(reader);
     expect(await countGeometries(reader, other, 10)).toBe(0);

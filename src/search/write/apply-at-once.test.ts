@@ -5,7 +5,7 @@ import type { Database } from '../../storage/database.ts';
 import { mergeRuns } from '../lists/compact.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { everyResource } from '../lists/runs.ts';
-import { applyCatalog } from './apply-catalogs.ts';
+import { writeIndex } from './write-index.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -22,7 +22,7 @@ it('catalogs that change at the same time share the runs of their lists, and non
     const applied = catalogs.map((id, index) =>
       database.transaction((tx) => {
         attempts += 1;
-        return applyCatalog(tx, incoming(id, index, version), new Date());
+        return writeIndex(tx, new Date(), ({ apply }) => apply([incoming(id, index, version)]));
       }),
     );
     await Promise.all([...applied, mergeRuns(database, everyResource)]);

@@ -3,18 +3,19 @@ import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
 import { keyOf } from '../documents/keys.ts';
-import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
+import type { ListRemovals } from '../lists/remove.ts';
 import { applyDocuments } from './apply-documents.ts';
 import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
 import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
-// The one door into the index, for push, pull and crawl alike. In one transaction of the caller:
+// How catalogs come into the index, in one transaction of the caller:
 //
 //   hold       the catalogs' rows are locked, or made
 //   compare    digests tell which documents are new, changed or to go; the others are not touched (apply-documents.ts)
 //   write      documents, and of the index only what differs between the old document and the new one (index-changes.ts)
 //   update     the catalogs' rows: members, networks, schema types, validity
+//   remove     what leaves posting lists goes last, at the end of the unit of work (write-index.ts)
 
 export interface AppliedCatalog extends CatalogRef {
   key: number;
@@ -29,6 +30,7 @@ export interface AppliedCatalog extends CatalogRef {
 export async function applyCatalogs(
   tx: Transaction,
   incoming: readonly IncomingCatalog[],
+  removals: ListRemovals,
   now: Date,
 ): Promise<AppliedCatalog[]> {
   const refs = incoming.map(({ source, owner, catalog: { id } }) => ({ source, owner, id }));
@@ -37,7 +39,6 @@ export async function applyCatalogs(
     const before = held.get(refText({ ...one, id: one.catalog.id }));
     return before ? [targetOf(one, before)] : [];
   });
-  const removals = createListRemovals();
   await indexHeads(tx, targets, removals);
   await applyDocuments(tx, 'resource', targets, removals);
   await applyDocuments(tx, 'offer', targets, removals);
@@ -50,21 +51,10 @@ export async function applyCatalogs(
     targets.map(({ row }) => row),
     now,
   );
-  await removals.write(tx);
   return targets.map(({ before: { source, owner, id, key, known }, written, removed }) => ({
     ...{ source, owner, id, key, known },
     ...{ written, removed },
   }));
-}
-
-export async function applyCatalog(
-  tx: Transaction,
-  incoming: IncomingCatalog,
-  now: Date,
-): Promise<AppliedCatalog> {
-  const [applied] = await applyCatalogs(tx, [incoming], now);
-  if (applied === undefined) throw new Error(`catalog ${incoming.catalog.id} was not applied`);
-  return applied;
 }
 
 /** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
-import { assumeFresh, type CacheFreshness, catchUp } from '../../search/cache/invalidation.ts';
-import { Stale } from '../../storage/freshness.ts';
 import type { Database } from '../database.ts';
+import { type Freshness, homeText, Stale } from '../freshness.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
@@ -70,10 +69,11 @@ describe('a promise', () => {
 
 describe('a promise that relies on what a search remembered', () => {
   const change = () => database.query('insert into discovery.change (lists) values (array[1])');
-  const freshness = async (): Promise<CacheFreshness> => {
-    await catchUp(database);
-    await catchUp(database);
-    return assumeFresh(database) as CacheFreshness;
+  const freshness = async (): Promise<Freshness | undefined> => {
+    const { rows } = await database.query<Freshness>(
+      `select pg_current_snapshot()::text as snapshot, ${homeText} as home`,
+    );
+    return rows[0];
   };
 
   it('is made when nothing has changed since', async () => {

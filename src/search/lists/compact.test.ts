@@ -3,7 +3,7 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { until } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
-import { startListMerger } from './compactor.ts';
+import { startCompactor } from './compact.ts';
 import { readLists } from './read-parts.ts';
 import { addToLists, factList } from './runs.ts';
 
@@ -17,10 +17,10 @@ const list = factList(4711);
 it('a list that a search finds in pieces is in one piece soon after, and nobody needs to ask again', async () => {
   for (let key = 1; key <= 40; key++)
     await database.transaction((tx) => addToLists(tx, [{ list, keys: [key], marks: [0] }]));
-  const merger = startListMerger({ database, logger: silentLogger() });
+  const compactor = startCompactor({ database, logger: silentLogger() });
   const found = await readLists(database, [list], 100);
   await until(async () => (await countRuns()) <= 1, 'one piece');
-  await merger.close();
+  await compactor.close();
   expect((await readLists(database, [list], 100)).get(list)?.keys).toEqual(found.get(list)?.keys);
 });
 

@@ -1,0 +1,84 @@
+import { repeat } from '../delivery/repeat.ts';
+import type { Logger } from '../logger.ts';
+import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
+import type { Pagination } from '../protocol/shapes.ts';
+import type { LeftOut } from '../rules/discover/page-answer.ts';
+import { withinTime } from '../storage/database.ts';
+import { Stale } from '../storage/freshness.ts';
+import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
+import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { startCompactor } from './lists/compact.ts';
+import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
+import {
+  evaluateIntent,
+  type Found,
+  type Question,
+  type SearchContext,
+  type SearchOptions,
+} from './search.ts';
+import type { TraceStep } from './trace.ts';
+
+// The one door of the search engine: nothing else of this folder is imported from outside (tests/architecture.test.ts). PostgreSQL keeps the documents of record.
+// The index is derived from them and only proposes candidates; the evaluator decides on the documents.
+
+export type { HeldCatalog } from './documents/catalogs.ts';
+export type { AppliedCatalog } from './write/apply-catalogs.ts';
+export type { IncomingCatalog } from './write/target.ts';
+export { type IndexWriter, writeIndex } from './write/write-index.ts';
+export type { Found, Missed, NearMiss, Question, SearchContext, SearchOptions, TraceStep };
+export { createDeadline, type Deadline, withinDeadline };
+
+export interface SearchService {
+  /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+  search(question: Question, options?: SearchOptions): Promise<Found>;
+  /** Makes sure that what an optimistic search found still holds. Throws Stale where something has changed since. */
+  confirm(found: Found, deadline: Deadline): Promise<void>;
+  /** What came close to a search that found nothing. */
+  findNearMisses(missed: Missed): Promise<NearMiss[]>;
+  /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
+  explain(question: Question): Promise<Explanation>;
+  /** Keeps the index in shape: compacts lists that searches found in pieces, and purges the change log. */
+  start(logger: Logger): { close(): Promise<void> };
+}
+
+/** How an intent was evaluated, for the operator of the index. */
+export interface Explanation {
+  /** In the order in which they ended: what was asked of which index, how much was left after it, and how long it took. */
+  steps: TraceStep[];
+  resourceCount: number;
+  /** Only where the request paged. */
+  pagination?: Pagination;
+  leftOut?: LeftOut;
+}
+
+const purgeEveryMs = 60_000;
+
+export function createSearch(context: SearchContext): SearchService {
+  const { config, database } = context;
+  return {
+    search: (question, options) => evaluateIntent(context, question, options),
+
+    async confirm({ freshness }, deadline) {
+      if (freshness === undefined) return;
+      const inTime = withinTime(database, deadline.remainingMs);
+      if (!(await withinDeadline(deadline, () => isStillFresh(inTime, freshness)))) throw new Stale();
+    },
+
+    findNearMisses: (missed) => findNearMisses(context, missed),
+
+    async explain(question) {
+      checkDiscoverMessage(question.message);
+      const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
+      const { answer, trace } = await evaluateIntent(context, question, { deadline });
+      if (answer.total === 0) await findNearMisses(context, { ...question, deadline, trace });
+      const { resourceCount, pagination, leftOut } = answer;
+      return { steps: trace.steps, resourceCount, pagination, leftOut };
+    },
+
+    start(logger) {
+      const purge = { what: 'purging the change log of the index', everyMs: purgeEveryMs, logger };
+      const loops = [startCompactor({ database, logger }), repeat(purge, () => purgeChanges(database))];
+      return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) };
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { type CatalogRef, dropCatalogs } from '../../storage/feeds/copies.ts';
+import { type HeldCatalog, holdCatalogs } from '../documents/catalogs.ts';
+import { countDocuments } from '../documents/documents.ts';
+import { keyOf } from '../documents/keys.ts';
+import { createListRemovals } from '../lists/remove.ts';
+import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
+import { headEntries } from './document-entries.ts';
+import { createIndexChanges } from './index-changes.ts';
+import type { IncomingCatalog } from './target.ts';
+
+/** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
+export interface IndexWriter {
+  /** Locks catalogs until the end of the transaction; rows are made for those that are not held yet. */
+  hold(refs: readonly CatalogRef[]): Promise<HeldCatalog[]>;
+  /** Applies catalogs, no (source, owner, id) twice in a call. Afterwards they are served. */
+  apply(catalogs: readonly IncomingCatalog[]): Promise<AppliedCatalog[]>;
+  /** Takes catalogs out of the index with all that belongs to them. */
+  remove(refs: readonly CatalogRef[]): Promise<void>;
+  /** How many resources and offers catalogs have, by their keys. */
+  count(catalogKeys: readonly number[]): Promise<Map<number, { resources: number; offers: number }>>;
+}
+
+/**
+ * The unit of work of the index. What leaves posting lists is gathered, and written as the last thing, because from then on until the end of the
+ * transaction nobody else can take anything out of a list. So let the work be all that the transaction does.
+ */
+export async function writeIndex<T>(
+  tx: Transaction,
+  now: Date,
+  work: (writer: IndexWriter) => Promise<T>,
+): Promise<T> {
+  const removals = createListRemovals();
+  /** Catalogs of which something may have to leave lists. */
+  const changed = new Set<string>();
+
+  /** What leaves a list and comes again has to leave first. */
+  async function flushBefore(refs: readonly CatalogRef[]): Promise<void> {
+    const names = refs.map(({ source, owner, id }) => JSON.stringify([source, owner, id]));
+    if (names.some((name) => changed.has(name))) {
+      await removals.write(tx);
+      changed.clear();
+    }
+    for (const name of names) changed.add(name);
+  }
+
+  async function apply(catalogs: readonly IncomingCatalog[]): Promise<AppliedCatalog[]> {
+    await flushBefore(catalogs.map(({ source, owner, catalog: { id } }) => ({ source, owner, id })));
+    return applyCatalogs(tx, catalogs, removals, now);
+  }
+
+  const result = await work({
+    hold: (refs) => holdCatalogs(tx, refs, now),
+    apply,
+    async remove(refs) {
+      if (refs.length === 0) return;
+      const held = (await holdCatalogs(tx, refs, now)).filter(({ known }) => known);
+      // Whole, and with nothing in it: so its documents go, with what the index has of them.
+      await apply(
+        held.map(({ source, owner, type, networks, head }) => ({
+          ...{ source, owner, type, networks, mode: 'FULL' as const },
+          catalog: head as ReceivedCatalog,
+        })),
+      );
+      const heads = createIndexChanges();
+      for (const { key, head } of held) heads.add(keyOf(key, 0), headEntries(head), undefined);
+      await heads.numberWords(tx);
+      await heads.write(tx, removals);
+      await dropCatalogs(tx, refs);
+    },
+    count: (catalogKeys) => countDocuments(tx, catalogKeys),
+  });
+  await removals.write(tx);
+  return result;
+}
