@@ -6,7 +6,8 @@ import type { Geometry } from '../src/protocol/geojson.ts';
 import { signRequest } from '../src/protocol/request-signature.ts';
 import { sphereBox } from '../src/rules/geometry/sphere-box.ts';
 import { keyOf } from '../src/search/documents/keys.ts';
-import { resourceEntries } from '../src/search/write/document-entries.ts';
+import { indexFormats, newestOf } from '../src/search/format/index-format.ts';
+import { entriesOfDocument } from '../src/search/write/document-entries.ts';
 import { createIndexChanges } from '../src/search/write/index-changes.ts';
 import type { Actor } from './support/actor.ts';
 import { expectNobodyHeldUp, mainThreadCost, rounds } from './support/blocked.ts';
@@ -37,6 +38,8 @@ afterAll(async () => {
   await network?.close();
 });
 
+const newest = newestOf(indexFormats);
+
 describe('a push of the largest geometries', () => {
   it('is applied without holding others up', async () => {
     const resource = { id: 'r', areas: [1, 2].map((size) => circle(50_000, size)) } as Resource;
@@ -54,7 +57,12 @@ describe('a push of the largest geometries', () => {
       });
       aside.push((await mainThreadCost(send)).longestMs);
       const indexed = async () =>
-        createIndexChanges().add(keyOf(1, 1), undefined, resourceEntries({ ...resource }));
+        createIndexChanges().add(
+          newest,
+          keyOf(1, 1),
+          undefined,
+          entriesOfDocument(newest, 'resource', { ...resource }),
+        );
       inPlace.push((await mainThreadCost(indexed)).longestMs);
     }
     expect(await held(network.database, id)).toMatchObject({ networks: [retail], served: true });

@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { silentLogger } from '../src/logger.ts';
+import { formatOf, indexFormats } from '../src/search/format/index-format.ts';
 import { mergeRuns } from '../src/search/lists/compact.ts';
 import { entriesOf, type StoredRun } from '../src/search/lists/runs.ts';
 import { writeIndex } from '../src/search/port.ts';
-import { headEntries, offerEntries, resourceEntries } from '../src/search/write/document-entries.ts';
+import { entriesOfDocument } from '../src/search/write/document-entries.ts';
 import { type Database, openDatabase } from '../src/storage/database.ts';
 import { createEmptyDatabase, useDatabase } from './support/database.ts';
 import { migrateUntil } from './support/old-schema.ts';
@@ -57,20 +58,24 @@ async function writeRows(url: string): Promise<void> {
   const words = await fresh.query<{ id: number; word: string }>('select id, word from discovery.word');
   const numberOf = new Map(words.rows.map(({ id, word }) => [word, id]));
   const kinds = [
-    { rows: 'select key, document from discovery.resource', entriesOf: resourceEntries, table: 'posting' },
+    { rows: 'select key, document from discovery.resource', kind: 'resource' as const, table: 'posting' },
     {
       rows: 'select key << 26 as key, head as document from discovery.catalog',
-      entriesOf: headEntries,
+      kind: 'catalog' as const,
       table: 'posting',
     },
-    { rows: 'select key, document from discovery.offer', entriesOf: offerEntries, table: 'offer_posting' },
+    { rows: 'select key, document from discovery.offer', kind: 'offer' as const, table: 'offer_posting' },
   ];
   for (const kind of kinds) {
     const { rows } = await fresh.query<{ key: number; document: string }>(
       `select key, document::text from (${kind.rows}) as every`,
     );
     for (const { key, document } of rows) {
-      const { facts, numbers, words: found } = kind.entriesOf(JSON.parse(document));
+      const {
+        facts,
+        numbers,
+        words: found,
+      } = entriesOfDocument(formatOf(indexFormats, 0), kind.kind, JSON.parse(document));
       for (const hash of facts) await old.query('insert into discovery.fact values ($1, $2)', [hash, key]);
       for (const [path, values] of numbers)
         for (const value of values)

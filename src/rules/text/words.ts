@@ -1,3 +1,9 @@
+/** Cuts texts into words: those of documents for the index, and those of a query. */
+export interface Tokenizer {
+  index(text: string): ReadonlySet<string>;
+  query(text: string): string[];
+}
+
 /**
  * The words of a text in any language, for the index and for the query. Decided: words are runs of letters, digits and
  * their marks, in one case and without accents, so that "Crème" is found by "creme". There are no lists of stop words or of

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
+import { indexFormats, newestOf } from '../format/index-format.ts';
 
 // The catalogs that the discovery service holds: one row per (source, owner, id).
 
@@ -31,9 +32,18 @@ export interface ValidityRow {
   window_length: number | null;
 }
 
-export interface HeldCatalog extends CatalogRef, Omit<CatalogRow, 'words'> {
+export interface HeldCatalog extends CatalogRef, CatalogRow, IndexedVersions {
+  words: Buffer;
   /** False for one that this transaction has just made room for. */
   known: boolean;
+}
+
+/** By which version of the code the entries of a catalog were made (format/index-format.ts). */
+export interface IndexedVersions {
+  index_version: number;
+  /** Documents with a lower number have entries of the other version already: the catalog is being rebuilt. */
+  reindexed_below: number;
+  reindexed_version: number;
 }
 
 /** Locks these catalogs until the end of the transaction; rows are made for those that are not held yet. */
@@ -41,12 +51,14 @@ export async function holdCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
   now: Date,
+  newestVersion = newestOf(indexFormats).version,
 ): Promise<HeldCatalog[]> {
   const values = [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)];
   // Their keys are in the order in which they are given: it becomes the order of answers.
   await tx.query(
-    `insert into discovery.catalog (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at)
-     select source, owner, id, 'REGULAR', '{}', 0, '', '{}', '{}', false, $4
+    `insert into discovery.catalog
+       (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
+     select source, owner, id, 'REGULAR', '{}', 0, '', '{}', '{}', false, $4, coalesce((select version from discovery.index_state), $5)
      from unnest($1::text[], $2::text[], $3::text[]) with ordinality as wanted (source, owner, id, place)
      where not exists (
        select from discovery.catalog as held
@@ -54,11 +66,12 @@ export async function holdCatalogs(
      )
      order by place
      on conflict (source, owner, id) do nothing`,
-    [...values, now],
+    [...values, now, newestVersion],
   );
   const { rows } = await tx.query<Omit<HeldCatalog, 'head'> & { head: string }>(
     `select source, owner, id, key, type, head, head_digest, provider_id, networks, schema_uses, is_active, valid_from, valid_until,
-       window_start, window_length, next_resource, next_offer, pushed_at, pulled_at, provider_id <> '' as known
+       window_start, window_length, next_resource, next_offer, pushed_at, pulled_at, words, index_version,
+       reindexed_below, reindexed_version, provider_id <> '' as known
      from discovery.catalog
      where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
      order by key for update`,
@@ -89,6 +102,6 @@ export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[
 }
 
 /** As PostgreSQL reads bytes from a text. */
-function bytesText(bytes: Buffer): string {
+export function bytesText(bytes: Buffer): string {
   return `\\x${bytes.toString('hex')}`;
 }

@@ -1,7 +1,7 @@
 import { bigintArray, bytesArray, textArray } from '../../storage/binary-arrays.ts';
 import { numberArray } from '../../storage/bulk.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
-import type { ValidityRow } from './catalogs.ts';
+import { bytesText, type ValidityRow } from './catalogs.ts';
 import { keyOf, lastNumbers } from './keys.ts';
 
 // The resources and offers of the catalogs that the discovery service holds, written in bulk. Whoever writes has read the digests before,
@@ -48,19 +48,33 @@ export async function readDigests(
   return results.flatMap(({ rows }) => rows);
 }
 
-/** The documents as JSON texts, by key. */
+/** A document with its entries (write/stored-entries.ts), as far as they are stored. */
+export interface IndexedDocument {
+  key: number;
+  /** JSON text. */
+  document: string;
+  /** Facts and numbers, of which offers have none. */
+  entries: Buffer | null;
+  words: Buffer | null;
+}
+
+/** By key. */
 export async function readDocuments(
   queryable: Queryable,
   kind: DocumentKind,
   keys: readonly number[],
-): Promise<Map<number, string>> {
+): Promise<Map<number, IndexedDocument>> {
   if (keys.length === 0) return new Map();
-  const { rows } = await queryable.query<{ key: number; document: string }>(
-    `select key, document::text as document from discovery.${kind} where key = any ($1::bigint[])`,
+  const { rows } = await queryable.query<IndexedDocument>(
+    `select ${indexedColumns(kind)} from discovery.${kind} where key = any ($1::bigint[])`,
     [numberArray(keys)],
     { prepared: true },
   );
-  return new Map(rows.map(({ key, document }) => [key, document]));
+  return new Map(rows.map((row) => [row.key, row]));
+}
+
+export function indexedColumns(kind: DocumentKind): string {
+  return `key, document::text as document, words, ${kind === 'resource' ? 'entries' : 'null::bytea as entries'}`;
 }
 
 /** How many resources and offers catalogs have, by their keys. */
@@ -87,24 +101,28 @@ export interface ResourceRow {
   document: string;
 }
 
-/** A resource, with its words (text/dictionary.ts). */
+/** A resource, with its entries (write/stored-entries.ts). */
 export interface IndexedResourceRow extends ResourceRow {
   words: Buffer;
+  entries: Buffer;
 }
 
 export async function writeResources(tx: Transaction, rows: readonly IndexedResourceRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into discovery.resource (key, id, digest, document, words)
-     select key, id, digest, document::jsonb, words
-     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[]) as incoming (key, id, digest, document, words)
-     on conflict (key) do update set document = excluded.document, digest = excluded.digest, words = excluded.words`,
+    `insert into discovery.resource (key, id, digest, document, words, entries)
+     select key, id, digest, document::jsonb, words, entries
+     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[], $6::bytea[])
+       as incoming (key, id, digest, document, words, entries)
+     on conflict (key) do update
+     set document = excluded.document, digest = excluded.digest, words = excluded.words, entries = excluded.entries`,
     [
       bigintArray(rows.map(({ key }) => key)),
       textArray(rows.map(({ id }) => id)),
       bigintArray(rows.map(({ digest }) => digest)),
       textArray(rows.map(({ document }) => document)),
       bytesArray(rows.map(({ words }) => words)),
+      bytesArray(rows.map(({ entries }) => entries)),
     ],
   );
 }
@@ -116,19 +134,24 @@ export interface OfferRow extends ResourceRow, ValidityRow {
   resource_ids: readonly string[] | null;
 }
 
-export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): Promise<void> {
+/** An offer, with its words (text/dictionary.ts). */
+export interface IndexedOfferRow extends OfferRow {
+  words: Buffer;
+}
+
+export async function writeOffers(tx: Transaction, rows: readonly IndexedOfferRow[]): Promise<void> {
   if (rows.length === 0) return;
   const keys = numberArray(rows.map(({ key }) => key));
   await forgetTargets(tx, keys);
   await tx.query(
     `insert into discovery.offer
-       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length)
-     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length
+       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words)
+     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words
      from json_to_recordset($1::json) as incoming (
        key bigint, id text, digest bigint, document jsonb, owner text, provider_id text, resource_ids text[],
-       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer)
+       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer, words bytea)
      on conflict (key) do update
-     set document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
+     set words = excluded.words, document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
        valid_from = excluded.valid_from, valid_until = excluded.valid_until, window_start = excluded.window_start,
        window_length = excluded.window_length`,
     [recordset(rows)],
@@ -171,9 +194,10 @@ async function forgetTargets(tx: Transaction, keys: string): Promise<void> {
 }
 
 /** A JSON array in which the documents, texts already, are not rendered again. */
-function recordset(rows: readonly ResourceRow[]): string {
+function recordset(rows: readonly IndexedOfferRow[]): string {
   const records = rows.map(
-    ({ document, ...row }) => `${JSON.stringify(row).slice(0, -1)},"document":${document}}`,
+    ({ document, words, ...row }) =>
+      `${JSON.stringify({ ...row, words: bytesText(words) }).slice(0, -1)},"document":${document}}`,
   );
   return `[${records.join(',')}]`;
 }

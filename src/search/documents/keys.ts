@@ -15,6 +15,11 @@ export function catalogKeyOf(key: number): number {
   return Math.floor(key / span);
 }
 
+/** The number of a document in its catalog; 0: the catalog itself. */
+export function numberOf(key: number): number {
+  return key % span;
+}
+
 /** The catalog's own key, for any key of its range. Keys are whole numbers below 2^53, and dividing by a power of two is exact. */
 export function headOf(key: number): number {
   return Math.floor(key / span) * span;

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 
@@ -34,6 +35,40 @@ export async function findObjectPaths(queryable: Queryable, paths: readonly stri
     [paths],
   );
   return new Set(rows.map(({ path }) => path));
+}
+
+/** The geometries of documents, by their keys. */
+export async function readGeometryRows(
+  queryable: Queryable,
+  keys: readonly number[],
+): Promise<Map<number, GeometryRow[]>> {
+  const found = new Map<number, GeometryRow[]>();
+  if (keys.length === 0) return found;
+  const { rows } = await queryable.query<StoredRow>(
+    `select key, path, position, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)]::text as low,
+       array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)]::text as high
+     from unnest($1::bigint[]) as wanted (key) join discovery.geometry using (key)
+     join discovery.geometry_path as path on path.id = path_id
+     order by key, path_id, position`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  for (const { key, path, position, shape, low, high } of rows) {
+    const row = { key, path, position, shape: JSON.parse(shape), low: vectorOf(low), high: vectorOf(high) };
+    addTo(found, key, row);
+  }
+  return found;
+}
+
+type StoredRow = Pick<GeometryRow, 'key' | 'path' | 'position'> & {
+  shape: string;
+  low: string;
+  high: string;
+};
+
+/** As PostgreSQL writes an array of numbers. */
+function vectorOf(text: string): number[] {
+  return text.slice(1, -1).split(',').map(Number);
 }
 
 /** Replaces the geometries of these keys. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import type { TypingKeys } from '../format/index-format.ts';
 import { numberWords } from './dictionary.ts';
 
 let database: Database;
@@ -8,10 +9,10 @@ useDatabase((opened) => {
   database = opened;
 });
 
-const noKeys = () => [];
+const noKeys = typing(() => []);
 
 async function numberOf(tx: Transaction, word: string): Promise<number | undefined> {
-  const numbers = await numberWords(tx, [word], noKeys);
+  const numbers = await numberWords(tx, new Map([[word, noKeys]]));
   return numbers.get(word);
 }
 
@@ -32,7 +33,7 @@ it('two transactions that meet the same new words in another order do not wait f
 
 it('a word stays when the transaction that brought it is rolled back, with the keys that forgive typing errors', async () => {
   const rollback = database.transaction(async (tx) => {
-    await numberWords(tx, ['cedar'], () => [7, 8]);
+    await numberWords(tx, new Map([['cedar', typing(() => [7, 8])]]));
     throw new Error('rolled back');
   });
   await expect(rollback).rejects.toThrow('rolled back');
@@ -41,6 +42,22 @@ it('a word stays when the transaction that brought it is rolled back, with the k
   );
   expect(rows).toEqual([{ hash: 7 }, { hash: 8 }]);
 });
+
+it('a word gets the keys of a newer version beside those that it has', async () => {
+  const numberWith = (version: number, keys: number[]) =>
+    database.transaction((tx) => numberWords(tx, new Map([['elm', typing(() => keys, version)]])));
+  const number = await numberWith(0, [1, 2]);
+  expect(await numberWith(1, [2, 3])).toEqual(number);
+  expect(await numberWith(0, [4])).toEqual(number);
+  const { rows } = await database.query(
+    "select hash from discovery.deletion join discovery.word on id = word_id where word = 'elm' order by hash",
+  );
+  expect(rows).toEqual([{ hash: 1 }, { hash: 2 }, { hash: 3 }]);
+});
+
+function typing(index: TypingKeys['index'], version = 0): TypingKeys {
+  return { version, index, query: index };
+}
 
 interface Started {
   tx: Transaction;

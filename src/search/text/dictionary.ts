@@ -1,59 +1,65 @@
-import { bigintArray, integerArray, textArray } from '../../storage/binary-arrays.ts';
+import { bigintArray, integerArray, smallintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
+import type { TypingKeys } from '../format/index-format.ts';
 
 // The distinct words of all texts, each with its number, and the keys that forgive typing errors in them.
 
 /**
- * The numbers of words; those that are new get one. They are only ever added: one that nobody uses any more finds nothing. That happens
- * outside of the transaction, and in one order for everybody, so that nobody waits in a circle.
+ * The numbers of words; those that are new get one, and those that lack the keys of this version get these, too. Words are only ever added: one that
+ * nobody uses any more finds nothing. That happens outside of the transaction, and in one order for everybody, so that nobody waits in a circle.
  */
 export async function numberWords(
   tx: Transaction,
-  words: readonly string[],
-  typingKeysOf: (word: string) => Iterable<number>,
+  words: ReadonlyMap<string, TypingKeys>,
 ): Promise<Map<string, number>> {
-  const numbers = await findWordNumbers(tx, words);
-  const missing = words.filter((word) => !numbers.has(word)).sort();
-  if (missing.length === 0) return numbers;
-  await addWords(tx.apart, missing, typingKeysOf);
-  for (const [word, number] of await findWordNumbers(tx, missing)) numbers.set(word, number);
-  return numbers;
+  const known = await findWords(tx, [...words.keys()]);
+  const missing = [...words].filter(([word, { version }]) => (known.get(word)?.keys_version ?? -1) < version);
+  if (missing.length > 0) {
+    await addWords(
+      tx.apart,
+      missing.sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+    const added = missing.map(([word]) => word);
+    for (const [word, row] of await findWords(tx, added)) known.set(word, row);
+  }
+  return new Map(Array.from(known, ([word, { id }]) => [word, id]));
 }
 
 /** A word and its keys in one statement: it is never there without them. */
-async function addWords(
-  apart: Queryable,
-  words: readonly string[],
-  typingKeysOf: (word: string) => Iterable<number>,
-): Promise<void> {
-  const keys = words.flatMap((word, index) =>
-    Array.from(typingKeysOf(word), (hash) => ({ place: index + 1, hash })),
+async function addWords(apart: Queryable, words: readonly (readonly [string, TypingKeys])[]): Promise<void> {
+  const keys = words.flatMap(([word, typing], index) =>
+    typing.index(word).map((hash) => ({ place: index + 1, hash })),
   );
   await apart.query(
-    `with added as (insert into discovery.word (word) select unnest($1::text[]) on conflict do nothing returning id, word)
+    `with added as (
+       insert into discovery.word (word, keys_version) select * from unnest($1::text[], $4::smallint[])
+       on conflict (word) do update set keys_version = excluded.keys_version where word.keys_version < excluded.keys_version
+       returning id, word
+     )
      insert into discovery.deletion (hash, word_id)
      select hash, id from unnest($2::integer[], $3::bigint[]) as key (place, hash)
      join unnest($1::text[]) with ordinality as given (word, place) using (place)
      join added using (word) order by hash, id
      on conflict do nothing`,
     [
-      textArray(words),
+      textArray(words.map(([word]) => word)),
       integerArray(keys.map(({ place }) => place)),
       bigintArray(keys.map(({ hash }) => hash)),
+      smallintArray(words.map(([, { version }]) => version)),
     ],
   );
 }
 
-export async function findWordNumbers(
+async function findWords(
   queryable: Queryable,
   words: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, { id: number; keys_version: number }>> {
   if (words.length === 0) return new Map();
-  const { rows } = await queryable.query<{ id: number; word: string }>(
-    'select id, word from discovery.word where word = any ($1)',
+  const { rows } = await queryable.query<{ id: number; word: string; keys_version: number }>(
+    'select id, word, keys_version from discovery.word where word = any ($1)',
     [textArray(words)],
   );
-  return new Map(rows.map(({ id, word }) => [word, id]));
+  return new Map(rows.map(({ word, ...row }) => [word, row]));
 }
 
 /** The words of a document by their numbers, with what each counts in it, as they are kept with the document. */

@@ -23,13 +23,18 @@ useDatabase((opened) => {
 });
 
 const hashOf = (text: string) => [...text].reduce((hash, letter) => hash * 31 + letter.charCodeAt(0), 7);
+const typing = {
+  version: 0,
+  index: (word: string) => Array.from(indexKeys(word), hashOf),
+  query: (word: string) => Array.from(queryKeys(word), hashOf),
+};
 const add = (words: string[]) =>
-  database.transaction((tx) => numberWords(tx, words, (word) => Array.from(indexKeys(word), hashOf)));
+  database.transaction((tx) => numberWords(tx, new Map(words.map((word) => [word, typing]))));
 
 async function find(...words: string[]): Promise<string[][]> {
   await catchUp(reader);
   statements = 0;
-  const { matches } = await matchWords(reader, words, (word) => Array.from(queryKeys(word), hashOf));
+  const { matches } = await matchWords(reader, words, typing.query);
   return matches.map((each) => each.matches.map(({ word, edits }) => `${word} ${edits}`).sort());
 }
 

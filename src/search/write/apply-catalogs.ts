@@ -3,10 +3,12 @@ import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
 import { keyOf } from '../documents/keys.ts';
+import { type IndexFormats, newestOf } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { applyDocuments } from './apply-documents.ts';
-import { headEntries } from './document-entries.ts';
+import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
+import { noAttributes, unpackWords } from './stored-entries.ts';
 import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
@@ -32,12 +34,15 @@ export async function applyCatalogs(
   incoming: readonly IncomingCatalog[],
   removals: ListRemovals,
   now: Date,
+  formats: IndexFormats,
 ): Promise<AppliedCatalog[]> {
   const refs = incoming.map(({ source, owner, catalog: { id } }) => ({ source, owner, id }));
-  const held = new Map((await holdCatalogs(tx, refs, now)).map((row) => [refText(row), row]));
+  const held = new Map(
+    (await holdCatalogs(tx, refs, now, newestOf(formats).version)).map((row) => [refText(row), row]),
+  );
   const targets = incoming.flatMap((one) => {
     const before = held.get(refText({ ...one, id: one.catalog.id }));
-    return before ? [targetOf(one, before)] : [];
+    return before ? [targetOf(one, before, formats)] : [];
   });
   await indexHeads(tx, targets, removals);
   await applyDocuments(tx, 'resource', targets, removals);
@@ -64,16 +69,17 @@ async function indexHeads(
   removals: ListRemovals,
 ): Promise<void> {
   const changes = createIndexChanges();
-  for (const { before, row } of targets) {
+  for (const { before, row, formatOf } of targets) {
     if (before.known && before.head_digest === row.head_digest) continue;
     changes.add(
+      formatOf(),
       keyOf(row.key, 0),
-      before.known ? headEntries(before.head) : undefined,
-      headEntries(row.head),
+      before.known ? { ...noAttributes, words: unpackWords(before.words) } : undefined,
+      entriesOfDocument(formatOf(), 'catalog', row.head),
     );
   }
-  const words = await changes.numberWords(tx);
-  for (const { row } of targets) row.words = words.get(keyOf(row.key, 0)) ?? null;
+  const packed = await changes.numberWords(tx);
+  for (const { row } of targets) row.words = packed.get(keyOf(row.key, 0))?.words ?? null;
   await changes.write(tx, removals);
 }
 

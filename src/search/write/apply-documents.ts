@@ -13,11 +13,12 @@ import {
   writeOffers,
   writeResources,
 } from '../documents/documents.ts';
-import { keyOf, lastNumbers } from '../documents/keys.ts';
+import { keyOf, lastNumbers, numberOf } from '../documents/keys.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { hash53 } from './attribute-entries.ts';
-import { offerEntries, resourceEntries } from './document-entries.ts';
+import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
+import { readEntries } from './stored-entries.ts';
 import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
@@ -121,33 +122,33 @@ async function prepareSteps(
   removals: ListRemovals,
 ): Promise<() => Promise<void>> {
   const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
-  const oldTexts = await readDocuments(tx, kind, replaced);
+  const stored = await readDocuments(tx, kind, replaced);
   const changes = createIndexChanges();
   for (const [index, { target, key, written }] of steps.entries()) {
     if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
-    const oldText = oldTexts.get(key);
-    const old: Resource | Offer | undefined = oldText === undefined ? undefined : JSON.parse(oldText);
-    const entriesOf = kind === 'resource' ? resourceEntries : offerEntries;
-    changes.add(key, old && entriesOf(old), written && entriesOf(written.document));
+    const row = stored.get(key);
+    const old: Resource | Offer | undefined = row && JSON.parse(row.document);
+    const format = target.formatOf(numberOf(key));
+    const before = row && old && readEntries(format, kind, row, old);
+    changes.add(format, key, before, written && entriesOfDocument(format, kind, written.document));
     if (old) countSchemaTypes(kind, target, old, -1);
     if (written) countSchemaTypes(kind, target, written.document, 1);
   }
   const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
   const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
   return async () => {
-    const words = await changes.numberWords(tx);
-    if (kind === 'offer') await writeOffers(tx, rows);
-    else
-      await writeResources(
-        tx,
-        rows.map((row) => ({ ...row, words: words.get(row.key) ?? noWords })),
-      );
+    const packed = await changes.numberWords(tx);
+    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) ?? unpacked(row.key)) }));
+    if (kind === 'offer') await writeOffers(tx, indexed);
+    else await writeResources(tx, indexed);
     await removeDocuments(tx, kind, removed);
     await changes.write(tx, removals);
   };
 }
 
-const noWords = Buffer.alloc(0);
+function unpacked(key: number): never {
+  throw new Error(`the document ${key} was not indexed`);
+}
 
 function rowOf(
   { target, key, id }: Step,

@@ -1,8 +1,9 @@
 import type { Offer, Provider, Resource } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import { catalogWords, offerWords, resourceWords, type WordWeights } from '../../rules/text/word-weights.ts';
-import { type FoundGeometry, geometriesOf, roots } from '../spatial/geometry-paths.ts';
-import { type AttributeEntries, attributeEntries } from './attribute-entries.ts';
+import type { IndexFormat } from '../format/index-format.ts';
+import { type FoundGeometry, roots } from '../spatial/geometry-paths.ts';
+import type { AttributeEntries } from './attribute-entries.ts';
 
 /** Everything that the index holds of one document. */
 export interface DocumentEntries extends AttributeEntries {
@@ -11,27 +12,49 @@ export interface DocumentEntries extends AttributeEntries {
   geometries: FoundGeometry[];
 }
 
-export function resourceEntries(resource: Resource): DocumentEntries {
+/** Makes the entries of a document in one format of the index. */
+export function entriesOfDocument(
+  format: IndexFormat,
+  kind: 'catalog' | 'resource' | 'offer',
+  document: object,
+): DocumentEntries {
+  switch (kind) {
+    case 'resource':
+      return resourceEntries(format, document as Resource);
+    case 'offer':
+      return offerEntries(format, document as Offer);
+    case 'catalog':
+      return headEntries(format, document);
+  }
+}
+
+function resourceEntries(
+  { tokenizer, attributes, geometries }: IndexFormat,
+  resource: Resource,
+): DocumentEntries {
   return {
-    ...attributeEntries(resource as Json),
-    words: resourceWords(resource),
-    geometries: geometriesOf(resource as Json, roots.resource),
+    ...attributes.entries(resource as Json),
+    words: resourceWords(resource, tokenizer.index),
+    geometries: geometries.find(resource as Json, roots.resource),
   };
 }
 
-export function offerEntries(offer: Offer): DocumentEntries {
+function offerEntries({ tokenizer, geometries }: IndexFormat, offer: Offer): DocumentEntries {
   return {
     ...noAttributes(),
-    words: offerWords(offer),
-    geometries: geometriesOf(offer as Json, roots.offer),
+    words: offerWords(offer, tokenizer.index),
+    geometries: geometries.find(offer as Json, roots.offer),
   };
 }
 
 /** Of the catalog-level members: what is said of the catalog and of its provider. */
-export function headEntries(head: object): DocumentEntries {
+function headEntries({ tokenizer, geometries }: IndexFormat, head: object): DocumentEntries {
   const { descriptor, provider } = head as { descriptor: object; provider: Provider };
-  const words = catalogWords({ descriptor, provider });
-  return { ...noAttributes(), words, geometries: geometriesOf(provider as Json, roots.provider) };
+  return {
+    ...noAttributes(),
+    words: catalogWords({ descriptor, provider }, tokenizer.index),
+    geometries: geometries.find(provider as Json, roots.provider),
+  };
 }
 
 function noAttributes(): AttributeEntries {

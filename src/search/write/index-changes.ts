@@ -1,122 +1,166 @@
-import { sphereBox } from '../../rules/geometry/sphere-box.ts';
-import { indexKeys } from '../../rules/text/typing-errors.ts';
+import { canonicalJson } from '../../protocol/canonical-json.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { kindOf } from '../documents/keys.ts';
+import type { IndexFormat, TypingKeys } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
+import { addToLists, everyResource, type ListEntries, offerList, wordList } from '../lists/runs.ts';
 import {
-  addToLists,
-  everyResource,
-  factList,
-  type ListEntries,
-  numberList,
-  offerList,
-  wordList,
-} from '../lists/runs.ts';
-import { addObjectPaths, type GeometryRow, replaceGeometries } from '../spatial/write-geometries.ts';
+  addObjectPaths,
+  type GeometryRow,
+  readGeometryRows,
+  replaceGeometries,
+} from '../spatial/write-geometries.ts';
 import { numberWords, writeDocumentWords } from '../text/dictionary.ts';
-import { hash53 } from './attribute-entries.ts';
 import type { DocumentEntries } from './document-entries.ts';
+import {
+  type EntriesBefore,
+  listAttributes,
+  noAttributes,
+  packAttributes,
+  type StoredEntries,
+} from './stored-entries.ts';
 
-/** Gathers what differs between old and new documents in the index, and writes it in a few statements. */
+/** Gathers what differs between the entries that documents have and those that they shall have, and writes it in a few statements. */
 export interface IndexChanges {
   /** Undefined: there was, or will be, no document. */
-  add(key: number, before: DocumentEntries | undefined, after: DocumentEntries | undefined): void;
-  /** Gives every word its number; returns the words of each document, as they are kept with it. */
-  numberWords(tx: Transaction): Promise<Map<number, Buffer>>;
-  /** To be called when the words have numbers. What goes out of lists is left to the end of the transaction. */
+  add(
+    format: IndexFormat,
+    key: number,
+    before: EntriesBefore | undefined,
+    after: DocumentEntries | undefined,
+  ): void;
+  /** Gives every word its number; returns the entries of each document, as they are stored beside it. */
+  numberWords(tx: Transaction): Promise<Map<number, PackedEntries>>;
+  /** To be called when the words have numbers. What leaves posting lists is left to the end of the transaction. */
   write(tx: Transaction, removals: ListRemovals): Promise<void>;
 }
 
-export function createIndexChanges(): IndexChanges {
-  const lists = { added: createListChanges(), removed: createListChanges() };
-  const words = { added: createWordChanges(), removed: createWordChanges() };
-  const documentWords = new Map<number, Words>();
-  const objects = new Set<string>();
-  const geometries: { replaced: number[]; rows: GeometryRow[] } = { replaced: [], rows: [] };
+export interface PackedEntries {
+  words: Buffer;
+  entries: Buffer;
+}
+
+interface Change {
+  key: number;
+  format: IndexFormat;
+  before?: EntriesBefore;
+  after?: DocumentEntries;
+  /** Computed at once for a new document, otherwise only where they differ. */
+  geometries?: GeometryRow[];
+}
+
+/** `checksBoxes`: the boxes of geometries that stay may be of another format. */
+export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
+  const changes: Change[] = [];
   let numberOf = (word: string): number => {
     throw new Error(`the word "${word}" has no number yet`);
   };
 
-  function compareExistence(key: number, before: unknown, after: unknown): void {
-    if (kindOf(key) !== 'resource') return;
-    if (before === undefined) lists.added.put(everyResource, key);
-    if (after === undefined) lists.removed.put(everyResource, key);
-  }
-
-  function compareFacts(key: number, before: Facts, after: Facts): void {
-    for (const hash of after) if (!before.has(hash)) lists.added.put(factList(hash), key);
-    for (const hash of before) if (!after.has(hash)) lists.removed.put(factList(hash), key);
-  }
-
-  function compareNumbers(key: number, before: Numbers, after: Numbers): void {
-    for (const [path, values] of after)
-      for (const value of values)
-        if (!before.get(path)?.has(value)) lists.added.put(numberList(path), key, value);
-    for (const [path, values] of before)
-      for (const value of values)
-        if (!after.get(path)?.has(value)) lists.removed.put(numberList(path), key, value);
-  }
-
-  function compareWords(key: number, before: Words, after: Words): void {
-    for (const [word, weight] of after)
-      if (before.get(word) !== weight) words.added.put(word, key, hundredths(weight));
-    for (const [word, weight] of before)
-      if (after.get(word) !== weight) words.removed.put(word, key, hundredths(weight));
-  }
-
-  function compareGeometries(key: number, before: Geometries, after: Geometries): void {
-    if (JSON.stringify(before) === JSON.stringify(after)) return;
-    if (before.length > 0) geometries.replaced.push(key);
-    for (const [position, { path, geometry }] of after.entries()) {
-      geometries.rows.push({ key, path, position, shape: geometry, ...sphereBox(geometry) });
-    }
-  }
-
   return {
-    add(key, before, after) {
-      const [was, is] = [before ?? nothing, after ?? nothing];
-      compareExistence(key, before, after);
-      compareFacts(key, was.facts, is.facts);
-      compareNumbers(key, was.numbers, is.numbers);
-      for (const path of is.objects) objects.add(path);
-      compareWords(key, was.words, is.words);
-      documentWords.set(key, is.words);
-      compareGeometries(key, was.geometries, is.geometries);
+    add(format, key, before, after) {
+      const geometries = before || !after ? undefined : geometryRows(format, key, after);
+      changes.push({ key, format, before, after, geometries });
     },
 
     async numberWords(tx) {
-      const used = new Set([...words.added.words(), ...words.removed.words()]);
-      for (const each of documentWords.values()) for (const word of each.keys()) used.add(word);
-      const numbers = await numberWords(tx, [...used], typingKeys);
+      const numbers = await numberWords(tx, typedWords(changes));
       numberOf = (word) => {
         const number = numbers.get(word);
         if (number === undefined) throw new Error(`the word "${word}" has no number`);
         return number;
       };
-      return new Map([...documentWords].map(([key, each]) => [key, wordBytes(each, numberOf)]));
+      return new Map(
+        changes.flatMap(({ key, after }) => (after ? [[key, packEntries(after, numberOf)] as const] : [])),
+      );
     },
 
     async write(tx, removals) {
-      await addToLists(tx, [...lists.added.entries(), ...words.added.entries(numberOf)]);
-      await addObjectPaths(tx, [...objects]);
-      await replaceGeometries(tx, geometries.replaced, geometries.rows);
-      await removals.add(tx, [...lists.removed.entries(), ...words.removed.entries(numberOf)]);
+      const [added, removed] = [createListChanges(), createListChanges()];
+      for (const change of changes) {
+        const { key } = change;
+        const [was, is] = [numbered(change.before, numberOf), listed(change.after, numberOf)];
+        if (kindOf(key) === 'resource') {
+          if (was === undefined) added.put(everyResource, key);
+          if (is === undefined) removed.put(everyResource, key);
+        }
+        putBeyond(added, key, is ?? nothing, was ?? nothing);
+        putBeyond(removed, key, was ?? nothing, is ?? nothing);
+      }
+      await addToLists(tx, added.entries());
+      await addObjectPaths(tx, [...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])]))]);
+      await writeGeometries(tx, changes, checksBoxes);
+      await removals.add(tx, removed.entries());
     },
   };
 }
 
-type Facts = DocumentEntries['facts'];
-type Numbers = DocumentEntries['numbers'];
-type Words = DocumentEntries['words'];
-type Geometries = DocumentEntries['geometries'];
+/** A word that several formats use gets the keys of the newest one. */
+function typedWords(changes: readonly Change[]): Map<string, TypingKeys> {
+  const words = new Map<string, TypingKeys>();
+  for (const { format, before, after } of changes) {
+    const unnumbered = before && 'unnumbered' in before.words ? before.words.unnumbered.keys() : [];
+    for (const word of [...unnumbered, ...(after?.words.keys() ?? [])]) {
+      const known = words.get(word);
+      if (known === undefined || known.version < format.typing.version) words.set(word, format.typing);
+    }
+  }
+  return words;
+}
 
-const nothing: DocumentEntries = {
-  facts: new Set(),
-  numbers: new Map(),
-  objects: new Set(),
-  words: new Map(),
-  geometries: [],
-};
+function packEntries(after: DocumentEntries, numberOf: (word: string) => number): PackedEntries {
+  return {
+    words: writeDocumentWords(numberWeights(after.words, numberOf)),
+    entries: packAttributes(listAttributes(after)),
+  };
+}
+
+/** What a word counts, as the index keeps it: in hundredths. */
+export function numberWeights(words: WordWeights, numberOf: (word: string) => number): Map<number, number> {
+  return new Map(Array.from(words, ([word, weight]) => [numberOf(word), Math.round(weight * 100)]));
+}
+
+function numbered(
+  before: EntriesBefore | undefined,
+  numberOf: (word: string) => number,
+): StoredEntries | undefined {
+  if (before === undefined) return undefined;
+  const { words } = before;
+  return { ...before, words: 'unnumbered' in words ? numberWeights(words.unnumbered, numberOf) : words };
+}
+
+function listed(
+  after: DocumentEntries | undefined,
+  numberOf: (word: string) => number,
+): StoredEntries | undefined {
+  return after && { ...listAttributes(after), words: numberWeights(after.words, numberOf) };
+}
+
+const nothing: StoredEntries = { ...noAttributes, words: new Map() };
+
+/** Visits every posting list that a document with these entries stands in, apart from that of all resources. */
+export function visitLists(
+  key: number,
+  { facts, numbers, words }: StoredEntries,
+  visit: (list: number, mark: number) => void,
+): void {
+  for (const list of facts) visit(list, 0);
+  for (const [list, values] of numbers) for (const value of values) visit(list, value);
+  const listOf = kindOf(key) === 'offer' ? offerList : wordList;
+  for (const [word, weight] of words) visit(listOf(word), weight);
+}
+
+/** What the first has and the second has not. */
+function putBeyond(changes: ListChanges, key: number, first: StoredEntries, second: StoredEntries): void {
+  const { facts, numbers, words } = second;
+  const listOf = kindOf(key) === 'offer' ? offerList : wordList;
+  for (const list of first.facts) if (!facts.has(list)) changes.put(list, key);
+  for (const [list, values] of first.numbers)
+    for (const value of values) if (!numbers.get(list)?.has(value)) changes.put(list, key, value);
+  for (const [word, weight] of first.words)
+    if (words.get(word) !== weight) changes.put(listOf(word), key, weight);
+}
 
 /** Keys by list. */
 interface ListChanges {
@@ -137,47 +181,55 @@ function createListChanges(): ListChanges {
   };
 }
 
-/** Keys by word, of which there are two lists: one for offers. */
-interface WordChanges {
-  put(word: string, key: number, weight: number): void;
-  words(): Iterable<string>;
-  entries(numberOf: (word: string) => number): Iterable<ListEntries>;
+export function geometryRows(
+  format: IndexFormat,
+  key: number,
+  { geometries }: DocumentEntries,
+): GeometryRow[] {
+  return geometries.map(({ path, geometry }, position) => ({
+    ...{ key, path, position, shape: geometry },
+    ...format.geometries.boxOf(geometry),
+  }));
 }
 
-function createWordChanges(): WordChanges {
-  const documents = new Map<string, { keys: number[]; marks: number[] }>();
-  const offers: typeof documents = new Map();
-  return {
-    put(word, key, weight) {
-      const words = kindOf(key) === 'offer' ? offers : documents;
-      const places = words.get(word) ?? { keys: [], marks: [] };
-      places.keys.push(key);
-      places.marks.push(weight);
-      words.set(word, places);
-    },
-    *words() {
-      yield* documents.keys();
-      yield* offers.keys();
-    },
-    *entries(numberOf) {
-      for (const [word, places] of documents) yield { list: wordList(numberOf(word)), ...places };
-      for (const [word, places] of offers) yield { list: offerList(numberOf(word)), ...places };
-    },
-  };
-}
-
-/** What a word counts, as the index keeps it. */
-function hundredths(weight: number): number {
-  return Math.round(weight * 100);
-}
-
-/** Under which a word is found in spite of typing errors. */
-function typingKeys(word: string): number[] {
-  return [...indexKeys(word)].map(hash53);
-}
-
-function wordBytes(words: Words, numberOf: (word: string) => number): Buffer {
-  return writeDocumentWords(
-    new Map([...words].map(([word, weight]) => [numberOf(word), hundredths(weight)])),
+/** Geometries that stay are not touched: to put a box into its index is the costliest of all. */
+async function writeGeometries(
+  tx: Transaction,
+  changes: readonly Change[],
+  checksBoxes: boolean,
+): Promise<void> {
+  const known = changes.filter(({ before }) => before);
+  const stored = await readGeometryRows(
+    tx,
+    known.flatMap(({ key, after }) => (after ? key : [])),
   );
+  const replaced = known.filter(({ key, after, format }) => {
+    if (after === undefined) return true;
+    return !sameGeometries(stored.get(key) ?? [], after, checksBoxes ? format : undefined);
+  });
+  const rows = changes.flatMap(({ geometries }) => geometries ?? []);
+  for (const { format, key, after } of replaced) if (after) rows.push(...geometryRows(format, key, after));
+  await replaceGeometries(
+    tx,
+    replaced.map(({ key }) => key),
+    rows,
+  );
+}
+
+/** In whichever order they, and their members, stand: the database does not keep that of documents. Without a format, boxes are not compared. */
+export function sameGeometries(
+  stored: readonly GeometryRow[],
+  { geometries }: Pick<DocumentEntries, 'geometries'>,
+  format: IndexFormat | undefined,
+): boolean {
+  if (stored.length !== geometries.length) return false;
+  const shall = geometries.map(({ path, geometry }) =>
+    nameOf(path, geometry, format?.geometries.boxOf(geometry)),
+  );
+  const are = stored.map(({ path, shape, low, high }) => nameOf(path, shape, format && { low, high })).sort();
+  return shall.sort().every((name, index) => name === are[index]);
+}
+
+function nameOf(path: string, shape: object, box?: Pick<GeometryRow, 'low' | 'high'>): string {
+  return `${path} ${box?.low} ${box?.high} ${canonicalJson(shape as Json)}`;
 }

@@ -4,11 +4,12 @@ import { type CatalogRef, dropCatalogs } from '../../storage/feeds/copies.ts';
 import { type HeldCatalog, holdCatalogs } from '../documents/catalogs.ts';
 import { countDocuments } from '../documents/documents.ts';
 import { keyOf } from '../documents/keys.ts';
+import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
 import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
-import { headEntries } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
-import type { IncomingCatalog } from './target.ts';
+import { noAttributes, unpackWords } from './stored-entries.ts';
+import { formatsOf, type IncomingCatalog } from './target.ts';
 
 /** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
 export interface IndexWriter {
@@ -30,7 +31,9 @@ export async function writeIndex<T>(
   tx: Transaction,
   now: Date,
   work: (writer: IndexWriter) => Promise<T>,
+  formats: IndexFormats = indexFormats,
 ): Promise<T> {
+  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, now, newestOf(formats).version);
   const removals = createListRemovals();
   /** Catalogs of which something may have to leave lists. */
   const changed = new Set<string>();
@@ -47,15 +50,15 @@ export async function writeIndex<T>(
 
   async function apply(catalogs: readonly IncomingCatalog[]): Promise<AppliedCatalog[]> {
     await flushBefore(catalogs.map(({ source, owner, catalog: { id } }) => ({ source, owner, id })));
-    return applyCatalogs(tx, catalogs, removals, now);
+    return applyCatalogs(tx, catalogs, removals, now, formats);
   }
 
   const result = await work({
-    hold: (refs) => holdCatalogs(tx, refs, now),
+    hold,
     apply,
     async remove(refs) {
       if (refs.length === 0) return;
-      const held = (await holdCatalogs(tx, refs, now)).filter(({ known }) => known);
+      const held = (await hold(refs)).filter(({ known }) => known);
       // Whole, and with nothing in it: so its documents go, with what the index has of them.
       await apply(
         held.map(({ source, owner, type, networks, head }) => ({
@@ -64,7 +67,10 @@ export async function writeIndex<T>(
         })),
       );
       const heads = createIndexChanges();
-      for (const { key, head } of held) heads.add(keyOf(key, 0), headEntries(head), undefined);
+      for (const { key, words, ...versions } of held) {
+        const before = { ...noAttributes, words: unpackWords(words) };
+        heads.add(formatsOf(versions, formats)(), keyOf(key, 0), before, undefined);
+      }
       await heads.numberWords(tx);
       await heads.write(tx, removals);
       await dropCatalogs(tx, refs);

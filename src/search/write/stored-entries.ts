@@ -1,0 +1,85 @@
+import type { Offer } from '../../protocol/catalog.ts';
+import type { Json } from '../../protocol/json.ts';
+import { offerWords, type WordWeights } from '../../rules/text/word-weights.ts';
+import type { DocumentKind, IndexedDocument } from '../documents/documents.ts';
+import type { IndexFormat } from '../format/index-format.ts';
+import { factList, numberList } from '../lists/runs.ts';
+import { readDocumentWords } from '../text/dictionary.ts';
+import type { AttributeEntries } from './attribute-entries.ts';
+
+// The posting lists that a document stands in, as they are stored beside it. What leaves the index is read from here and never made anew: code of another
+// version would make other entries, and leave behind those that it does not know.
+
+export interface StoredEntries {
+  facts: ReadonlySet<number>;
+  /** Values by their lists. */
+  numbers: ReadonlyMap<number, ReadonlySet<number>>;
+  /** What each word counts, in hundredths, by the words' numbers. */
+  words: ReadonlyMap<number, number>;
+}
+
+/** Facts and numbers by their lists. */
+export type ListedAttributes = Pick<StoredEntries, 'facts' | 'numbers'>;
+
+export const noAttributes: ListedAttributes = { facts: new Set(), numbers: new Map() };
+
+export function listAttributes({ facts, numbers }: AttributeEntries): ListedAttributes {
+  const values = new Map<number, Set<number>>();
+  for (const [path, each] of numbers) {
+    const list = numberList(path);
+    values.set(list, new Set([...(values.get(list) ?? []), ...each]));
+  }
+  return { facts: new Set(Array.from(facts, factList)), numbers: values };
+}
+
+/** The entries of a document that is in the index. */
+export interface EntriesBefore extends ListedAttributes {
+  /** By their numbers; by themselves where they were not stored. */
+  words: StoredEntries['words'] | { unnumbered: WordWeights };
+}
+
+/** What is stored; what version 0 did not store is made anew as it made it. */
+export function readEntries(
+  { attributes, tokenizer }: IndexFormat,
+  kind: DocumentKind,
+  { entries, words }: Pick<IndexedDocument, 'entries' | 'words'>,
+  parsed: object,
+): EntriesBefore {
+  const made = () => listAttributes(attributes.entries(parsed as Json));
+  const listed = kind === 'offer' ? noAttributes : entries ? unpackAttributes(entries) : made();
+  const unnumbered = () => offerWords(parsed as Offer, tokenizer.index);
+  return { ...listed, words: words ? unpackWords(words) : { unnumbered: unnumbered() } };
+}
+
+const numberBytes = 8;
+
+/** How many facts, the facts, then list and value of each number; the same entries are the same bytes. */
+export function packAttributes({ facts, numbers }: ListedAttributes): Buffer {
+  const pairs = [...numbers].flatMap(([list, values]) =>
+    Array.from(values, (value) => [list, value] as const),
+  );
+  pairs.sort(([a, x], [b, y]) => a - b || x - y);
+  const bytes = Buffer.allocUnsafe((1 + facts.size + 2 * pairs.length) * numberBytes);
+  let at = bytes.writeDoubleBE(facts.size);
+  for (const fact of Float64Array.from(facts).sort()) at = bytes.writeDoubleBE(fact, at);
+  for (const pair of pairs) for (const number of pair) at = bytes.writeDoubleBE(number, at);
+  return bytes;
+}
+
+export function unpackAttributes(bytes: Buffer): ListedAttributes {
+  const facts = new Set<number>();
+  const numbers = new Map<number, Set<number>>();
+  const firstNumber = (1 + bytes.readDoubleBE()) * numberBytes;
+  for (let at = numberBytes; at < firstNumber; at += numberBytes) facts.add(bytes.readDoubleBE(at));
+  for (let at = firstNumber; at < bytes.length; at += 2 * numberBytes) {
+    const [list, value] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + numberBytes)];
+    numbers.set(list, (numbers.get(list) ?? new Set()).add(value));
+  }
+  return { facts, numbers };
+}
+
+export function unpackWords(bytes: Buffer): Map<number, number> {
+  const words = new Map<number, number>();
+  readDocumentWords(bytes, (id, weight) => words.set(id, weight));
+  return words;
+}
