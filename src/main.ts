@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCatalogRole } from './catalog/role.ts';
-import { type Config, listeningAddress, type Role, type SigningRole } from './config.ts';
+import { type Config, listeningAddress, type SigningRole } from './config.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -15,6 +15,7 @@ import { requireSigningKey } from './registry/key-files.ts';
 import { openSigningKey, type RegistrationWatch, watchRegistration } from './registry/registration.ts';
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
+import type { Role } from './setting-table.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { createThreadPool } from './thread-pool.ts';

@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { readConfig, settings } from './config.ts';
+import { readConfig } from './config.ts';
 import { generateSeed } from './protocol/keys.ts';
+import { settings } from './setting-table.ts';
 import { renderEnvExample } from './settings.ts';
 
 describe('settings', () => {

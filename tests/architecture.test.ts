@@ -21,6 +21,7 @@ const layers: readonly (readonly string[])[] = [
 const leaves = [
   'config.ts',
   'setting-items.ts',
+  'setting-table.ts',
   'settings.ts',
   'error-code.ts',
   'fair-turns.ts',

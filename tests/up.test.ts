@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerCrawlCommand } from '../src/cli/crawl.ts';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import { registerSendCommand } from '../src/cli/send.ts';
-import { roles } from '../src/config.ts';
+import { roles } from '../src/setting-table.ts';
 import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
 import { publish, useDirectory } from './support/publish-command.ts';

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type Config, isSigningRole, settings } from '../config.ts';
+import { type Config, isSigningRole } from '../config.ts';
 import { hasCode } from '../error-code.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
+import { settings } from '../setting-table.ts';
 import type { Database } from '../storage/database.ts';
 import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { type CommandContext, CommandError, oneLine } from './command.ts';

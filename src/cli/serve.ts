@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { type Config, isSigningRole, roles } from '../config.ts';
+import { type Config, isSigningRole } from '../config.ts';
 import { keepsData } from '../main.ts';
+import { roles } from '../setting-table.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { runProcess } from './run-process.ts';
 

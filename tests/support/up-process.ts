@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { settings as allSettings } from '../../src/config.ts';
+import { settings as allSettings } from '../../src/setting-table.ts';
 import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
 import { freePort } from './free-port.ts';

@@ -1,0 +1,378 @@
+import {
+  readBaseAddress,
+  readNameServer,
+  readNetworkId,
+  readNodeName,
+  readSubscription,
+} from './setting-items.ts';
+import {
+  choice,
+  decimal,
+  flag,
+  integer,
+  jsonList,
+  type Kind,
+  list,
+  name,
+  networkId,
+  optional,
+  port,
+  seed,
+  size,
+  subscriberId,
+  text,
+  token,
+  url,
+  type Values,
+} from './settings.ts';
+
+// The settings of a process: every name, default, unit and meaning stands in `settings` below, and nowhere else.
+// `.env.example` is printed from it (`renderEnvExample`). Longer than our other files: one table, with a row for each setting.
+
+export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
+export type Role = (typeof roles)[number];
+
+export const settings = {
+  ROLES: list('all', `roles of this process, comma-separated: ${roles.join(', ')}, or all`),
+  HOST: text('127.0.0.1', 'address to listen on'),
+  REGISTRY_PORT: port(4001, 'port of the registry role'),
+  CATALOG_PORT: port(4002, 'port of the catalog service'),
+  DISCOVERY_PORT: port(4003, 'port of the discovery service'),
+  PUBLISHER_PORT: port(4004, 'port of the published files'),
+  PUBLISHER_TRIGGER_HOST: text(
+    '127.0.0.1',
+    'address of the local trigger, which takes unsigned requests: nobody else may reach it',
+  ),
+  PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
+  PUBLISHER_TRIGGER_TOKEN: token(
+    'token that the local trigger asks for; off asks for none; empty means one that is made at first start, in PUBLISHER_DIR/trigger-token',
+  ),
+  CONSOLE_HOST: text(
+    '127.0.0.1',
+    "address of the operator's API, which takes unsigned requests: nobody else may reach it",
+  ),
+  CONSOLE_PORT: port(4000, "port of the operator's API"),
+  OPERATIONS_HOST: text('127.0.0.1', 'address of /health, /ready, /metrics and /docs, on OPERATIONS_PORT'),
+  OPERATIONS_PORT: optional(
+    integer(
+      0,
+      'port of /health, /ready, /metrics and /docs; 0 puts them on the port of each role; empty means 4006 for "signpost serve", else 0',
+      { max: 65_535 },
+    ),
+  ),
+  TRUSTED_PROXIES: list(
+    '',
+    'addresses or ranges of proxies whose X-Forwarded-For is believed, comma-separated',
+  ),
+  DNS_SERVERS: list(
+    '',
+    'name servers for all that is called, comma-separated: addresses, with a port where it is not 53, as 192.0.2.1:5353 or [2001:db8::1]:53; search domains are not used with them; empty means the name servers and search domains of the system',
+    readNameServer,
+  ),
+  LOG_LEVEL: choice(
+    ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'least important lines to log',
+  ),
+  LOG_FORMAT: optional(
+    choice(
+      ['pretty', 'json'],
+      'pretty',
+      'pretty for a person, json for a log collector; empty means pretty on a terminal, otherwise json',
+    ),
+  ),
+
+  REGISTRY_URL: optional(
+    url('base address of the DeDi API (then /lookup/…, /query/…); empty means the own registry role'),
+  ),
+  REGISTRY_NAME: name('subscribers.beckn.one', 'registry that a bare domain belongs to'),
+  DATABASE_URL: optional(
+    text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
+  ),
+  EMBEDDED_DATABASE: flag(
+    false,
+    'let "signpost serve" run on the embedded PostgreSQL, a beta build for trying things out',
+  ),
+  DATABASE_CONNECTIONS: integer(
+    20,
+    'most connections to the database, per process; large publishes and pushes are processed over a few more',
+    { min: 2, max: 500 },
+  ),
+  TRANSACTION_LIMIT_SECONDS: integer(
+    300,
+    'a transaction that takes longer is rolled back; longer work is cut between catalogs',
+    { unit: 'seconds', min: 10, max: 1_800 },
+  ),
+  DATA_DIR: text('.signpost', 'directory of the embedded database, keys and published files'),
+
+  CATALOG_ID: subscriberId(
+    'catalog.signpost.test',
+    'subscriberId of the catalog service; "signpost serve" has no default',
+  ),
+  CATALOG_KEY_ID: name('key-1', 'recordId of its signing key'),
+  CATALOG_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  CATALOG_URL: optional(url('its public base address; empty means from HOST and CATALOG_PORT')),
+
+  DISCOVERY_ID: subscriberId(
+    'discovery.signpost.test',
+    'subscriberId of the discovery service; "signpost serve" has no default',
+  ),
+  DISCOVERY_KEY_ID: name('key-1', 'recordId of its signing key'),
+  DISCOVERY_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  DISCOVERY_URL: optional(url('its public base address; empty means from HOST and DISCOVERY_PORT')),
+  DISCOVERY_SUBSCRIPTIONS: jsonList(
+    '[]',
+    'catalog services to stay in step with: [{"catalogUrl", "catalogId"?, "networkIds"?, "schemaTypes"?}]',
+    readSubscription,
+  ),
+  DISCOVERY_NETWORKS: jsonList(
+    '[]',
+    'networks whose nodes are crawled: ["namespace/registry"]',
+    readNetworkId,
+  ),
+  DISCOVERY_NODES: jsonList(
+    '[]',
+    'nodes that are crawled directly: ["subscriberId" or "base address"]',
+    readNodeName,
+  ),
+  CRAWL_INTERVAL_SECONDS: integer(
+    300,
+    'longest time between two polls of a catalog index, manifest or network',
+    {
+      unit: 'seconds',
+      min: 1,
+    },
+  ),
+  CRAWL_MIN_INTERVAL_SECONDS: integer(30, 'shortest time between two such polls, whatever next_update says', {
+    unit: 'seconds',
+    min: 1,
+  }),
+  CUTOVER_FRACTION: decimal(
+    0.5,
+    'size of the pending change files, as a fraction of the baseline, above which the baseline is read instead',
+  ),
+  REQUIRE_MANIFEST: flag(
+    true,
+    'refuse nodes without a signed manifest; false lets the record of the registry stand in',
+  ),
+  ALLOW_UNSIGNED_INDEX: flag(
+    false,
+    'accept an index without a signature of its own; its entries must be signed in any case',
+  ),
+  UNCONFIRMED: choice(
+    ['serve', 'hide'],
+    'serve',
+    'what to do with a catalog that is in no index of its node any more, without having been retired',
+  ),
+  CRAWL_FETCH_TIMEOUT_MS: integer(30_000, 'how long fetching one file may take', {
+    unit: 'milliseconds',
+    min: 10,
+  }),
+  CRAWL_VERIFY_TIMEOUT_MS: integer(60_000, 'how long verifying one large file may take', {
+    unit: 'milliseconds',
+    min: 1,
+  }),
+  CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
+  CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
+  CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
+  CRAWL_MEMORY_LIMIT: size('256mb', 'most that the decompressed files in work of all hosts are together'),
+  CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched of one node in a day'),
+  CRAWL_MAX_INDEXES: integer(100, 'most catalog indexes of one node', { min: 1 }),
+  CRAWL_MAX_ENTRIES: integer(20_000, 'most entries in all catalog indexes of one node', { min: 1 }),
+  CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
+  CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
+  CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
+  CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', { unit: 'days', min: 1 }),
+  DISCOVER_TIMEOUT_MS: integer(
+    5000,
+    'how long a discover may take from its arrival, its wait for a turn included',
+    {
+      unit: 'milliseconds',
+      min: 10,
+      max: 600_000,
+    },
+  ),
+  DISCOVER_CONCURRENCY: integer(
+    10,
+    'searches at a time, per process; while others ask, one identity has at most half of them',
+    { min: 2, max: 500 },
+  ),
+  DISCOVER_WAITING: integer(100, 'searches of one identity that may wait; more get NET_OVERLOADED', {
+    min: 1,
+  }),
+  ACCEPT_POSTFIX_FILTERS: flag(
+    true,
+    'accept filters in the form of PostgreSQL, $.catalogs[*].resources[*] ? (@.a == 1), beside RFC 9535',
+  ),
+
+  PUBLISHER_ID: subscriberId(
+    'publisher.signpost.test',
+    'subscriberId of the publisher; "signpost serve" has no default',
+  ),
+  PUBLISHER_KEY_ID: optional(
+    name(
+      '',
+      'recordId of its signing key; empty means key-1, or the one that "signpost keys rotate" made last',
+    ),
+  ),
+  PUBLISHER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  PUBLISHER_URL: optional(url('its public base address; empty means from HOST and PUBLISHER_PORT')),
+  PUBLISHER_DOMAIN: optional(
+    text('', 'domain in its Subscriber record; empty means the host of PUBLISHER_URL'),
+  ),
+  PUBLISHER_COUNTRIES: list('', 'countries in its Subscriber record, comma-separated, such as IND'),
+  PUBLISHER_DIR: optional(
+    text('', 'its directory, with the published files in "public"; empty means DATA_DIR/publisher'),
+  ),
+  CATALOG_BASE_URL: optional(url('base address of the published files; empty means PUBLISHER_URL')),
+  WIRE_PROFILE: choice(
+    ['spec', 'nfh014'],
+    'spec',
+    'form of published files: digests, signatures and what they sign, pausing; nfh014 for networks whose crawlers are Beckn-ONIX nodes',
+  ),
+  NEXT_UPDATE_SECONDS: integer(
+    86_400,
+    'how long after one update of index and manifest the next is announced',
+    {
+      unit: 'seconds',
+      min: 1,
+      max: 31_536_000,
+    },
+  ),
+  COMPACTION_CHANGES: integer(20, 'number of change files at which a new baseline is written', { min: 1 }),
+  COMPACTION_FRACTION: decimal(
+    0.5,
+    'size of the change files, as a fraction of the baseline, above which a new baseline is written',
+  ),
+  CRAWL_HINT_URLS: jsonList(
+    '[]',
+    'base addresses of discovery services that are told to look sooner after a publish: ["https://…"]',
+    readBaseAddress,
+  ),
+  TRIGGER_BODY_SIZE_LIMIT: size('256mb', 'largest body of a request to the local trigger'),
+
+  CONSUMER_ID: subscriberId(
+    'consumer.signpost.test',
+    'subscriberId of the consumer that "signpost discover" asks as',
+  ),
+  CONSUMER_KEY_ID: name('key-1', 'recordId of its signing key'),
+  CONSUMER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
+  CONSUMER_URL: optional(url('its public base address; empty means wherever it waits for answers')),
+
+  DEFAULT_NETWORK_ID: networkId('nfh.global/beckn-nodes', 'network of catalogs that name none'),
+  MASTER_PUBLISHERS: list('', 'subscriberIds that may publish MASTER catalogs; empty means anyone'),
+  NETWORK_MEMBERSHIP: choice(
+    ['off', 'enforce'],
+    'off',
+    'enforce: publish only to networks that the registry says one is a member of',
+  ),
+  UNKNOWN_CONTEXT: choice(
+    ['accept', 'reject'],
+    'accept',
+    'what to do with attributes whose schema nobody knows',
+  ),
+  PUBLISH_WARNINGS: flag(
+    false,
+    'send warnings on on_publish (results[].warnings); schemas of deployed publishers may refuse them',
+  ),
+  SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
+  SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
+  HISTORY_DAYS: integer(30, 'how long the change history is kept (the latest change of a catalog for ever)', {
+    unit: 'days',
+    min: 1,
+    max: 36_500,
+  }),
+
+  BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
+  BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push, an on_pull or an on_discover'),
+  CLOCK_SKEW_SECONDS: integer(30, 'how far in the future a signature may have been created', {
+    unit: 'seconds',
+    max: 3_600,
+  }),
+  MAX_SIGNATURE_SECONDS: integer(7200, 'longest time from created to expires of a signature', {
+    unit: 'seconds',
+    min: 1,
+    max: 604_800,
+  }),
+  RATE_LIMIT_PER_SECOND: integer(
+    200,
+    'requests per second and identity (burst: twice that), a publish counting once per catalog; 0 lifts the limit',
+  ),
+  MAX_CONNECTIONS: integer(
+    5000,
+    'most open connections per port; those of TRUSTED_PROXIES are counted apart, up to the same number',
+    { min: 1 },
+  ),
+  MAX_CONNECTIONS_PER_SOURCE: integer(
+    500,
+    'most open connections per port and source address (IPv6: /64); behind TRUSTED_PROXIES, requests of one client at a time',
+    { min: 1 },
+  ),
+  TIME_LIMIT_MS_PER_SECOND: integer(
+    500,
+    'time of the main thread to read requests, per second and identity (burst: 30 times that); 0 lifts the limit',
+    { unit: 'milliseconds' },
+  ),
+  BYTE_LIMIT_PER_SECOND: size(
+    '64mb',
+    'bytes of bodies per second and identity (burst: 30 times that), and an eighth of it of answers and callbacks (burst: twice that); 0 lifts the limit',
+  ),
+  OVERLOAD_WAITING_CONNECTIONS: integer(
+    200,
+    'requests waiting for a database connection above which new ones get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  OVERLOAD_EVENT_LOOP_MS: integer(1000, 'event-loop delay above which new requests get NET_OVERLOADED', {
+    unit: 'milliseconds',
+    min: 10,
+    max: 600_000,
+  }),
+  OVERLOAD_BACKLOG: integer(
+    10_000,
+    'unprocessed publishes of all publishers above which those with most waiting get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  PUBLISHER_BACKLOG: integer(
+    1000,
+    'unprocessed publishes of one publisher above which its next ones get NET_OVERLOADED',
+    { min: 1 },
+  ),
+  PUBLISHER_BACKLOG_BYTES: size(
+    '64mb',
+    'size of the unprocessed publishes of one publisher above which its next ones get NET_OVERLOADED',
+  ),
+  ALLOW_PRIVATE_ADDRESSES: flag(
+    false,
+    'allow private addresses and plain HTTP in messages, records and files (development)',
+  ),
+  REQUIRE_CALLBACK_CHAIN: flag(
+    false,
+    'refuse callbacks whose signature does not name the request they answer',
+  ),
+  CHECK_CALLBACK_ORIGIN: flag(
+    true,
+    'callback addresses must have the origin of the url in the registry record',
+  ),
+
+  RETRY_BASE_MS: integer(1000, 'first delay before a delivery is tried again; doubles up to 5 minutes', {
+    unit: 'milliseconds',
+    min: 1,
+    max: 300_000,
+  }),
+  RETRY_HOURS: decimal(24, 'how long a delivery is tried before it is parked', {
+    unit: 'hours',
+    max: 8_760,
+  }),
+  PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; above it a download is offered'),
+  DOWNLOADS_LIMIT: size(
+    '10gb',
+    'size of the downloads of one subscriber, until they expire, above which its next pulls get NET_OVERLOADED',
+  ),
+  DOWNLOAD_TTL_SECONDS: integer(3600, 'how long a download can be fetched', {
+    unit: 'seconds',
+    min: 1,
+    max: 2_592_000,
+  }),
+} as const satisfies Record<string, Kind<unknown>>;
+
+export type Settings = Values<typeof settings>;
