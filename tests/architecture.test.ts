@@ -27,7 +27,7 @@ const leaves = [
   'fair-turns.ts',
   'group.ts',
   'own-text.ts',
-  'recent.ts',
+  'lru-cache.ts',
   'secret-file.ts',
   'start-or-close.ts',
   'logger.ts',

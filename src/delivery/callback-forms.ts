@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import { Recent } from '../recent.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { Queryable } from '../storage/database.ts';
 import {
   forgetPlainReceiver,
@@ -29,7 +29,7 @@ export function createCallbackForms(
   queryable: Queryable,
   { logger, now }: { logger: Logger; now(): Date },
 ): CallbackForms {
-  const cache = new Recent<string, { form: CallbackForm; until: number }>(maxCached);
+  const cache = new LruCache<string, { form: CallbackForm; until: number }>(maxCached);
   const keep = (receiver: string, form: CallbackForm) =>
     cache.keep(receiver, { form, until: now().getTime() + cacheMs });
   return {

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../error-code.ts';
 import { createTurns, type TurnsOptions } from '../fair-turns.ts';
-import { Recent } from '../recent.ts';
+import { LruCache } from '../lru-cache.ts';
 import { openSystemNames, type SystemNames } from './system-names.ts';
 
 // Finds the addresses of names. The system's own way (getaddrinfo) holds one of the four threads of the process until the name server answers,
@@ -51,7 +51,7 @@ const maxAddressesPerFamily = 8;
 export function createNameLookup(options: NameLookupOptions = {}): LookupFunction {
   const limits = { ...usualLimits, ...options.limits };
   const { servers = [], system = openSystemNames() } = options;
-  const kept = new Recent<string, { answer: Answer; untilMs: number }>(limits.maxEntries);
+  const kept = new LruCache<string, { answer: Answer; untilMs: number }>(limits.maxEntries);
   const underWay = new Map<string, Promise<Answer>>();
   const turns = createTurns(limits.turns);
 

@@ -1,5 +1,5 @@
+import { LruCache } from '../lru-cache.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { Recent } from '../recent.ts';
 import { type Account, createShares } from './shares.ts';
 
 /**
@@ -51,7 +51,7 @@ export function createReceiveBudget({
   const shares = createShares();
   const whole: Account = { name: 'whole', limit: wholeBytes };
   const strangers: Account = { name: 'strangers', limit: wholeBytes * strangersPart };
-  const knownSources = new Recent<string, readonly string[]>(maxKnownIdentities);
+  const knownSources = new LruCache<string, readonly string[]>(maxKnownIdentities);
 
   function accountsOf({ source, identity }: Sender, maxBytes: number): Account[] {
     // One body of the largest size always fits, whatever the settings allow.

@@ -9,10 +9,10 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { FindKey, KeyQuestion } from '../http/authenticate.ts';
+import { LruCache } from '../lru-cache.ts';
 import { identityOf, isIdPart, splitIdentity } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import { type ParticipantRecord, parseLookupAnswer, unusableReason } from '../protocol/registry-record.ts';
-import { Recent } from '../recent.ts';
 import { type Ask, type AskOptions, createAsk, type RegistryState } from './ask.ts';
 import type { Asker } from './gate.ts';
 import { createLookupCache } from './lookup-cache.ts';
@@ -69,9 +69,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     keepMs: () => notFoundKeepMs,
     now,
   });
-  const told = new Recent<string, string>(maxRemembered);
+  const told = new LruCache<string, string>(maxRemembered);
   /** When the key of a keyId was found last. */
-  const foundAtMs = new Recent<string, number>(maxCachedKeys);
+  const foundAtMs = new LruCache<string, number>(maxCachedKeys);
 
   async function lookUp(subscriberId: string, recordId: string, asker: Asker): Promise<FoundKey | undefined> {
     const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);

@@ -14,10 +14,10 @@ import { type Confirmation, findPage, type ListedResource, readListed } from './
 import type { Plan } from './plan.ts';
 
 /**
- * The page that a request asked for, of what was found: resources in their catalogs, with the offers that apply to them. It is outdated when
- * something on it has changed since it was found: then what the filter selects instead may be missing.
+ * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The page is outdated when a
+ * resource on it has changed since it was found: then one that the filter selects instead may be missing.
  */
-export async function buildAnswer(
+export async function buildPage(
   search: Search,
   candidates: Candidates,
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
@@ -26,7 +26,7 @@ export async function buildAnswer(
   const needed = neededCount(paging);
   const page = new Page(search);
   let total = 0;
-  for await (const keys of keysToRead(candidates, needed)) {
+  for await (const keys of gatherKeys(candidates, needed)) {
     search.deadline.check();
     const { count } = await search.trace.time(
       'read page',
@@ -67,12 +67,12 @@ class Page {
   /** Returns how many were read. */
   async read(keys: readonly number[]): Promise<number> {
     const { database, deadline, plan } = this.search;
-    const { gate } = plan;
+    const { scope } = plan;
     let read = 0;
     for (let start = 0; start < keys.length && !this.draft.isFull; ) {
       deadline.check();
       const part = keysBetween(keys, start, start + this.draft.roomFor);
-      const found = await readListed(database, part, { gate, confirm: confirmation(plan) });
+      const found = await readListed(database, part, { scope, confirm: confirmationOf(plan) });
       const { listed } = found;
       this.isOutdated ||= listed.length < found.read;
       for (const each of listed) {
@@ -87,14 +87,14 @@ class Page {
 }
 
 /** As many as are needed, of those that have passed; of others, so many at a time that the first ones are enough as a rule. */
-function keysToRead({ keys, isSettled }: Candidates, needed: number): AsyncIterable<ArrayLike<number>> {
-  return gathered(keys, isSettled ? needed : needed * spare);
+function gatherKeys({ keys, isSettled }: Candidates, needed: number): AsyncIterable<ArrayLike<number>> {
+  return gather(keys, isSettled ? needed : needed * spare);
 }
 
 const spare = 1.1;
 
 /** At least so many at a time, until all have come. */
-async function* gathered(
+async function* gather(
   parts: AsyncIterable<ArrayLike<number>>,
   least: number,
 ): AsyncGenerator<ArrayLike<number>> {
@@ -104,14 +104,14 @@ async function* gathered(
     held.push(part);
     count += part.length;
     if (count < least) continue;
-    yield joined(held, count);
+    yield concatenate(held, count);
     [held, count] = [[], 0];
   }
-  if (count > 0) yield joined(held, count);
+  if (count > 0) yield concatenate(held, count);
 }
 
 /** Mostly it is one part, which is not copied. */
-function joined(parts: readonly ArrayLike<number>[], count: number): ArrayLike<number> {
+function concatenate(parts: readonly ArrayLike<number>[], count: number): ArrayLike<number> {
   if (parts.length === 1 && parts[0]) return parts[0];
   const all = new Float64Array(count);
   let at = 0;
@@ -123,7 +123,7 @@ function joined(parts: readonly ArrayLike<number>[], count: number): ArrayLike<n
 }
 
 /** What the index decided is confirmed on the documents. */
-function confirmation({ filter, filterSource }: Plan): Confirmation | undefined {
+function confirmationOf({ filter, filterSource }: Plan): Confirmation | undefined {
   const check = filter?.checkBeside([]);
   const text = filterSource?.expression ?? '';
   return check && { filter: text, check, ...(filter?.cheap && filter.test && { test: filter.test }) };

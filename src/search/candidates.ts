@@ -5,7 +5,7 @@ import type { DocumentCheck } from './filter/check-documents.ts';
 import type { Plan } from './plan.ts';
 import type { Trace } from './trace.ts';
 
-/** One evaluation: what it needs, and what it has done so far. */
+/** One search under way: what it needs, and what it has done so far. */
 export interface Search {
   plan: Plan;
   /** Its statements end with the deadline. */
@@ -41,7 +41,7 @@ export function selectiveCount({ text, filter }: Plan): number {
 }
 
 const few = 2_000;
-/** A text would have to be held against places and filter ten thousand by ten thousand, however many have its words. */
+/** A text would have to be held against geometries and filter ten thousand by ten thousand, however many resources have its words. */
 const fewBesideText = 20_000;
 
 /** All of them in one part, or none. */

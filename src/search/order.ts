@@ -1,25 +1,25 @@
 import { compareStanding } from '../rules/discover/order.ts';
 
-/** A resource that was found, and what decides its place in the answer. */
-export interface Standing {
+/** A resource that was found, and what it is sorted by. */
+export interface Hit {
   key: number;
   rank?: number;
   /** Metres. */
   distance?: number;
 }
 
-/** All of them, in the order of an answer. What comes again comes with a greater distance. */
-export async function* inOrder(batches: AsyncIterable<readonly Standing[]>): AsyncGenerator<number[]> {
-  const found = new Map<number, Standing>();
+/** All hits, in the order of an answer. A hit that comes again comes with a greater distance. */
+export async function* sortHits(batches: AsyncIterable<readonly Hit[]>): AsyncGenerator<number[]> {
+  const found = new Map<number, Hit>();
   for await (const batch of batches) {
-    for (const standing of batch) if (!found.has(standing.key)) found.set(standing.key, standing);
+    for (const hit of batch) if (!found.has(hit.key)) found.set(hit.key, hit);
   }
-  yield sorted([...found.values()]);
+  yield sortKeys([...found.values()]);
 }
 
-/** Keys are in the order of places: catalogs, and the resources of each. */
-export function sorted(standings: readonly Standing[]): number[] {
-  const placed = standings.map(({ key, rank, distance }) => ({
+/** Equal hits are in the order of keys: of catalogs, and of the resources of each. */
+export function sortKeys(hits: readonly Hit[]): number[] {
+  const placed = hits.map(({ key, rank, distance }) => ({
     key,
     rank,
     distance,

@@ -5,14 +5,14 @@ import {
   spatialConstraints,
 } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
-import type { Gate } from './documents/scope.ts';
+import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
 import { findTargetPath } from './spatial/geometry-paths.ts';
 
-/** An intent, read and taken apart: what the index is asked, and what is left to evaluate. */
+/** The query plan of an intent: what the index is asked, and what is left to evaluate. */
 export interface Plan {
-  gate: Gate;
+  scope: Scope;
   paging: Paging;
   text?: string;
   filter?: FilterPlan;
@@ -36,7 +36,7 @@ export function planIntent(
   const text = intent.textSearch?.trim();
   const expression = intent.filters?.expression;
   return {
-    gate: { now, networkId, schemaContext },
+    scope: { now, networkId, schemaContext },
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {

@@ -4,21 +4,21 @@ import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { ThreadPool } from '../thread-pool.ts';
-import { buildAnswer } from './build-page.ts';
-import { assumeFresh, type CacheFreshness, catchUp } from './cache/invalidation.ts';
+import { buildPage } from './build-page.ts';
+import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
 import { planIntent } from './plan.ts';
 import { createTrace, type Trace } from './trace.ts';
 
-// An intent on its way to an answer:
+// A search, step by step:
 //
-//   plan         the parts are read; what the index can be asked is told from what has to be evaluated
-//   catch up     what has changed in the index since the last search is forgotten, or it is made sure afterwards that nothing has
-//   candidates   the index proposes, starting from the most selective part
-//   check        filter, geometry and text decide on each candidate (in threads, where that takes long)
-//   answer       the page is read, with its catalogs and the offers that apply now
+//   plan         reads the intent, and tells what the index can answer from what has to be evaluated (plan.ts)
+//   refresh      invalidates what has changed since the last search, unless the search is optimistic (cache/invalidation.ts)
+//   candidates   the most selective part of the intent proposes (find-candidates.ts)
+//   check        filter, geometries and text decide on each candidate, in threads where that takes long (filter/check.ts, spatial/check.ts)
+//   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
 
 /** What a search needs of its process. */
 export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & { threads: ThreadPool };
@@ -74,8 +74,8 @@ export async function evaluateIntent(
   return withinDeadline(deadline, async () => {
     for (let attempt = 1; ; attempt++) {
       const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(search.database) : undefined;
-      if (freshness === undefined) await catchUp(search.database);
-      const { answer, isOutdated } = await buildAnswer(search, await findCandidates(search));
+      if (freshness === undefined) await refreshCaches(search.database);
+      const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (isOutdated && attempt < maxAttempts) continue;
       if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))

@@ -1,4 +1,4 @@
-/** How an intent was evaluated, step by step: what an operator is shown who asks for it. */
+/** A trace of one search, step by step, for the operator. */
 export interface Trace {
   steps: TraceStep[];
   /** Notes one step; `details` say which index was used, how many candidates there were, how many survived. */

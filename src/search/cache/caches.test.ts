@@ -9,15 +9,21 @@ import { findSearched } from '../documents/searched-catalogs.ts';
 import { mergeRuns } from '../lists/compact.ts';
 import { maxRuns, readWholeLists } from '../lists/read-whole.ts';
 import { addToLists } from '../lists/runs.ts';
-import { knownCatalogs, readToKeep } from './caches.ts';
-import { assumeFresh, type CacheFreshness, catchUp, isStillFresh, purgeChanges } from './invalidation.ts';
+import { knownCatalogs, readForCache } from './caches.ts';
+import {
+  assumeFresh,
+  type CacheFreshness,
+  isStillFresh,
+  purgeChanges,
+  refreshCaches,
+} from './invalidation.ts';
 
 // What is remembered, and how it is found out what has changed. Longer than our other files: all of it works on the same two processes.
 
 const list = 4711;
 const other = 4712;
 const now = new Date('2026-06-01T12:00:00Z');
-const gate = { now, schemaContext: [] };
+const scope = { now, schemaContext: [] };
 
 let home: TestDatabase;
 /** Two processes: each remembers for itself what it has read. */
@@ -55,7 +61,7 @@ afterAll(async () => {
 const later = (row: { at?: unknown }) => ({ ...row, at: Number(row.at) + passedMs });
 beforeEach(async () => {
   await writer.query('truncate discovery.run, discovery.catalog cascade');
-  await catchUp(counted);
+  await refreshCaches(counted);
   statements = [];
 });
 
@@ -68,10 +74,10 @@ const read = async (which = list) => [
 describe('what a process remembers of the index', () => {
   it('is not read again while nothing of it has changed', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1]);
     await add(2, other);
-    await catchUp(counted);
+    await refreshCaches(counted);
     statements = [];
     expect(await read()).toEqual([1]);
     expect(statements).toEqual([]);
@@ -79,11 +85,11 @@ describe('what a process remembers of the index', () => {
 
   it('is what it was when the process last caught up, and is new after the next time', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1]);
     await add(2);
     expect(await read()).toEqual([1]);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1, 2]);
   });
 
@@ -92,20 +98,20 @@ describe('what a process remembers of the index', () => {
     await writer.transaction(async (tx) => {
       await addToLists(tx, [{ list, keys: [2], marks: [0] }]);
       await add(3, other);
-      await catchUp(counted);
+      await refreshCaches(counted);
       expect(await read()).toEqual([1]);
     });
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1, 2]);
   });
 
   it('does not hold what was read before something had to be forgotten that came meanwhile', async () => {
     await add(1);
-    await catchUp(counted);
-    const { found, mayKeep } = await readToKeep(counted, async () => {
+    await refreshCaches(counted);
+    const { found, mayKeep } = await readForCache(counted, async () => {
       const before = await writer.query('select from discovery.run');
       await add(2);
-      await catchUp(counted);
+      await refreshCaches(counted);
       return before.rowCount;
     });
     expect({ found, mayKeep }).toEqual({ found: 1, mayKeep: false });
@@ -113,27 +119,27 @@ describe('what a process remembers of the index', () => {
 
   it('is nothing before the process has caught up for the first time', async () => {
     const fresh = { ...counted, origin: {} };
-    expect(await readToKeep(fresh, async () => 1)).toEqual({ found: 1, mayKeep: false });
+    expect(await readForCache(fresh, async () => 1)).toEqual({ found: 1, mayKeep: false });
   });
 
   it('is all forgotten when more lists have changed than are named', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1]);
     const many = Array.from({ length: 6_000 }, (_, index) => ({ list: index, keys: [2], marks: [0] }));
     await writer.transaction((tx) => addToLists(tx, many));
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1, 2]);
   });
 
   it('is all forgotten when so much has changed that it is not worth telling', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     await read();
     await writer.query(
       'insert into discovery.change (lists) select array[n] from generate_series(5000, 7000) as n',
     );
-    await catchUp(counted);
+    await refreshCaches(counted);
     statements = [];
     expect(await read()).toEqual([1]);
     expect(statements).toHaveLength(1);
@@ -141,15 +147,15 @@ describe('what a process remembers of the index', () => {
 
   it('is all forgotten when the process did not ask for a while', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     await read();
     passedMs += 59_000;
-    await catchUp(counted);
+    await refreshCaches(counted);
     statements = [];
     await read();
     expect(statements).toEqual([]);
     passedMs += 61_000;
-    await catchUp(counted);
+    await refreshCaches(counted);
     statements = [];
     await read();
     expect(statements).toHaveLength(1);
@@ -157,13 +163,13 @@ describe('what a process remembers of the index', () => {
 
   it('is all forgotten when another database has taken the place of the one that it was read from', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1]);
     const copy = await createTestDatabase();
     const other = await openDatabase({ url: copy.url, logger: silentLogger() });
     try {
       const restored = { ...other, origin: memory };
-      await catchUp(restored);
+      await refreshCaches(restored);
       expect((await readWholeLists(restored, [list])).get(list)?.others.keys).toHaveLength(0);
     } finally {
       await other.close();
@@ -179,17 +185,17 @@ describe('what a process remembers of the index', () => {
         keys.map((key) => ({ list, keys: [key], marks: [0] })),
       ),
     );
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([]);
     await mergeRuns(writer, list);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual(keys);
   });
 
   it('holds when a list is put together', async () => {
     for (const key of [1, 2, 3, 4, 5]) await add(key);
-    await catchUp(counted);
-    await catchUp(counted);
+    await refreshCaches(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1, 2, 3, 4, 5]);
     const freshness = assumeFresh(counted) as CacheFreshness;
     expect(await mergeRuns(writer, list)).toBe(4);
@@ -202,27 +208,27 @@ describe('what a process remembers of the index', () => {
 
   it('goes on being right when old changes are told no more', async () => {
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1]);
     await writer.query(`update discovery.change set at = now() - interval '2 hours'`);
     await purgeChanges(writer);
     expect((await writer.query('select from discovery.change')).rowCount).toBe(0);
     await add(2);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await read()).toEqual([1, 2]);
   });
 });
 
 describe('an optimistic search', () => {
   it('is right as long as nothing is committed', async () => {
-    await catchUp(counted);
+    await refreshCaches(counted);
     const freshness = assumeFresh(counted);
     expect(freshness).toBeDefined();
     expect(freshness && (await isStillFresh(counted, freshness))).toBe(true);
   });
 
   it('learns that something was committed meanwhile, by the database or in the statement that stores what it found', async () => {
-    await catchUp(counted);
+    await refreshCaches(counted);
     const freshness = assumeFresh(counted) as CacheFreshness;
     const holds = async ({ snapshot, home } = freshness) => {
       const { rows } = await reader.query(`select ${freshCondition('$1', '$2')} as holds`, [snapshot, home]);
@@ -240,8 +246,8 @@ describe('an optimistic search', () => {
 
   it('is made sure of by a look at what is new, however many changes there are', async () => {
     await writer.query('insert into discovery.change (lists) select array[1] from generate_series(1, 20000)');
-    await catchUp(counted);
-    await catchUp(counted);
+    await refreshCaches(counted);
+    await refreshCaches(counted);
     const { snapshot, home } = assumeFresh(counted) as CacheFreshness;
     const { rows } = await writer.query<{ 'QUERY PLAN': string }>(
       `explain select ${freshCondition('snapshot', 'home')} from (values ($1::pg_snapshot, $2), ($1, $2)) as given (snapshot, home)`,
@@ -253,11 +259,11 @@ describe('an optimistic search', () => {
   });
 
   it('asks beforehand where something has changed lately, or nobody has asked for a while', async () => {
-    await catchUp(counted);
+    await refreshCaches(counted);
     await add(1);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(assumeFresh(counted)).toBeUndefined();
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(assumeFresh(counted)).toBeDefined();
     expect(assumeFresh(counted, performance.now() + 2_000)).toBeUndefined();
   });
@@ -279,21 +285,21 @@ describe('searches that begin at the same time', () => {
       began = Promise.allSettled(others());
     };
     statements = [];
-    await catchUp(counted);
+    await refreshCaches(counted);
     return (await began) ?? [];
   };
 
   it('ask together, and see what was committed before they began', async () => {
-    await catchUp(counted);
+    await refreshCaches(counted);
     await read();
-    await askedTogether(() => Array.from({ length: 9 }, () => catchUp(counted)));
+    await askedTogether(() => Array.from({ length: 9 }, () => refreshCaches(counted)));
     expect(statements).toHaveLength(2);
     expect(await read()).toEqual([1]);
   });
 
   it('do not fail with the one that asks for all of them', async () => {
     const broken = { ...counted, query: () => Promise.reject(new Error('it has no time left')) };
-    const results = await askedTogether(() => [catchUp(broken), catchUp(counted)]);
+    const results = await askedTogether(() => [refreshCaches(broken), refreshCaches(counted)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 });
@@ -306,12 +312,12 @@ describe('the states of catalogs', () => {
     await writer.transaction((tx) => updateCatalogs(tx, [row], now));
     return held.key;
   };
-  const searched = async (keys: number[]) => [...(await findSearched(counted, keys, gate))];
+  const searched = async (keys: number[]) => [...(await findSearched(counted, keys, scope))];
 
   it('are read once, and shared by those that have the same', async () => {
     const [a, b] = [await make('a'), await make('b')];
     const keys = [keyOf(b, 2), keyOf(a, 1), keyOf(b, 1)];
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await searched(keys)).toEqual(keys);
     statements = [];
     expect(await searched(keys)).toEqual(keys);
@@ -322,24 +328,24 @@ describe('the states of catalogs', () => {
   it('are read again when one of them changed, and tell one that is gone', async () => {
     const [a, b] = [await make('a'), await make('b')];
     const keys = [keyOf(a, 1), keyOf(b, 1)];
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await searched(keys)).toEqual(keys);
     await hide(a);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await searched(keys)).toEqual([keyOf(b, 1)]);
     await writer.query('delete from discovery.catalog where key = $1', [b]);
-    await catchUp(counted);
+    await refreshCaches(counted);
     expect(await searched(keys)).toEqual([]);
   });
 
   it('that are forgotten while others are read are those that were known when the search began', async () => {
     const [a, b] = [await make('a'), await make('b')];
-    await catchUp(counted);
+    await refreshCaches(counted);
     await searched([keyOf(a, 1)]);
     meanwhile = async () => {
       meanwhile = async () => {};
       await hide(a, b);
-      await catchUp({ ...reader, origin: memory });
+      await refreshCaches({ ...reader, origin: memory });
     };
     expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([keyOf(a, 1), keyOf(b, 1)]);
     expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([]);
@@ -352,9 +358,9 @@ describe('the states of catalogs', () => {
       `update discovery.catalog set valid_from = $2, valid_until = $2, window_start = $3, window_length = 1 where key = $1`,
       [a, now, now.getTime() % 86_400_000],
     );
-    await catchUp(counted);
+    await refreshCaches(counted);
     const at = async (ms: number) => [
-      ...(await findSearched(counted, [key], { ...gate, now: new Date(now.getTime() + ms) })),
+      ...(await findSearched(counted, [key], { ...scope, now: new Date(now.getTime() + ms) })),
     ];
     expect([await at(-1), await at(0), await at(1)]).toEqual([[], [key], []]);
   });

@@ -1,28 +1,28 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { Recent } from '../../recent.ts';
+import { LruCache } from '../../lru-cache.ts';
 import type { CatalogState } from '../../rules/discover/served.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { maxRunLength } from '../lists/runs.ts';
-import { PlaceMemory } from './geometry-cache.ts';
-import { OfferedWordMemory } from './offer-word-cache.ts';
-import { PageMemory } from './page-cache.ts';
-import { ProviderMemory } from './provider-cache.ts';
-import { VerdictMemory } from './verdict-cache.ts';
-import { WordMemory } from './word-cache.ts';
+import { GeometryCache } from './geometry-cache.ts';
+import { OfferWordCache } from './offer-word-cache.ts';
+import { PageCache } from './page-cache.ts';
+import { ProviderCache } from './provider-cache.ts';
+import { VerdictCache } from './verdict-cache.ts';
+import { WordCache } from './word-cache.ts';
 
-// What a process remembers of the index of one database: lists that it read lately, states of catalogs, which resources they have, documents, which
-// of them pass a check, geometries, wide offers of providers, what words stand for, and which lists it found in too many pieces. What has changed is forgotten (invalidation.ts), and
-// read again when it is needed.
+// The caches of a process: posting lists, states of catalogs, the resources of catalogs, documents, verdicts of checks, geometries, wide offers, and words. All of them are
+// read-through and bounded. A search reads from PostgreSQL what a cache does not have, because the way to the database and back takes longer than most searches. What has changed in
+// the index is invalidated before it is used again (invalidation.ts).
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
 /** A list is in pieces when its runs have less than this part of what they may hold. */
 const leastFilled = 1 / 20;
-/** More are not remembered. */
+/** More lists are not noted for compaction. */
 const maxInPieces = 1_000;
 /** An eighth of the memory there is, at most half a gigabyte: the words that most of two million resources have in common fit into that. */
-const maxListBytes = Math.min(512 * 2 ** 20, memoryThereIs() / 8);
+const maxListBytes = Math.min(512 * 2 ** 20, findMemorySize() / 8);
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** A catalog takes some forty bytes, as most share their states with others. */
@@ -34,7 +34,7 @@ const maxMembers = 4_000_000;
 const membersOfCatalog = 12;
 /** Texts and shapes stand in the heap. */
 const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
-const maxPlaceBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
+const maxGeometryBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** Enough for a million checks of catalogs with some resources. */
 const maxVerdictBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
 /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
@@ -43,32 +43,32 @@ const maxWideOffers = 2_000_000;
 const maxMatches = 100_000;
 
 /** Of the machine, or of the container. */
-function memoryThereIs(): number {
+function findMemorySize(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
-export interface Memory {
-  /** Where it stands (invalidation.ts). */
-  state: MemoryState;
-  /** How often something had to be forgotten: what was read before that may be outdated. */
-  times: number;
-  lists: Recent<number, { list: unknown; bytes: number }>;
-  /** Undefined: there is none. */
+export interface Caches {
+  /** How far the change log of the index was read (invalidation.ts). */
+  state: RefreshState;
+  /** Counts invalidations. What was read in an older generation may be stale. */
+  generation: number;
+  lists: LruCache<number, { list: unknown; bytes: number }>;
+  /** Undefined: there is no such catalog. */
   catalogs: Map<number, CatalogState | undefined>;
   /** By their texts. */
   states: Map<string, CatalogState>;
   /** The keys of all resources of catalogs, in order; null: more than are kept. */
-  members: Recent<number, readonly number[] | null>;
-  pages: PageMemory;
-  verdicts: VerdictMemory;
-  words: WordMemory;
-  places: PlaceMemory;
-  providers: ProviderMemory;
-  offeredWords: OfferedWordMemory;
+  members: LruCache<number, readonly number[] | null>;
+  pages: PageCache;
+  verdicts: VerdictCache;
+  words: WordCache;
+  geometries: GeometryCache;
+  providers: ProviderCache;
+  offeredWords: OfferWordCache;
   inPieces: Set<number>;
 }
 
-export interface MemoryState {
+export interface RefreshState {
   /** When the database was asked last. Before, nothing is kept. */
   asked?: Moment;
   /** It is being asked. */
@@ -103,134 +103,134 @@ export interface Change {
   everything: boolean | null;
 }
 
-export function forgetAll(memory: Memory): void {
-  memory.times++;
-  forgetCatalogs(memory);
-  memory.members.clear();
-  memory.pages.clear();
-  memory.verdicts.clear();
-  memory.words.clear();
-  memory.places.clear();
-  memory.providers.clear();
-  memory.offeredWords.clear();
-  memory.lists.clear();
+export function invalidateAll(caches: Caches): void {
+  caches.generation++;
+  invalidateCatalogs(caches);
+  caches.members.clear();
+  caches.pages.clear();
+  caches.verdicts.clear();
+  caches.words.clear();
+  caches.geometries.clear();
+  caches.providers.clear();
+  caches.offeredWords.clear();
+  caches.lists.clear();
 }
 
-export function forgetChanged(memory: Memory, changes: readonly Change[]): void {
+export function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
   for (const { catalogs, lists, owners, everything } of changes) {
-    if (everything) forgetAll(memory);
-    memory.times++;
+    if (everything) invalidateAll(caches);
+    caches.generation++;
     for (const key of JSON.parse(catalogs ?? '[]')) {
-      memory.catalogs.delete(key);
-      memory.members.forget(key);
-      memory.pages.forget(key);
-      memory.places.noteChanged(key);
-      memory.providers.noteChanged(key);
-      memory.verdicts.forget(key);
+      caches.catalogs.delete(key);
+      caches.members.forget(key);
+      caches.pages.forget(key);
+      caches.geometries.noteChanged(key);
+      caches.providers.noteChanged(key);
+      caches.verdicts.forget(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) {
-      memory.pages.forgetOwner(owner);
-      memory.providers.forgetOwner(owner);
-      memory.offeredWords.forgetOwner(owner);
+      caches.pages.forgetOwner(owner);
+      caches.providers.forgetOwner(owner);
+      caches.offeredWords.forgetOwner(owner);
     }
-    for (const list of JSON.parse(lists ?? '[]')) memory.lists.forget(list);
+    for (const list of JSON.parse(lists ?? '[]')) caches.lists.forget(list);
   }
   const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
   const isNamed = words.every((each) => each !== null);
-  if (changes.length > 0) memory.words.noteChange(isNamed ? words.flat() : null);
+  if (changes.length > 0) caches.words.noteChange(isNamed ? words.flat() : null);
 }
 
 /**
- * What is remembered of the keys of a list holds when its runs are put together, but not that they are too many. What is just being read may
- * still be kept as too long: then it is read in parts until it changes.
+ * Compaction leaves the keys of a list as they were, so that a cached list stays valid. Only the note that a list has too many runs to be cached is
+ * invalidated. A read that is under way may still note that: then the list is read in parts until it changes.
  */
-export function forgetTooLong(memory: Memory, merged: string): void {
+export function invalidateTooLong(caches: Caches, merged: string): void {
   for (const list of JSON.parse(merged))
-    if (memory.lists.find(list)?.list === undefined) memory.lists.forget(list);
+    if (caches.lists.find(list)?.list === undefined) caches.lists.forget(list);
 }
 
-function forgetCatalogs(memory: Memory): void {
-  memory.catalogs.clear();
-  memory.states.clear();
+function invalidateCatalogs(caches: Caches): void {
+  caches.catalogs.clear();
+  caches.states.clear();
 }
 
-/** Reads something to remember: it may be kept unless something had to be forgotten meanwhile. */
-export async function readToKeep<T>(
+/** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already. */
+export async function readForCache<T>(
   queryable: Queryable,
   read: () => Promise<T>,
 ): Promise<{ found: T; mayKeep: boolean }> {
-  const memory = memoryOf(queryable);
-  const { times } = memory;
+  const caches = cachesOf(queryable);
+  const { generation } = caches;
   const found = await read();
-  return { found, mayKeep: memory.state.asked !== undefined && memory.times === times };
+  return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
 }
 
-/** How often something had to be forgotten: while that is the same, the index is as it was. */
-export function forgottenTimes(queryable: Queryable): number {
-  return memoryOf(queryable).times;
+/** While the generation is the same, the index is as it was. */
+export function generationOf(queryable: Queryable): number {
+  return cachesOf(queryable).generation;
 }
 
 export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
-  return memoryOf(queryable).lists.find(list) as { list: T } | undefined;
+  return cachesOf(queryable).lists.find(list) as { list: T } | undefined;
 }
 
 export function keepList(queryable: Queryable, list: number, value: unknown, bytes: number): void {
-  memoryOf(queryable).lists.keep(list, { list: value, bytes: bytes + entryBytes });
+  cachesOf(queryable).lists.keep(list, { list: value, bytes: bytes + entryBytes });
 }
 
 /** The states of catalogs that are known, by their keys; undefined where there is no such catalog. */
 export function knownCatalogs(queryable: Queryable): ReadonlyMap<number, CatalogState | undefined> {
-  return memoryOf(queryable).catalogs;
+  return cachesOf(queryable).catalogs;
 }
 
 export function keepCatalogs(
   queryable: Queryable,
   states: ReadonlyMap<number, CatalogState | undefined>,
 ): void {
-  const memory = memoryOf(queryable);
-  if (memory.catalogs.size + states.size > maxCatalogs || memory.states.size > maxStates)
-    forgetCatalogs(memory);
-  for (const [key, state] of states) memory.catalogs.set(key, state);
+  const caches = cachesOf(queryable);
+  if (caches.catalogs.size + states.size > maxCatalogs || caches.states.size > maxStates)
+    invalidateCatalogs(caches);
+  for (const [key, state] of states) caches.catalogs.set(key, state);
 }
 
 /** The keys of the resources of catalogs, in order, by the catalogs' keys; null where they are many. */
-export function memberMemory(queryable: Queryable): Memory['members'] {
-  return memoryOf(queryable).members;
+export function memberCache(queryable: Queryable): Caches['members'] {
+  return cachesOf(queryable).members;
 }
 
 /** Documents that are known. */
-export function pageMemory(queryable: Queryable): PageMemory {
-  return memoryOf(queryable).pages;
+export function pageCache(queryable: Queryable): PageCache {
+  return cachesOf(queryable).pages;
 }
 
 /** Which resources pass which checks, as far as it is known. */
-export function verdictMemory(queryable: Queryable): VerdictMemory {
-  return memoryOf(queryable).verdicts;
+export function verdictCache(queryable: Queryable): VerdictCache {
+  return cachesOf(queryable).verdicts;
 }
 
 /** What words of queries stand for, as far as it is known. */
-export function wordMemory(queryable: Queryable): WordMemory {
-  return memoryOf(queryable).words;
+export function wordCache(queryable: Queryable): WordCache {
+  return cachesOf(queryable).words;
 }
 
 /** Geometries that are known. */
-export function placeMemory(queryable: Queryable): PlaceMemory {
-  return memoryOf(queryable).places;
+export function geometryCache(queryable: Queryable): GeometryCache {
+  return cachesOf(queryable).geometries;
 }
 
 /** The wide offers of providers that are known. */
-export function providerMemory(queryable: Queryable): ProviderMemory {
-  return memoryOf(queryable).providers;
+export function providerCache(queryable: Queryable): ProviderCache {
+  return cachesOf(queryable).providers;
 }
 
 /** Whose offers words stand in, as far as it is known. */
-export function offeredWordMemory(queryable: Queryable): OfferedWordMemory {
-  return memoryOf(queryable).offeredWords;
+export function offerWordCache(queryable: Queryable): OfferWordCache {
+  return cachesOf(queryable).offeredWords;
 }
 
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
-  const { states } = memoryOf(queryable);
+  const { states } = cachesOf(queryable);
   const state = states.get(text) ?? parse();
   states.set(text, state);
   return state;
@@ -239,37 +239,37 @@ export function sharedState(queryable: Queryable, text: string, parse: () => Cat
 /** Notes a list that was found in pieces: in so many runs, with so many keys. */
 export function noteRuns(queryable: Queryable, list: number, runs: number, keys: number): void {
   if (runs <= fewRuns || keys >= runs * maxRunLength(list) * leastFilled) return;
-  const { inPieces } = memoryOf(queryable);
+  const { inPieces } = cachesOf(queryable);
   if (inPieces.size < maxInPieces) inPieces.add(list);
 }
 
 /** The lists that were found in pieces since this was asked last. */
 export function takeListsInPieces(queryable: Queryable): ReadonlySet<number> {
-  const memory = memoryOf(queryable);
-  const lists = memory.inPieces;
-  memory.inPieces = new Set();
+  const caches = cachesOf(queryable);
+  const lists = caches.inPieces;
+  caches.inPieces = new Set();
   return lists;
 }
 
-export function memoryOf(queryable: Queryable): Memory {
+export function cachesOf(queryable: Queryable): Caches {
   const database = queryable.origin ?? queryable;
   const known = memories.get(database);
   if (known) return known;
-  const memory: Memory = {
+  const caches: Caches = {
     state: { askedAt: 0, isQuiet: false },
-    times: 0,
-    lists: new Recent(maxListBytes, ({ bytes }) => bytes),
+    generation: 0,
+    lists: new LruCache(maxListBytes, ({ bytes }) => bytes),
     ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
-    members: new Recent(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
-    pages: new PageMemory(maxPageBytes),
-    verdicts: new VerdictMemory(maxVerdictBytes),
-    words: new WordMemory(maxMatches),
-    places: new PlaceMemory(maxPlaceBytes),
-    providers: new ProviderMemory(maxWideOffers),
-    offeredWords: new OfferedWordMemory(maxWideOffers),
+    members: new LruCache(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
+    pages: new PageCache(maxPageBytes),
+    verdicts: new VerdictCache(maxVerdictBytes),
+    words: new WordCache(maxMatches),
+    geometries: new GeometryCache(maxGeometryBytes),
+    providers: new ProviderCache(maxWideOffers),
+    offeredWords: new OfferWordCache(maxWideOffers),
   };
-  memories.set(database, memory);
-  return memory;
+  memories.set(database, caches);
+  return caches;
 }
 
-const memories = new WeakMap<object, Memory>();
+const memories = new WeakMap<object, Caches>();

@@ -1,12 +1,12 @@
-import { Recent } from '../../recent.ts';
+import { LruCache } from '../../lru-cache.ts';
 import { type SphereBox, touches } from '../../rules/geometry/sphere-box.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import type { Cell } from '../spatial/grid.ts';
-import type { PlacedGeometry } from '../spatial/read-geometries.ts';
+import type { BoxedGeometry } from '../spatial/read-geometries.ts';
 
-// Geometries of the cells that were looked into lately. Whoever is told that a catalog has changed does not know where its geometries stand now: those
-// are read before anything is found here again (spatial/look-around.ts). A cell is brought up to date only when it is looked into.
+// A cache of geometries by the cells of a grid (spatial/grid.ts). The change log names changed catalogs, not where their geometries are now. So the geometries of changed catalogs
+// are read first (spatial/look-around.ts), and cells are brought up to date when they are looked into.
 
 export interface KnownCell {
   path: string;
@@ -14,7 +14,7 @@ export interface KnownCell {
   /** Whether something is indexed under the path, here or elsewhere. */
   isPathKnown: boolean;
   /** All that touch the cell, in the order of keys; undefined where they are too many, or too long, to be remembered. */
-  geometries?: readonly PlacedGeometry[];
+  geometries?: readonly BoxedGeometry[];
 }
 
 interface Kept {
@@ -28,7 +28,7 @@ interface Kept {
 interface Change {
   catalogs: readonly number[];
   /** All that they have since. */
-  geometries: readonly PlacedGeometry[];
+  geometries: readonly BoxedGeometry[];
 }
 
 /** A cell that was not looked into for so long is read again. */
@@ -41,16 +41,16 @@ const cellBytes = 900;
 /** More that came one after the other are not remembered. */
 const maxInCell = 2_500;
 
-export class PlaceMemory {
+export class GeometryCache {
   /** Catalogs that have changed, and whose geometries were not read since. */
   readonly unread = new Set<number>();
-  private readonly cells: Recent<string, Kept>;
+  private readonly cells: LruCache<string, Kept>;
   /** The latest ones. */
   private readonly changes: Change[] = [];
   private changeCount = 0;
 
   constructor(maxBytes: number) {
-    this.cells = new Recent(maxBytes, ({ bytes }) => bytes);
+    this.cells = new LruCache(maxBytes, ({ bytes }) => bytes);
   }
 
   find(path: string, cell: Cell): KnownCell | undefined {
@@ -74,7 +74,7 @@ export class PlaceMemory {
   }
 
   /** Tells what geometries changed catalogs have now. */
-  noteRead(catalogs: readonly number[], geometries: readonly PlacedGeometry[]): void {
+  noteRead(catalogs: readonly number[], geometries: readonly BoxedGeometry[]): void {
     const isFresh = catalogs.filter((key) => this.unread.delete(key)).length > 0;
     if (!isFresh) return;
     this.changes.push({ catalogs, geometries });
@@ -122,7 +122,7 @@ function concerns({ catalogs, geometries }: Change, { cell, keys }: Kept): boole
   return catalogs.some(isOf) || geometries.some((each) => isIn(cell, each));
 }
 
-function isIn(cell: KnownCell, { path, box }: PlacedGeometry): boolean {
+function isIn(cell: KnownCell, { path, box }: BoxedGeometry): boolean {
   return path === cell.path && touches(box, cell.box);
 }
 

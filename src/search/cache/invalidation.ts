@@ -1,46 +1,47 @@
 import type { Queryable } from '../../storage/database.ts';
 import { type Freshness, homeText, isNewsTo } from '../../storage/freshness.ts';
 import {
+  type Caches,
   type Change,
-  forgetAll,
-  forgetChanged,
-  forgetTooLong,
-  type Memory,
+  cachesOf,
+  invalidateAll,
+  invalidateChanged,
+  invalidateTooLong,
   type Moment,
-  memoryOf,
 } from './caches.ts';
 
-// A process asks which changes of the index were committed since it asked last, and forgets what they name: so a search that begins after a commit
-// sees it, whoever committed. It asks before a search, or, as mostly nothing has changed, only when it stores what the search has found.
+// Cache invalidation. Every transaction that changes the index writes to a change log (discovery.change). A process asks which changes were committed since the snapshot that it
+// knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed. Mostly nothing has changed. So a search may also read
+// optimistically: it uses the caches as they are, and the statement that stores its answer makes sure that nothing has changed.
 
-/** How long the database tells of a change after it was written: a transaction may still take most of that to commit. */
+/** How long a change is kept in the log. It is written before its transaction commits, which may take most of that. */
 const changesKeptMs = 3_600_000;
-/** Who has not asked for longer begins anew: to be told of all that has changed would take longer than to read again what is needed. */
+/** After a longer pause everything is invalidated: to read all changes would take longer than to fill the caches again. */
 const maxPauseMs = 60_000;
 /** Likewise when there are so many changes. */
 const maxChanges = 2_000;
-/** Others wait for the answer, too. */
+/** Several searches may wait for one refresh. */
 const maxAskMs = 5_000;
 /** A search reads optimistically if nothing had changed so shortly ago. */
 const optimisticMs = 1_000;
 
-/** Makes sure that nothing is remembered that was outdated when this was called. Searches that begin while one is asking ask together after it. */
-export async function catchUp(queryable: Queryable): Promise<void> {
-  const memory = memoryOf(queryable);
-  const { state } = memory;
-  // What was asked before this was called may have been told before.
+/** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. */
+export async function refreshCaches(queryable: Queryable): Promise<void> {
+  const caches = cachesOf(queryable);
+  const { state } = caches;
+  // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
   await state.asking?.catch(() => undefined);
-  // Whoever asks for all may have less time than others.
-  if (state.asking) return state.asking.catch(() => ask(queryable, memory));
-  state.asking = ask(queryable, memory).finally(() => {
+  // The search that started the shared refresh may have had less time than this one: where that failed, this one refreshes by itself.
+  if (state.asking) return state.asking.catch(() => ask(queryable, caches));
+  state.asking = ask(queryable, caches).finally(() => {
     state.asking = undefined;
   });
   return state.asking;
 }
 
-async function ask(queryable: Queryable, memory: Memory): Promise<void> {
-  // Others may ask at the same time: what is told follows this moment, whichever was the last one when the answer comes.
-  const { state } = memory;
+async function ask(queryable: Queryable, caches: Caches): Promise<void> {
+  // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other one has advanced the state meanwhile.
+  const { state } = caches;
   const { asked } = state;
   const askedAt = performance.now();
   const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
@@ -57,22 +58,22 @@ async function ask(queryable: Queryable, memory: Memory): Promise<void> {
   state.askedAt = askedAt;
   const changes: Change[] = [];
   for (const row of rows) {
-    if (row.snapshot === null && row.merged !== null) forgetTooLong(memory, row.merged);
+    if (row.snapshot === null && row.merged !== null) invalidateTooLong(caches, row.merged);
     else if (row.snapshot === null) changes.push(row);
     else {
       const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
-      if (!isAll) forgetAll(memory);
+      if (!isAll) invalidateAll(caches);
       state.asked = row;
     }
   }
   state.isQuiet = changes.length === 0;
-  forgetChanged(memory, changes);
+  invalidateChanged(caches, changes);
 }
 
 /** What an optimistic search relied on: that nothing has changed since this process asked last. */
 export interface CacheFreshness extends Freshness {
-  memory: Memory;
-  times: number;
+  caches: Caches;
+  generation: number;
 }
 
 /**
@@ -80,21 +81,21 @@ export interface CacheFreshness extends Freshness {
  * `isStillFresh`, or by the statement that stores the answer, with `freshCondition`.
  */
 export function assumeFresh(queryable: Queryable, now = performance.now()): CacheFreshness | undefined {
-  const memory = memoryOf(queryable);
-  const { asked, askedAt, isQuiet } = memory.state;
+  const caches = cachesOf(queryable);
+  const { asked, askedAt, isQuiet } = caches.state;
   if (asked === undefined || !isQuiet || now - askedAt > optimisticMs) return undefined;
-  return { snapshot: asked.snapshot, home: asked.home, memory, times: memory.times };
+  return { snapshot: asked.snapshot, home: asked.home, caches, generation: caches.generation };
 }
 
 export async function isStillFresh(
   queryable: Queryable,
-  { memory, times }: CacheFreshness,
+  { caches, generation }: CacheFreshness,
 ): Promise<boolean> {
-  await catchUp(queryable);
-  return memoryOf(queryable) === memory && memory.times === times;
+  await refreshCaches(queryable);
+  return cachesOf(queryable) === caches && caches.generation === generation;
 }
 
-/** Tells no more of changes that everybody has asked about. */
+/** Removes changes that every process has read. */
 export async function purgeChanges(queryable: Queryable): Promise<void> {
   await queryable.query(`delete from discovery.change where at < now() - $1 * interval '1 millisecond'`, [
     changesKeptMs,

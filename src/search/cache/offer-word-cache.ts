@@ -1,11 +1,11 @@
-import { Recent } from '../../recent.ts';
+import { LruCache } from '../../lru-cache.ts';
 import type { Listing } from '../documents/wide-offers.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 import type { ProviderName } from './provider-cache.ts';
 
-// Whose offers words stand in, as far as it was asked lately: of a word's offers, those that name resources, and the wide ones by their providers. It
-// holds until the list of the word changes, or one of the owners has written an offer.
+// A cache of the offers that a word stands in, divided: offers that name resources, and wide offers by provider. An entry is valid until the posting list of the word changes, or one of the
+// owners has written an offer.
 
 export interface OfferedWord {
   /** Which it was made of. */
@@ -14,20 +14,20 @@ export interface OfferedWord {
   wide: readonly WideOffers[];
   owners: ReadonlySet<string>;
   /** What came of it last, and from which listings: from the same ones comes the same. */
-  last?: { listings: readonly Listing[]; places: WholeList };
+  last?: { listings: readonly Listing[]; postings: WholeList };
   /** The resources that named offers led to last. */
-  covered?: CoveredPlaces;
+  covered?: CoveredPostings;
 }
 
 /** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
-export interface CoveredPlaces {
+export interface CoveredPostings {
   /** How often something had to be forgotten before (caches.ts). */
-  times: number;
+  generation: number;
   networkId: string | undefined;
   /** Milliseconds since the epoch. */
   from: number;
   until: number;
-  places: KeyList;
+  postings: KeyList;
 }
 
 /** Offers of one provider, those with the highest weights first. */
@@ -40,11 +40,11 @@ export interface WideOffers {
 /** What a word takes by itself, counted in offers. */
 const wordSize = 100;
 
-export class OfferedWordMemory {
-  private readonly words: Recent<number, OfferedWord>;
+export class OfferWordCache {
+  private readonly words: LruCache<number, OfferedWord>;
 
   constructor(maxOffers: number) {
-    this.words = new Recent(maxOffers, ({ list }) => 2 * list.keys.length + wordSize);
+    this.words = new LruCache(maxOffers, ({ list }) => 2 * list.keys.length + wordSize);
   }
 
   /** By the number of the word's list. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type KnownHome, PageMemory } from './page-cache.ts';
+import { type KnownHome, PageCache } from './page-cache.ts';
 
 const kilobyte = 'x'.repeat(1_000);
 
@@ -12,49 +12,49 @@ function home(owner: string, ...keys: number[]): KnownHome {
 }
 
 describe('the memory of documents', () => {
-  let memory: PageMemory;
+  let cache: PageCache;
   beforeEach(() => {
-    memory = new PageMemory(10_000);
+    cache = new PageCache(10_000);
   });
-  const known = () => [1, 2, 3, 4, 5].filter((catalogKey) => memory.find(catalogKey));
+  const known = () => [1, 2, 3, 4, 5].filter((catalogKey) => cache.find(catalogKey));
 
   it('adds resources to a catalog that it knows already', () => {
-    memory.keep(1, home('a', 11));
-    const { head } = memory.find(1) as KnownHome;
-    memory.keep(1, home('a', 12));
-    expect([...(memory.find(1)?.resources.keys() ?? [])]).toEqual([11, 12]);
-    expect(memory.find(1)?.head).toBe(head);
+    cache.keep(1, home('a', 11));
+    const { head } = cache.find(1) as KnownHome;
+    cache.keep(1, home('a', 12));
+    expect([...(cache.find(1)?.resources.keys() ?? [])]).toEqual([11, 12]);
+    expect(cache.find(1)?.head).toBe(head);
   });
 
   it('forgets the catalogs that were not asked for the longest when it is full', () => {
-    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
-    memory.find(1);
-    memory.keep(4, home('b', 11, 12));
+    for (const catalogKey of [1, 2, 3]) cache.keep(catalogKey, home('a', 11, 12));
+    cache.find(1);
+    cache.keep(4, home('b', 11, 12));
     expect(known()).toEqual([1, 3, 4]);
   });
 
   it('has room again for what was forgotten', () => {
-    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
-    memory.forget(2);
-    memory.keep(2, home('a', 11, 12));
+    for (const catalogKey of [1, 2, 3]) cache.keep(catalogKey, home('a', 11, 12));
+    cache.forget(2);
+    cache.keep(2, home('a', 11, 12));
     expect(known()).toEqual([1, 2, 3]);
-    memory.clear();
-    for (const catalogKey of [1, 2, 3]) memory.keep(catalogKey, home('a', 11, 12));
+    cache.clear();
+    for (const catalogKey of [1, 2, 3]) cache.keep(catalogKey, home('a', 11, 12));
     expect(known()).toEqual([1, 2, 3]);
   });
 
   it('does not hold a catalog that is larger than itself', () => {
-    memory.keep(1, home('a', 11, 12, 13, 14, 15, 16, 17, 18, 19));
+    cache.keep(1, home('a', 11, 12, 13, 14, 15, 16, 17, 18, 19));
     expect(known()).toEqual([]);
   });
 
   it('forgets all catalogs of an owner', () => {
-    memory.keep(1, home('a', 11));
-    memory.keep(2, home('b', 11));
-    memory.keep(3, home('a', 11));
-    memory.forget(3);
-    memory.keep(3, home('a', 11));
-    memory.forgetOwner('a');
+    cache.keep(1, home('a', 11));
+    cache.keep(2, home('b', 11));
+    cache.keep(3, home('a', 11));
+    cache.forget(3);
+    cache.keep(3, home('a', 11));
+    cache.forgetOwner('a');
     expect(known()).toEqual([2]);
   });
 });

@@ -1,8 +1,8 @@
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import type { PeriodBounds } from '../../rules/time-period.ts';
 
-// Documents of resources as answers list them, with their catalogs and the offers on them, as far as they were asked for lately. Only of catalogs
-// that no offer of another one applies to: then nothing but the time decides which of the offers are listed.
+// An LRU cache of documents as answers list them: resources with their catalogs and the offers on them. It holds only catalogs that no offer of another catalog applies to: then
+// only the time decides which offers are listed.
 
 /** A catalog. The same one, and the same offer, is the same document wherever it is listed. */
 export interface KnownHome {
@@ -39,7 +39,7 @@ interface Kept extends KnownHome {
 /** What an entry takes beside its text, about. */
 const entryBytes = 200;
 
-export class PageMemory {
+export class PageCache {
   private readonly maxBytes: number;
   private bytes = 0;
   /** By their keys; the last one is the one that was asked for last. */

@@ -1,9 +1,9 @@
-import { Recent } from '../../recent.ts';
-import type { Gate } from '../documents/scope.ts';
+import { LruCache } from '../../lru-cache.ts';
+import type { Scope } from '../documents/scope.ts';
 import { type Listing, listOffers, type ProviderOffers } from '../documents/wide-offers.ts';
 
-// The wide offers of providers that were asked for lately. An offer that was written makes all that its owner has be forgotten; a catalog that was
-// written, the providers that it played a part for. Whom a catalog belongs to now is read before anything is found here again.
+// A cache of the wide offers of providers. An offer that was written invalidates all providers of its owner; a catalog that was written, the providers that it played a part for.
+// Which provider a changed catalog belongs to now is read before the cache is used again.
 
 export interface ProviderName {
   owner: string;
@@ -24,16 +24,16 @@ const maxListings = 10;
 /** What a provider without offers takes, counted in offers. */
 const providerSize = 20;
 
-export class ProviderMemory {
+export class ProviderCache {
   /** Catalogs that were written, and whose providers were not looked up since. */
   readonly unread = new Set<number>();
-  private readonly providers: Recent<string, KnownProvider>;
+  private readonly providers: LruCache<string, KnownProvider>;
   /** The names of providers, some of which may be forgotten already. */
   private readonly namesOfCatalog = new Map<number, Set<string>>();
   private readonly namesOfOwner = new Map<string, Set<string>>();
 
   constructor(maxOffers: number) {
-    this.providers = new Recent(maxOffers, sizeOf);
+    this.providers = new LruCache(maxOffers, sizeOf);
   }
 
   find(name: ProviderName): KnownProvider | undefined {
@@ -91,12 +91,12 @@ function addName<K>(names: Map<K, Set<string>>, key: K, name: string): void {
 }
 
 /** The same objects as before where nothing can have changed: what was made of them holds as well. */
-export function listingsOf(provider: KnownProvider, gate: Pick<Gate, 'now' | 'networkId'>): Listing[] {
-  const known = provider.listings.get(gate.networkId);
+export function listingsOf(provider: KnownProvider, scope: Pick<Scope, 'now' | 'networkId'>): Listing[] {
+  const known = provider.listings.get(scope.networkId);
   if (known) return known;
-  const listings = listOffers(provider, gate);
+  const listings = listOffers(provider, scope);
   if (!provider.isTimeless) return listings;
   if (provider.listings.size >= maxListings) provider.listings.clear();
-  provider.listings.set(gate.networkId, listings);
+  provider.listings.set(scope.networkId, listings);
   return listings;
 }

@@ -1,9 +1,9 @@
-import { Recent } from '../../recent.ts';
+import { LruCache } from '../../lru-cache.ts';
 import { type Keys, setOf } from '../lists/key-sets.ts';
 import type { NumberList } from '../lists/number-list.ts';
 
-// Ranges of numbers in the order of their keys: the same ones are asked for again and again, and to put ten thousand keys in order takes longer than
-// all else. One holds as long as the list that it was cut from is the same object, which it is until it changes (caches.ts).
+// A cache of ranges of a number list, sorted by key: to sort ten thousand keys takes longer than the rest of a search. An entry is valid while the list that it was cut from is the same
+// object, which it is until the list changes (caches.ts).
 
 interface Kept {
   /** Held loosely: a list that has changed is not kept in memory for this. */
@@ -15,8 +15,8 @@ interface Kept {
 const maxKeys = 4_000_000;
 const keysOfEntry = 50;
 
-export class RangeMemory {
-  private readonly kept = new Recent<string, Kept>(maxKeys, ({ set }) => set.length + keysOfEntry);
+export class RangeCache {
+  private readonly kept = new LruCache<string, Kept>(maxKeys, ({ set }) => set.length + keysOfEntry);
 
   /** The keys of a part of a list, each once: below arrays, one resource may have several numbers at a path. */
   inOrder(path: number, list: NumberList, start: number, end: number): Keys {

@@ -2,23 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { emptyList } from '../lists/posting-list.ts';
 import { emptyWhole } from '../lists/read-whole.ts';
 import type { KnownText } from '../text/read-words.ts';
-import { RankingMemory } from './ranking-cache.ts';
+import { RankingCache } from './ranking-cache.ts';
 
 const best = { keys: Float64Array.of(1, 2), ranks: Float64Array.of(2, 1) };
-const places = () => ({ ...emptyWhole });
+const postings = () => ({ ...emptyWhole });
 
 function known(word: object, every?: object, documents = 100): KnownText {
-  const entry = { id: 1, documents: 2, places: word, offered: emptyWhole };
+  const entry = { id: 1, documents: 2, postings: word, offered: emptyWhole };
   return { query: { words: [] }, entries: new Map([['word', entry]]), every, documents } as KnownText;
 }
 
 describe('the memory of rankings', () => {
   it('knows a ranking while the lists of its words are the same', () => {
-    const memory = new RankingMemory();
-    const [word, every] = [places(), { ...emptyList }];
-    memory.keep('a text', known(word, every), best);
-    expect(memory.find('a text', known(word, every))).toBe(best);
-    expect(memory.find('another text', known(word, every))).toBeUndefined();
+    const cache = new RankingCache();
+    const [word, every] = [postings(), { ...emptyList }];
+    cache.keep('a text', known(word, every), best);
+    expect(cache.find('a text', known(word, every))).toBe(best);
+    expect(cache.find('another text', known(word, every))).toBeUndefined();
   });
 
   it.each([
@@ -34,37 +34,37 @@ describe('the memory of rankings', () => {
       },
     ],
   ])('forgets it when %s has changed', (_, changed) => {
-    const memory = new RankingMemory();
-    const [word, every] = [places(), { ...emptyList }];
-    memory.keep('a text', known(word, every), best);
-    expect(memory.find('a text', changed(word, every))).toBeUndefined();
-    expect(memory.find('a text', known(word, every))).toBeUndefined();
+    const cache = new RankingCache();
+    const [word, every] = [postings(), { ...emptyList }];
+    cache.keep('a text', known(word, every), best);
+    expect(cache.find('a text', changed(word, every))).toBeUndefined();
+    expect(cache.find('a text', known(word, every))).toBeUndefined();
   });
 
   it('does not keep one of resources that no list tells of', () => {
-    const memory = new RankingMemory();
-    const word = places();
-    memory.keep('a text', known(word), best);
-    expect(memory.find('a text', known(word))).toBeUndefined();
+    const cache = new RankingCache();
+    const word = postings();
+    cache.keep('a text', known(word), best);
+    expect(cache.find('a text', known(word))).toBeUndefined();
   });
 
   it('keeps neither long texts nor more resources than it has room for', () => {
-    const memory = new RankingMemory();
-    const text = known(places(), { ...emptyList });
-    memory.keep('x'.repeat(1_001), text, best);
-    expect(memory.find('x'.repeat(1_001), text)).toBeUndefined();
+    const cache = new RankingCache();
+    const text = known(postings(), { ...emptyList });
+    cache.keep('x'.repeat(1_001), text, best);
+    expect(cache.find('x'.repeat(1_001), text)).toBeUndefined();
     const long = { keys: new Float64Array(999_000), ranks: new Float64Array(999_000) };
-    for (const name of ['a', 'b', 'c']) memory.keep(name, text, long);
-    expect(['a', 'b', 'c'].filter((name) => memory.find(name, text))).toEqual(['b', 'c']);
+    for (const name of ['a', 'b', 'c']) cache.keep(name, text, long);
+    expect(['a', 'b', 'c'].filter((name) => cache.find(name, text))).toEqual(['b', 'c']);
   });
 
   it('forgets what was not asked for the longest', () => {
-    const memory = new RankingMemory();
-    const text = known(places(), { ...emptyList });
-    for (let number = 0; number < 19_607; number++) memory.keep(`text ${number}`, text, best);
-    memory.find('text 0', text);
-    memory.keep('one more', text, best);
-    expect(memory.find('text 0', text)).toBe(best);
-    expect(memory.find('text 1', text)).toBeUndefined();
+    const cache = new RankingCache();
+    const text = known(postings(), { ...emptyList });
+    for (let number = 0; number < 19_607; number++) cache.keep(`text ${number}`, text, best);
+    cache.find('text 0', text);
+    cache.keep('one more', text, best);
+    expect(cache.find('text 0', text)).toBe(best);
+    expect(cache.find('text 1', text)).toBeUndefined();
   });
 });

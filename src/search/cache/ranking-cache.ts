@@ -1,10 +1,10 @@
+import { LruCache } from '../../lru-cache.ts';
 import { ownText } from '../../own-text.ts';
-import { Recent } from '../../recent.ts';
 import type { Ranked } from '../text/rank-keys.ts';
 import type { KnownText } from '../text/read-words.ts';
 
-// The first resources of rankings, by their texts: the same sentences are searched for again and again. A ranking holds as long as the lists that it
-// came from are the same objects, which they are until they change (caches.ts).
+// A cache of the best resources for a text, because the same texts are searched for again and again. An entry is valid while the posting lists that it came from are the same objects,
+// which they are until a list changes (caches.ts).
 
 interface Kept {
   /** Held loosely: a list that has changed is not kept in memory for this. */
@@ -19,8 +19,8 @@ const resourcesOfEntry = 100;
 /** Characters. */
 const maxText = 1_000;
 
-export class RankingMemory {
-  private readonly kept = new Recent<string, Kept>(
+export class RankingCache {
+  private readonly kept = new LruCache<string, Kept>(
     maxResources,
     ({ best }) => best.keys.length + resourcesOfEntry,
   );
@@ -48,6 +48,6 @@ export class RankingMemory {
 
 /** Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
 function sourcesOf({ entries, every }: KnownText): object[] {
-  const places = Array.from(entries.values(), (entry) => [entry.places, entry.offered]);
-  return [...places.flat(), ...(every ? [every] : [])];
+  const postings = Array.from(entries.values(), (entry) => [entry.postings, entry.offered]);
+  return [...postings.flat(), ...(every ? [every] : [])];
 }

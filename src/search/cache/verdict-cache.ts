@@ -1,12 +1,12 @@
 import { addTo } from '../../group.ts';
-import { Recent } from '../../recent.ts';
+import { LruCache } from '../../lru-cache.ts';
 import { catalogKeyOf, span } from '../documents/keys.ts';
 
-// Which resources pass checks on their documents, as far as it was asked lately: the same filters are asked for again and again. By their catalogs,
-// with which they change. There are many: two bits say of a resource whether something is known and what, and one number says it of some resources.
+// A cache of verdicts: which resources pass which check on their documents. Entries stand by catalog, and are invalidated with it. A bitmap keeps them small: two bits per resource
+// (is a verdict known, does it pass), and one number for some resources.
 
 interface Kept {
-  /** By check and place (`blockOf`). */
+  /** By check and block of resources (`blockOf`). */
   verdicts: Map<number, number>;
 }
 
@@ -16,19 +16,19 @@ const atOnce = 15;
 const maxBlocks = 1_000;
 /** Texts of checks that have a number. */
 const maxChecks = 10_000;
-/** So that a number and a place make a whole number below 2^53. */
+/** So that a number and a block make a whole number below 2^53. */
 const maxNumber = 2 ** 27;
 /** What one takes, about. */
 const catalogBytes = 300;
 const blockBytes = 60;
 
-export class VerdictMemory {
-  private readonly catalogs: Recent<number, Kept>;
-  private readonly numbers = new Recent<string, number>(maxChecks);
+export class VerdictCache {
+  private readonly catalogs: LruCache<number, Kept>;
+  private readonly numbers = new LruCache<string, number>(maxChecks);
   private lastNumber = 0;
 
   constructor(maxBytes: number) {
-    this.catalogs = new Recent(maxBytes, sizeOf);
+    this.catalogs = new LruCache(maxBytes, sizeOf);
   }
 
   /** What is known of one check: whether a resource passes it. */

@@ -1,9 +1,8 @@
+import { LruCache } from '../../lru-cache.ts';
 import { ownText } from '../../own-text.ts';
-import { Recent } from '../../recent.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
 
-// What words of queries stand for in the index, as far as it was asked lately. Words are only ever added to the index: what is remembered of a
-// word holds until one comes that it may stand for, too.
+// A cache of which indexed words a word of a query matches. Words are only ever added to the dictionary: an entry is valid until a word is added that it matches, too.
 
 /** An indexed word that a word stands for. */
 export interface WordMatch {
@@ -18,14 +17,14 @@ interface Kept {
   letters: number;
 }
 
-export class WordMemory {
+export class WordCache {
   /** How many documents the index has, unless it has changed since they were counted. */
   documents?: number;
-  private readonly words: Recent<string, Kept>;
+  private readonly words: LruCache<string, Kept>;
 
   constructor(maxMatches: number) {
     // The entry of a word takes as much as a match.
-    this.words = new Recent(maxMatches, ({ matches }) => matches.length + 1);
+    this.words = new LruCache(maxMatches, ({ matches }) => matches.length + 1);
   }
 
   find(word: string): readonly WordMatch[] | undefined {

@@ -59,12 +59,12 @@ export async function holdCatalogs(
     `insert into discovery.catalog
        (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
      select source, owner, id, 'REGULAR', '{}', 0, '', '{}', '{}', false, $4, coalesce((select version from discovery.index_state), $5)
-     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as wanted (source, owner, id, place)
+     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as wanted (source, owner, id, ordinal)
      where not exists (
        select from discovery.catalog as held
        where (held.source, held.owner, held.id) = (wanted.source, wanted.owner, wanted.id)
      )
-     order by place
+     order by ordinal
      on conflict (source, owner, id) do nothing`,
     [...values, now, newestVersion],
   );

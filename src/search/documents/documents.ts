@@ -1,11 +1,9 @@
 import { bigintArray, bytesArray, textArray } from '../../storage/binary-arrays.ts';
-import { numberArray } from '../../storage/bulk.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import { bytesText, type ValidityRow } from './catalogs.ts';
 import { keyOf, lastNumbers } from './keys.ts';
 
-// The resources and offers of the catalogs that the discovery service holds, written in bulk. Whoever writes has read the digests before,
-// and names only what changed.
+// The tables of resources and offers, written in bulk. The writer has read the digests before, and names only documents that changed.
 
 export type DocumentKind = 'resource' | 'offer';
 
@@ -31,7 +29,7 @@ export async function readDigests(
         `select document.key, catalog_key, id, digest
          from unnest($1::bigint[]) as catalog (key)
          join discovery.${kind} as document on document.key > catalog.key << 26 and document.key < (catalog.key + 1) << 26`,
-        [numberArray(whole)],
+        [bigintArray(whole)],
       ),
     );
   }
@@ -40,7 +38,7 @@ export async function readDigests(
       queryable.query<StoredDocument>(
         `select ${columns} from discovery.${kind}
          where (id, catalog_key) in (select * from unnest($1::text[], $2::bigint[]))`,
-        [some.map(({ id }) => id), numberArray(some.map(({ catalogKey }) => catalogKey))],
+        [some.map(({ id }) => id), bigintArray(some.map(({ catalogKey }) => catalogKey))],
       ),
     );
   }
@@ -67,7 +65,7 @@ export async function readDocuments(
   if (keys.length === 0) return new Map();
   const { rows } = await queryable.query<IndexedDocument>(
     `select ${indexedColumns(kind)} from discovery.${kind} where key = any ($1::bigint[])`,
-    [numberArray(keys)],
+    [bigintArray(keys)],
     { prepared: true },
   );
   return new Map(rows.map((row) => [row.key, row]));
@@ -88,7 +86,7 @@ export async function countDocuments(
   );
   const { rows } = await queryable.query<{ key: number; resources: number; offers: number }>(
     `select key, ${counts.join(', ')} from unnest($1::bigint[]) as catalog (key)`,
-    [numberArray(catalogKeys)],
+    [bigintArray(catalogKeys)],
   );
   return new Map(rows.map(({ key, ...counted }) => [key, counted]));
 }
@@ -141,7 +139,7 @@ export interface IndexedOfferRow extends OfferRow {
 
 export async function writeOffers(tx: Transaction, rows: readonly IndexedOfferRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const keys = numberArray(rows.map(({ key }) => key));
+  const keys = bigintArray(rows.map(({ key }) => key));
   await forgetTargets(tx, keys);
   await tx.query(
     `insert into discovery.offer
@@ -179,11 +177,11 @@ export async function removeDocuments(
   keys: readonly number[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  if (kind === 'offer') await forgetTargets(tx, numberArray(keys));
-  await tx.query(`delete from discovery.${kind} where key = any ($1::bigint[])`, [numberArray(keys)]);
+  if (kind === 'offer') await forgetTargets(tx, bigintArray(keys));
+  await tx.query(`delete from discovery.${kind} where key = any ($1::bigint[])`, [bigintArray(keys)]);
 }
 
-async function forgetTargets(tx: Transaction, keys: string): Promise<void> {
+async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void> {
   await tx.query(
     `delete from discovery.offer_target
      where (owner, resource_id, offer_key) in (

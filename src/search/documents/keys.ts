@@ -1,5 +1,5 @@
-// The space of keys of the discovery index (migrations/0004): a catalog, its resources and its offers share a range of 2^26 keys, in
-// this order. The catalog's own key in that space stands for what is said of it and of its provider.
+// Document keys (migrations/0004): a catalog, its resources and its offers share a range of 2^26 keys, in this order. The catalog's own key in that range, its head, stands for what
+// is said of the catalog and of its provider, and so for all its resources.
 
 export const span = 2 ** 26;
 const firstOffer = 2 ** 25;
@@ -35,7 +35,7 @@ export function kindOf(key: number): 'catalog' | 'resource' | 'offer' {
   return number < firstOffer ? 'resource' : 'offer';
 }
 
-/** Those from one place up to another, without copying them where that is not needed. */
+/** Those from one index up to another, without copying them where that is not needed. */
 export function keysBetween<K extends ArrayLike<number>>(keys: K, start: number, end: number): K {
   if (start === 0 && keys.length <= end) return keys;
   const part =

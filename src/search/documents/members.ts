@@ -1,6 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { memberMemory, readToKeep } from '../cache/caches.ts';
+import { memberCache, readForCache } from '../cache/caches.ts';
 import { catalogKeyOf, firstNumbers, isHead, keysBetween } from './keys.ts';
 
 /** Of catalogs with more resources, only as many are read as are asked for. */
@@ -10,17 +10,17 @@ const maxKept = 1_000;
 type Members = Map<number, readonly number[] | null | undefined>;
 
 /** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
-export async function withMembers<K extends ArrayLike<number>>(
+export async function expandMembers<K extends ArrayLike<number>>(
   queryable: Queryable,
   keys: K,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  return inPlace(keys, await findMembers(queryable, knownMembers(queryable, keys), atMost), atMost);
+  return replaceHeads(keys, await findMembers(queryable, knownMembers(queryable, keys), atMost), atMost);
 }
 
 /** All of them, where they are at most so many and no catalog has too many to be known from now on; otherwise undefined. */
-export async function withFewMembers(
+export async function expandFewMembers(
   queryable: Queryable,
   keys: ArrayLike<number>,
   atMost: number,
@@ -30,7 +30,7 @@ export async function withFewMembers(
   const known = knownMembers(queryable, keys);
   if (areMany(known, atMost)) return undefined;
   const found = await findMembers(queryable, known, maxKept);
-  const few = areMany(found, atMost) ? undefined : inPlace(keys, found, atMost + 1);
+  const few = areMany(found, atMost) ? undefined : replaceHeads(keys, found, atMost + 1);
   return few && few.length <= atMost ? few : undefined;
 }
 
@@ -46,12 +46,12 @@ function areMany(catalogs: Members, atMost: number): boolean {
 
 /** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */
 function knownMembers(queryable: Queryable, keys: ArrayLike<number>): Members {
-  const memory = memberMemory(queryable);
+  const cache = memberCache(queryable);
   const known: Members = new Map();
   for (let index = 0; index < keys.length; index++) {
     if (!isHead(keys[index] as number)) continue;
     const catalogKey = catalogKeyOf(keys[index] as number);
-    known.set(catalogKey, memory.find(catalogKey));
+    known.set(catalogKey, cache.find(catalogKey));
   }
   return known;
 }
@@ -61,14 +61,14 @@ async function findMembers(queryable: Queryable, known: Members, atMost: number)
   const unknown = Array.from(known.keys()).filter((catalogKey) => !known.get(catalogKey));
   if (unknown.length === 0) return known;
   const limit = Math.max(atMost, maxKept + 1);
-  const { found, mayKeep } = await readToKeep(queryable, () => readMembers(queryable, unknown, limit));
-  const memory = memberMemory(queryable);
+  const { found, mayKeep } = await readForCache(queryable, () => readMembers(queryable, unknown, limit));
+  const cache = memberCache(queryable);
   for (const [catalogKey, members] of found)
-    if (mayKeep) memory.keep(catalogKey, members.length <= maxKept ? members : null);
+    if (mayKeep) cache.keep(catalogKey, members.length <= maxKept ? members : null);
   return new Map([...known, ...found]);
 }
 
-function inPlace(keys: ArrayLike<number>, members: Members, atMost: number): number[] {
+function replaceHeads(keys: ArrayLike<number>, members: Members, atMost: number): number[] {
   const found = new Set<number>();
   for (let index = 0; index < keys.length && found.size < atMost; index++) {
     const key = keys[index] as number;

@@ -6,11 +6,11 @@ import type { ProviderName } from '../cache/provider-cache.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { firstNumbers } from './keys.ts';
 import {
-  addGate,
   addMoment,
-  type Gate,
-  type GateParameters,
+  addScope,
   msToChange,
+  type Scope,
+  type ScopeParameters,
   servedCondition,
   sharedNetworkCondition,
   validCondition,
@@ -36,7 +36,7 @@ export interface ApplyingOffer {
 export async function findOffers(
   queryable: Queryable,
   keys: readonly number[],
-  gate: Gate,
+  scope: Scope,
 ): Promise<ApplyingOffer[]> {
   if (keys.length === 0) return [];
   const parameters = new Parameters();
@@ -48,7 +48,7 @@ export async function findOffers(
        join discovery.catalog on catalog.key = resource.catalog_key
      )
      select offer_key as key, array_to_json(array_agg(resource_key))::text as resources
-     from (${namedOffers(addGate(gate, parameters))}) as listed group by home, offer_key order by offer_key`,
+     from (${namedOffers(addScope(scope, parameters))}) as listed group by home, offer_key order by offer_key`,
     parameters.values,
     { prepared: true },
   );
@@ -56,25 +56,25 @@ export async function findOffers(
 }
 
 /** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
-export function namedOffers(gate: GateParameters): string {
+export function namedOffers(scope: ScopeParameters): string {
   return `select home, resource_key, offer_key from (
     with pair as materialized (
       select found.home, found.key as resource_key, target.offer_key
       from found cross join lateral (
         select offer_key from discovery.offer_target
         where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
-    ) ${appliedPairs(gate)}) as named`;
+    ) ${appliedPairs(scope)}) as named`;
 }
 
 /** Selects those of `pair` (home, resource_key, offer_key) that apply. Whether an offer does is asked once for a catalog, not for each resource. */
-function appliedPairs(gate: GateParameters): string {
+function appliedPairs(scope: ScopeParameters): string {
   return `, applied as materialized (
       select touched.home, touched.offer_key
       from (select distinct home, offer_key from pair) as touched
       join discovery.offer on offer.key = touched.offer_key
       join discovery.catalog as origin on origin.key = offer.catalog_key
       join discovery.catalog as home on home.key = touched.home
-      where ${appliesCondition(gate)}
+      where ${appliesCondition(scope)}
     )
     select pair.home, pair.resource_key, pair.offer_key from pair join applied using (home, offer_key)`;
 }
@@ -83,13 +83,13 @@ function appliedPairs(gate: GateParameters): string {
 export async function findCovered(
   queryable: Queryable,
   offerKeys: readonly number[],
-  gate: Gate,
+  scope: Scope,
 ): Promise<AppliedOffer[]> {
   if (offerKeys.length === 0) return [];
   const parameters = new Parameters();
   const wanted = `unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key)`;
   const { rows } = await queryable.query<AppliedOffer>(
-    `with wanted as (select * from ${wanted}) ${coveredResources(addGate(gate, parameters))}`,
+    `with wanted as (select * from ${wanted}) ${coveredResources(addScope(scope, parameters))}`,
     parameters.values,
     { prepared: true },
   );
@@ -100,7 +100,7 @@ export async function findCovered(
 export async function findBestCovered(
   queryable: Queryable,
   lists: ReadonlyMap<number, KeyList>,
-  gate: Gate,
+  scope: Scope,
 ): Promise<Map<number, KeyList>> {
   const asked = [...lists].filter(([, { keys }]) => keys.length > 0);
   if (asked.length === 0) return new Map();
@@ -110,7 +110,7 @@ export async function findBestCovered(
     `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
     `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
   ];
-  const gates = addGate(gate, parameters);
+  const scopes = addScope(scope, parameters);
   // Resources are few beside the offers that may name them: for each, offers with the highest weight are asked first, and one that applies is enough.
   const { rows } = await queryable.query<{ list: number; key: number; weight: number }>(
     `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
@@ -119,9 +119,9 @@ export async function findBestCovered(
          select distinct list, owner, named.id
          from asked join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
        ),
-       place as materialized (${placesOf('select distinct owner, id from named')})
-     select list, place.key, best.weight
-     from named join place using (owner, id) join discovery.catalog as home on home.key = place.home
+       named_resource as materialized (${resourcesWithIds('select distinct owner, id from named')})
+     select list, named_resource.key, best.weight
+     from named join named_resource using (owner, id) join discovery.catalog as home on home.key = named_resource.home
      cross join lateral (
        select weight from level cross join lateral (
          select from (
@@ -129,40 +129,40 @@ export async function findBestCovered(
            where offer_target.owner = named.owner and resource_id = named.id and offer_key = any (level.keys) offset 0) as target
          join discovery.offer on offer.key = target.offer_key
          join discovery.catalog as origin on origin.key = offer.catalog_key
-         where ${appliesCondition(gates)} limit 1) as covering
+         where ${appliesCondition(scopes)} limit 1) as covering
        where level.list = named.list order by weight desc limit 1) as best
-     order by list, place.key`,
+     order by list, named_resource.key`,
     parameters.values,
     { prepared: true },
   );
   const found = new Map<number, typeof rows>();
   for (const row of rows) addTo(found, row.list, row);
   return new Map(
-    Array.from(found, ([list, places]) => [
+    Array.from(found, ([list, postings]) => [
       list,
       {
-        keys: Float64Array.from(places, ({ key }) => key),
-        weights: Uint8Array.from(places, ({ weight }) => weight),
+        keys: Float64Array.from(postings, ({ key }) => key),
+        weights: Uint8Array.from(postings, ({ weight }) => weight),
       },
     ]),
   );
 }
 
 /** Selects (offer_key, resource_key) for the offers `wanted` (key). */
-function coveredResources(gate: GateParameters): string {
+function coveredResources(scope: ScopeParameters): string {
   return `select offer_key, resource_key from (
     with named as materialized (
       select offer.key as offer_key, owner, named.id
       from wanted join discovery.offer using (key)
       cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
-    ), place as materialized (${placesOf('select distinct owner, id from named')}
+    ), named_resource as materialized (${resourcesWithIds('select distinct owner, id from named')}
     ), pair as materialized (
-      select place.home, place.key as resource_key, named.offer_key from named join place using (owner, id)
-    ) ${appliedPairs(gate)}) as covered`;
+      select named_resource.home, named_resource.key as resource_key, named.offer_key from named join named_resource using (owner, id)
+    ) ${appliedPairs(scope)}) as covered`;
 }
 
 /** Selects (owner, id, key, home) of the resources with some ids (owner, id), in the catalogs of their owners. */
-export function placesOf(ids: string): string {
+export function resourcesWithIds(ids: string): string {
   return `select ids.owner, ids.id, resource.key, resource.catalog_key as home
     from (${ids}) as ids join discovery.resource on resource.id = ids.id
     join discovery.catalog on catalog.key = resource.catalog_key and catalog.owner = ids.owner`;
@@ -218,23 +218,23 @@ export async function findSteadyMs(
 }
 
 /** Whether the offer is listed in the catalog `home` now, where it names one of its resources. */
-export function appliesCondition(gate: GateParameters): string {
-  return `${countsCondition(gate)} and (offer.catalog_key = home.key or not ${rivalCondition(gate)})`;
+export function appliesCondition(scope: ScopeParameters): string {
+  return `${countsCondition(scope)} and (offer.catalog_key = home.key or not ${rivalCondition(scope)})`;
 }
 
-function countsCondition(gate: GateParameters): string {
-  return `${validCondition('offer', gate)} and ${servedCondition('origin', gate)}
+function countsCondition(scope: ScopeParameters): string {
+  return `${validCondition('offer', scope)} and ${servedCondition('origin', scope)}
     and ${sharedNetworkCondition('origin', 'home')}`;
 }
 
 /** Whether another offer with the id of this one, of the catalog `home` itself or an earlier one, is listed there. */
-function rivalCondition(gate: GateParameters): string {
+function rivalCondition(scope: ScopeParameters): string {
   return `exists (
     select from discovery.offer as rival
     join discovery.catalog as stage on stage.key = rival.catalog_key
     where rival.owner = offer.owner and rival.id = offer.id and rival.key <> offer.key
       and (rival.catalog_key = home.key or rival.key < offer.key)
-      and ${validCondition('rival', gate)} and ${servedCondition('stage', gate)}
+      and ${validCondition('rival', scope)} and ${servedCondition('stage', scope)}
       and ${sharedNetworkCondition('stage', 'home')}
       and case when rival.resource_ids is null then rival.provider_id = home.provider_id and exists (
             select from discovery.resource

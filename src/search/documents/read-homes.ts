@@ -7,11 +7,10 @@ import { checkCondition, type DocumentCheck } from '../filter/check-documents.ts
 import { catalogKeyOf } from './keys.ts';
 import { namedOffers } from './offers.ts';
 import { findListings } from './read-wide-offers.ts';
-import { addGate, type Gate } from './scope.ts';
-import { readPeriod, validityText } from './validity.ts';
+import { addScope, readPeriod, type Scope, validityText } from './scope.ts';
 import { offersIn } from './wide-offers.ts';
 
-// Catalogs, as answers list them: some of their resources, and the offers on those.
+// Reads homes: the catalogs of resources as answers list them, with some of their resources and the offers on those.
 
 export interface ReadHome extends KnownHome {
   /** No offer of another catalog applies, nor are wide ones left out: these are its offers at any time, in any network. Otherwise they are those that count now. */
@@ -33,26 +32,26 @@ const maxWideAtOnce = 300;
 export async function readHomes(
   queryable: Queryable,
   keys: readonly number[],
-  { gate, check = {} }: { gate: Gate; check?: DocumentCheck },
+  { scope, check = {} }: { scope: Scope; check?: DocumentCheck },
 ): Promise<ReadHomes> {
   const parameters = new Parameters();
   const { rows } = await queryable.query<HomeRow>(
     `with passing as materialized (
-       select place, resource.key, resource.id, catalog.key as home, owner, provider_id, document, head, (
+       select ordinal, resource.key, resource.id, catalog.key as home, owner, provider_id, document, head, (
          select count(*) from (
            select from discovery.offer_target
            where offer_target.owner = catalog.owner and resource_id = resource.id limit ${maxPairs}) as target
          ) as pairs
-       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as wanted (key, place)
+       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as wanted (key, ordinal)
        join discovery.resource using (key)
        join discovery.catalog on catalog.key = resource.catalog_key
        where ${checkCondition(check, parameters)}
      ), summed as materialized (
-       select *, sum(pairs) over (order by place) - pairs as pairs_before from passing
+       select *, sum(pairs) over (order by ordinal) - pairs as pairs_before from passing
      ), page as materialized (
        select * from summed where pairs = 0 or pairs_before = 0 or pairs_before + pairs <= ${maxPairs}
      ), homes as materialized (
-       select distinct on (home) home, owner, provider_id, head, place from page order by home, place
+       select distinct on (home) home, owner, provider_id, head, ordinal from page order by home, ordinal
      ), shared as materialized (
        select distinct home from page cross join lateral (
          select from discovery.offer_target
@@ -74,7 +73,7 @@ export async function readHomes(
        union all
        select home, null, offer_key from wide where home not in (select home from many)
        union all
-       ${namedOffers(addGate(gate, parameters))}
+       ${namedOffers(addScope(scope, parameters))}
      )
      select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document,
        case when home not in (select home from shared union all select home from many) then owner end as owner,
@@ -83,10 +82,10 @@ export async function readHomes(
      select 2, home, key, null, document::text, null, null from page
      union all
      select 3, null, null, key, text, null, validity from (
-       select key, text, validity, sum(length(text)) over (order by place, key) as total from (
-         select offer.key, first.place, document::text as text, ${validityText} as validity
+       select key, text, validity, sum(length(text)) over (order by ordinal, key) as total from (
+         select offer.key, first.ordinal, document::text as text, ${validityText} as validity
          from (
-           select offer_key, min(coalesce(page.place, homes.place)) as place
+           select offer_key, min(coalesce(page.ordinal, homes.ordinal)) as ordinal
            from listed join homes using (home) left join page on page.key = resource_key group by offer_key
          ) as first join discovery.offer on offer.key = first.offer_key
        ) as offer
@@ -94,7 +93,7 @@ export async function readHomes(
      union all
      select 4, home, resource_key, offer_key, null, null, null from listed
      union all
-     select 5, null, key, null, null, null, null from summed where place not in (select place from page)
+     select 5, null, key, null, null, null, null from summed where ordinal not in (select ordinal from page)
      order by kind, offer_key`,
     parameters.values,
     { prepared: true },
@@ -104,7 +103,7 @@ export async function readHomes(
     queryable,
     keys.map(catalogKeyOf).filter((home) => many.has(home)),
     homes,
-    gate,
+    scope,
   );
   return { homes, unread };
 }
@@ -121,10 +120,10 @@ async function addWideOffers(
   queryable: Queryable,
   keys: readonly number[],
   homes: ReadonlyMap<number, Draft>,
-  gate: Gate,
+  scope: Scope,
 ): Promise<void> {
   if (keys.length === 0) return;
-  const listings = await findListings(queryable, new Set(keys), gate);
+  const listings = await findListings(queryable, new Set(keys), scope);
   let room = maxAnswerBytes;
   for (const key of new Set(keys)) {
     const [home, listing] = [homes.get(key), listings.get(key)];

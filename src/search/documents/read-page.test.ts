@@ -4,7 +4,7 @@ import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Catalog, Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Database } from '../../storage/database.ts';
-import { catchUp } from '../cache/invalidation.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { keyOf } from './keys.ts';
 import { findPage, type ListQuery, type PageQuery, readListed } from './read-page.ts';
@@ -51,10 +51,10 @@ async function list(
   keys: readonly number[],
   query: Partial<PageQuery & ListQuery> = {},
 ): Promise<{ listed: Listed[]; read: number; count: number }> {
-  await catchUp(reader);
+  await refreshCaches(reader);
   watched.statements = 0;
   const asked = {
-    ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, gate: { now, schemaContext: [] } },
+    ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, scope: { now, schemaContext: [] } },
     ...query,
   };
   const page = await findPage(reader, asked);
@@ -117,7 +117,7 @@ describe('a page of an answer', () => {
     const key = await publish('c', { resources: [resource('a'), resource('b')], offers });
     const keys = [keyOf(key, 1), keyOf(key, 2)];
     const at = async (time: string) => {
-      const { listed, read } = await list(keys, { gate: { now: new Date(time), schemaContext: [] } });
+      const { listed, read } = await list(keys, { scope: { now: new Date(time), schemaContext: [] } });
       return { read, offers: listed.map((each) => each.offers) };
     };
     expect(await at('2026-07-01T15:00:00Z')).toEqual({ read: 1, offers: [['always'], ['always']] });

@@ -2,15 +2,14 @@ import type { Json } from '../../protocol/json.ts';
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { pageMemory, readToKeep } from '../cache/caches.ts';
+import { pageCache, readForCache } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
 import { type CandidateQuery, type DocumentCheck, readPassing } from '../filter/check-documents.ts';
 import { catalogKeyOf, keysBetween } from './keys.ts';
 import { type ReadHomes, readHomes } from './read-homes.ts';
-import type { Gate } from './scope.ts';
+import type { Scope } from './scope.ts';
 
-// What an answer is made of: the documents of the resources that were found, their catalogs, and the offers that apply to them. What a process does
-// not know (cache/page-cache.ts) is read by one statement.
+// Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. What the page cache lacks is read by one statement.
 
 export interface PageQuery extends CandidateQuery {
   /** The candidates have passed already. */
@@ -22,7 +21,7 @@ export interface PageQuery extends CandidateQuery {
 }
 
 export interface ListQuery {
-  gate: Gate;
+  scope: Scope;
   confirm?: Confirmation;
 }
 
@@ -82,9 +81,9 @@ export async function readListed(
     const resource = home?.resources.get(key);
     if (home === undefined || resource === undefined) return [];
     const { head: catalog, offers, more } = home;
-    const ofHome = wide.get(home) ?? { offers: validAt(offers, query.gate.now), more };
+    const ofHome = wide.get(home) ?? { offers: validAt(offers, query.scope.now), more };
     wide.set(home, ofHome);
-    const named = validAt(resource.offers, query.gate.now);
+    const named = validAt(resource.offers, query.scope.now);
     const beyond = resource.more;
     return [{ key, catalog, resource: resource.document, offers: named, more: beyond, wide: ofHome }];
   });
@@ -103,11 +102,11 @@ function findKnown(
   keys: readonly number[],
   { confirm }: ListQuery,
 ): Map<number, KnownHome | null> {
-  const memory = pageMemory(queryable);
+  const cache = pageCache(queryable);
   const homes = new Map<number, KnownHome | null>();
   if (confirm && !confirm.test) return homes;
   for (const key of keys) {
-    const home = memory.find(catalogKeyOf(key));
+    const home = cache.find(catalogKeyOf(key));
     const resource = home?.resources.get(key);
     if (home === undefined || resource === undefined) continue;
     homes.set(key, isConfirmed(resource, confirm) ? home : null);
@@ -129,12 +128,12 @@ function isConfirmed(resource: KnownResource, { filter, test }: Partial<Confirma
 async function readUnknown(
   queryable: Queryable,
   keys: readonly number[],
-  { gate, confirm }: ListQuery,
+  { scope, confirm }: ListQuery,
 ): Promise<ReadHomes> {
-  const read = () => readHomes(queryable, keys, { gate, check: confirm?.check });
-  const { found, mayKeep } = await readToKeep(queryable, read);
-  const memory = pageMemory(queryable);
+  const read = () => readHomes(queryable, keys, { scope, check: confirm?.check });
+  const { found, mayKeep } = await readForCache(queryable, read);
+  const cache = pageCache(queryable);
   for (const [catalogKey, { isForGood, ...home }] of found.homes)
-    if (mayKeep && isForGood) memory.keep(catalogKey, home);
+    if (mayKeep && isForGood) cache.keep(catalogKey, home);
   return found;
 }

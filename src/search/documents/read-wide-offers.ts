@@ -1,26 +1,26 @@
 import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { providerMemory, readToKeep } from '../cache/caches.ts';
+import { providerCache, readForCache } from '../cache/caches.ts';
 import { type KnownProvider, listingsOf, nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import { catalogKeyOf, keyOf } from './keys.ts';
-import type { Gate } from './scope.ts';
+import type { Scope } from './scope.ts';
+import { readPeriod, validityText } from './scope.ts';
 import { findStates } from './searched-catalogs.ts';
-import { readPeriod, validityText } from './validity.ts';
 import type { Listing, NamedRival } from './wide-offers.ts';
 
-// The wide offers of providers, read once for each provider and remembered until something of it is written (cache/provider-cache.ts).
+// Reads the wide offers of providers, once for each provider until something of it is written (cache/provider-cache.ts).
 
 /** What catalogs list of their providers' wide offers, by the catalogs' keys. Those that list none are left out. */
 export async function findListings(
   queryable: Queryable,
   homes: Iterable<number>,
-  gate: Gate,
+  scope: Scope,
 ): Promise<Map<number, Listing>> {
   const providers = await readProvidersOf(queryable, [...homes]);
   const listings = await readListings(
     queryable,
     [...new Map(providers.map((one) => [nameOf(one), one])).values()],
-    gate,
+    scope,
   );
   const found = new Map<number, Listing>();
   const groups = new Map<string, Map<number, Listing>>();
@@ -37,36 +37,36 @@ export async function findListings(
 export async function readListings(
   queryable: Queryable,
   names: readonly ProviderName[],
-  gate: Gate,
+  scope: Scope,
 ): Promise<Map<string, Listing[]>> {
   await catchUpWithCatalogs(queryable);
-  const memory = providerMemory(queryable);
+  const cache = providerCache(queryable);
   const known = new Map<string, KnownProvider>();
   const unknown: ProviderName[] = [];
   for (const name of names) {
-    const provider = memory.find(name);
+    const provider = cache.find(name);
     if (provider) known.set(nameOf(name), provider);
     else unknown.push(name);
   }
   if (unknown.length > 0) {
-    const { found, mayKeep } = await readToKeep(queryable, () => readProviders(queryable, unknown));
-    for (const [place, provider] of found.entries()) {
-      const name = unknown[place] as ProviderName;
+    const { found, mayKeep } = await readForCache(queryable, () => readProviders(queryable, unknown));
+    for (const [ordinal, provider] of found.entries()) {
+      const name = unknown[ordinal] as ProviderName;
       known.set(nameOf(name), provider);
-      if (mayKeep) memory.keep(name, provider);
+      if (mayKeep) cache.keep(name, provider);
     }
   }
-  return new Map(Array.from(known, ([name, provider]) => [name, listingsOf(provider, gate)]));
+  return new Map(Array.from(known, ([name, provider]) => [name, listingsOf(provider, scope)]));
 }
 
 /** A catalog that was written may belong to a provider now that does not know it. */
 async function catchUpWithCatalogs(queryable: Queryable): Promise<void> {
-  const memory = providerMemory(queryable);
-  const keys = [...memory.unread];
+  const cache = providerCache(queryable);
+  const keys = [...cache.unread];
   if (keys.length === 0) return;
-  const { found, mayKeep } = await readToKeep(queryable, () => readProvidersOf(queryable, keys));
-  for (const provider of found) memory.forget(provider);
-  if (mayKeep) for (const key of keys) memory.unread.delete(key);
+  const { found, mayKeep } = await readForCache(queryable, () => readProvidersOf(queryable, keys));
+  for (const provider of found) cache.forget(provider);
+  if (mayKeep) for (const key of keys) cache.unread.delete(key);
 }
 
 async function readProvidersOf(
@@ -85,46 +85,46 @@ async function readProvidersOf(
 /** Lists come as JSON texts: thousands of offers are read as one row. */
 type Row =
   /** A provider's wide offers in the order of keys, the numbers of their ids, and when those are valid that are not always. */
-  | { kind: 1; place: number; keys: string; ids: string; validity: string | null }
+  | { kind: 1; ordinal: number; keys: string; ids: string; validity: string | null }
   /** An offer with the same id, and the catalogs of the provider whose resources it names. */
-  | { kind: 2; place: number; keys: string; ids: string; validity: string | null; homes: string }
-  | { kind: 3; place: number; homes: string };
+  | { kind: 2; ordinal: number; keys: string; ids: string; validity: string | null; homes: string }
+  | { kind: 3; ordinal: number; homes: string };
 
 /** In the order of the names. */
 async function readProviders(queryable: Queryable, names: readonly ProviderName[]): Promise<KnownProvider[]> {
   const { rows } = await queryable.query<Row>(
     `with wanted as materialized (
-       select * from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, place)
+       select * from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, ordinal)
      ), wide as materialized (
-       select place, offer.key, offer.id, offer.owner, offer.provider_id, ${validityText} as validity,
-         dense_rank() over (partition by place order by offer.id) as number
+       select ordinal, offer.key, offer.id, offer.owner, offer.provider_id, ${validityText} as validity,
+         dense_rank() over (partition by ordinal order by offer.id) as number
        from wanted cross join lateral (
          select * from discovery.offer
          where offer.owner = wanted.owner and offer.provider_id = wanted.provider_id and resource_ids is null offset 0) as offer
      )
-     select 1 as kind, place, array_to_json(array_agg(key order by key))::text as keys,
+     select 1 as kind, ordinal, array_to_json(array_agg(key order by key))::text as keys,
        array_to_json(array_agg(number order by key))::text as ids,
        (json_object_agg(key, validity) filter (where validity is not null))::text as validity, null as homes
-     from wide group by place
+     from wide group by ordinal
      union all
-     select 2, place, named.key::text, number::text, named.validity, array_to_json(array_agg(distinct home.key))::text
-     from (select distinct place, owner, provider_id, id, number from wide) as wide cross join lateral (
+     select 2, ordinal, named.key::text, number::text, named.validity, array_to_json(array_agg(distinct home.key))::text
+     from (select distinct ordinal, owner, provider_id, id, number from wide) as wide cross join lateral (
        select key, resource_ids, ${validityText} as validity from discovery.offer
        where offer.owner = wide.owner and offer.id = wide.id and resource_ids is not null offset 0) as named
      cross join lateral unnest(named.resource_ids) as target (id)
      join discovery.resource on resource.id = target.id
      join discovery.catalog as home
        on home.key = resource.catalog_key and home.owner = wide.owner and home.provider_id = wide.provider_id
-     group by place, named.key, number, named.validity
+     group by ordinal, named.key, number, named.validity
      union all
-     select 3, place, null, null, null, array_to_json(array_agg(catalog.key))::text
-     from wanted join discovery.catalog using (owner, provider_id) group by place`,
+     select 3, ordinal, null, null, null, array_to_json(array_agg(catalog.key))::text
+     from wanted join discovery.catalog using (owner, provider_id) group by ordinal`,
     [textArray(names.map(({ owner }) => owner)), textArray(names.map(({ providerId }) => providerId))],
     { prepared: true },
   );
   const drafts = names.map((): Draft => ({ keys: [], ids: [], validity: {}, rivals: [], homes: [] }));
   for (const row of rows) {
-    const draft = drafts[row.place - 1];
+    const draft = drafts[row.ordinal - 1];
     if (draft) note(row, draft);
   }
   const catalogs = drafts.map(catalogsOf);
@@ -132,8 +132,8 @@ async function readProviders(queryable: Queryable, names: readonly ProviderName[
     queryable,
     Array.from(new Set(catalogs.flat()), (key) => keyOf(key, 0)),
   );
-  return drafts.map((draft, place) => {
-    const theirs = catalogs[place] ?? [];
+  return drafts.map((draft, ordinal) => {
+    const theirs = catalogs[ordinal] ?? [];
     return knownOf(draft, new Map(theirs.map((key) => [key, states.get(key)])));
   });
 }

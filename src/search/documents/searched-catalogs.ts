@@ -1,30 +1,30 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { keepCatalogs, knownCatalogs, readToKeep, sharedState } from '../cache/caches.ts';
+import { keepCatalogs, knownCatalogs, readForCache, sharedState } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
-import type { Gate } from './scope.ts';
-import { readPeriod, validityText } from './validity.ts';
+import type { Scope } from './scope.ts';
+import { readPeriod, validityText } from './scope.ts';
 
-// Which candidates belong to catalogs that a search looks at. A process knows the states of the catalogs that it has met (cache/caches.ts): thousands
-// of candidates are told apart without a word to the database.
+// Filters candidates by scope: which of them belong to catalogs that are served in the network and schema context that was asked for. The states of catalogs are cached, so that
+// thousands of candidates are filtered without asking the database.
 
 /** Those of the keys that belong to searched catalogs, in their order. */
 export async function findSearched(
   queryable: Queryable,
   keys: ArrayLike<number>,
-  gate: Gate,
+  scope: Scope,
 ): Promise<Float64Array> {
   // Without waiting where all are known: meanwhile some could be forgotten.
-  const searched = selectSearched(knownCatalogs(queryable), keys, gate);
-  return searched ?? selectSearched(await findStates(queryable, keys), keys, gate) ?? new Float64Array();
+  const searched = selectSearched(knownCatalogs(queryable), keys, scope);
+  return searched ?? selectSearched(await findStates(queryable, keys), keys, scope) ?? new Float64Array();
 }
 
 /** Undefined where nothing is known of one of the catalogs. */
 function selectSearched(
   states: ReadonlyMap<number, CatalogState | undefined>,
   keys: ArrayLike<number>,
-  gate: Gate,
+  scope: Scope,
 ): Float64Array | undefined {
   const verdicts = new Map<CatalogState, boolean>();
   const searched = new Float64Array(keys.length);
@@ -41,7 +41,7 @@ function selectSearched(
       if (state === undefined && !states.has(catalogKey)) return undefined;
       if (state !== last) {
         last = state;
-        isIn = state !== undefined && (verdicts.get(state) ?? isSearched(state, gate, gate.now));
+        isIn = state !== undefined && (verdicts.get(state) ?? isSearched(state, scope, scope.now));
         if (state !== undefined) verdicts.set(state, isIn);
       }
     }
@@ -65,7 +65,7 @@ export async function findStates(
     if (!known.has(catalogKey)) unknown.add(catalogKey);
   }
   if (unknown.size === 0) return states;
-  const { found, mayKeep } = await readToKeep(queryable, () => readStates(queryable, [...unknown]));
+  const { found, mayKeep } = await readForCache(queryable, () => readStates(queryable, [...unknown]));
   if (mayKeep) keepCatalogs(queryable, found);
   for (const [catalogKey, state] of found) states.set(catalogKey, state);
   return states;

@@ -47,8 +47,8 @@ describe('the wide offers of a provider', () => {
     fc.assert(
       fc.property(generated, fc.constantFrom(undefined, 'a', 'b'), (catalogs, networkId) => {
         const listings = listOffers(providerOf(catalogs, 'p'), { now, networkId });
-        for (const [place, catalog] of catalogs.entries()) {
-          const home = place + 1;
+        for (const [position, catalog] of catalogs.entries()) {
+          const home = position + 1;
           if (catalog.providerId !== 'p' || !isServed(stateOf(catalog), networkId, now)) continue;
           const listing = listingOf(listings, home);
           expect([...offersIn(listing, home)]).toEqual(attachedTo(catalogs, home, networkId));
@@ -82,9 +82,9 @@ describe('the wide offers of a provider', () => {
   it('are one list for all catalogs where no ids collide, however many catalogs there are', () => {
     const catalogs = Array.from(
       { length: 100 },
-      (_, place): Generated => ({
+      (_, position): Generated => ({
         ...{ providerId: 'p', networkIds: [], isActive: true, resourceIds: ['x'] },
-        offers: [{ id: String(place), isOver: false }],
+        offers: [{ id: String(position), isOver: false }],
       }),
     );
     const [listing, ...others] = listOffers(providerOf(catalogs, 'p'), { now });
@@ -111,7 +111,9 @@ const over = { endDate: '2026-05-31' };
 function providerOf(catalogs: readonly Generated[], providerId: string): ProviderOffers {
   const offers = offersOf(catalogs);
   const wide = offers.filter((each) => !each.resourceIds && each.providerId === providerId);
-  const homes = catalogs.flatMap((catalog, place) => (catalog.providerId === providerId ? place + 1 : []));
+  const homes = catalogs.flatMap((catalog, position) =>
+    catalog.providerId === providerId ? position + 1 : [],
+  );
   const ids = new Set(wide.map(({ id }) => id));
   return {
     keys: Float64Array.from(wide, ({ key }) => key),
@@ -128,27 +130,27 @@ function providerOf(catalogs: readonly Generated[], providerId: string): Provide
         : [],
     ),
     homes,
-    states: new Map(catalogs.map((catalog, place) => [place + 1, stateOf(catalog)])),
+    states: new Map(catalogs.map((catalog, position) => [position + 1, stateOf(catalog)])),
   };
 }
 
 function offersOf(catalogs: readonly Generated[]) {
-  return catalogs.flatMap(({ offers, providerId }, place) =>
-    offers.map((offer, number) => ({ ...offer, providerId, key: keyOf(place + 1, firstOffer + number) })),
+  return catalogs.flatMap(({ offers, providerId }, position) =>
+    offers.map((offer, number) => ({ ...offer, providerId, key: keyOf(position + 1, firstOffer + number) })),
   );
 }
 
 /** The keys of wide offers, by the rule over values. */
 function attachedTo(catalogs: readonly Generated[], home: number, networkId: string | undefined): number[] {
-  const offering = (place: number) => {
-    const { providerId, networkIds, resourceIds } = catalogs[place] as Generated;
-    return { owner: 'owner', id: String(place), providerId, networkIds, resourceIds };
+  const offering = (position: number) => {
+    const { providerId, networkIds, resourceIds } = catalogs[position] as Generated;
+    return { owner: 'owner', id: String(position), providerId, networkIds, resourceIds };
   };
   const published = offersOf(catalogs).flatMap(({ key, id, resourceIds, isOver }): PublishedOffer[] => {
-    const place = catalogKeyOf(key) - 1;
-    if (!isServed(stateOf(catalogs[place] as Generated), networkId, now)) return [];
+    const position = catalogKeyOf(key) - 1;
+    if (!isServed(stateOf(catalogs[position] as Generated), networkId, now)) return [];
     const offer = { id, resourceIds, ...(isOver && { validity: over }), key } as Offer;
-    return [{ offer, catalog: offering(place) }];
+    return [{ offer, catalog: offering(position) }];
   });
   return attachOffers(offering(home - 1), published, now)
     .filter(({ offer }) => offer.resourceIds === undefined)

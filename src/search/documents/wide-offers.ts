@@ -2,7 +2,7 @@ import { type CatalogState, isServed, shareNetwork } from '../../rules/discover/
 import { isWithin, type PeriodBounds } from '../../rules/time-period.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import { catalogKeyOf } from './keys.ts';
-import type { Gate } from './scope.ts';
+import type { Scope } from './scope.ts';
 
 // Offers without resourceIds apply to all resources of a provider: each is one fact about the provider, and never paired with its resources, nor
 // with its catalogs. Catalogs of a provider list the same of them, except where ids collide: of several with one id a catalog lists its own, or
@@ -48,27 +48,27 @@ export interface Departure {
 }
 
 /** In a network all catalogs see the same offers; across networks, those with the same networks do. */
-export function listOffers(provider: ProviderOffers, gate: Pick<Gate, 'now' | 'networkId'>): Listing[] {
+export function listOffers(provider: ProviderOffers, scope: Pick<Scope, 'now' | 'networkId'>): Listing[] {
   const { states } = provider;
   const served = new Map<number, CatalogState>();
   for (const [key, state] of states)
-    if (state && isServed(state, gate.networkId, gate.now)) served.set(key, state);
+    if (state && isServed(state, scope.networkId, scope.now)) served.set(key, state);
   const groups = new Map<string, { homes: number[]; sees: (catalogKey: number) => boolean }>();
   for (const home of provider.homes) {
     const state = served.get(home);
     if (state === undefined) continue;
-    const name = gate.networkId === undefined ? JSON.stringify(state.networkIds) : '';
+    const name = scope.networkId === undefined ? JSON.stringify(state.networkIds) : '';
     const group = groups.get(name);
     if (group) group.homes.push(home);
-    else groups.set(name, { homes: [home], sees: seenFrom(state.networkIds, served, gate) });
+    else groups.set(name, { homes: [home], sees: seenFrom(state.networkIds, served, scope) });
   }
-  return Array.from(groups.values(), ({ homes, sees }) => listFor(provider, homes, sees, gate.now));
+  return Array.from(groups.values(), ({ homes, sees }) => listFor(provider, homes, sees, scope.now));
 }
 
 function seenFrom(
   networkIds: readonly string[],
   served: ReadonlyMap<number, CatalogState>,
-  { networkId }: Pick<Gate, 'networkId'>,
+  { networkId }: Pick<Scope, 'networkId'>,
 ): (catalogKey: number) => boolean {
   if (networkId !== undefined) return (catalogKey) => served.has(catalogKey);
   const seen = new Set<number>();
@@ -94,16 +94,16 @@ function listFor(
   let count = 0;
   let catalogKey = Number.NaN;
   let isSeen = false;
-  for (let place = 0; place < keys.length; place++) {
-    const key = keys[place] as number;
+  for (let position = 0; position < keys.length; position++) {
+    const key = keys[position] as number;
     if (catalogKeyOf(key) !== catalogKey) {
       catalogKey = catalogKeyOf(key);
       isSeen = sees(catalogKey);
     }
     if (!isSeen || !isValid(validity.get(key), now)) continue;
-    const first = firsts.get(ids[place] as number);
+    const first = firsts.get(ids[position] as number);
     if (first === undefined) {
-      firsts.set(ids[place] as number, key);
+      firsts.set(ids[position] as number, key);
       common[count++] = key;
     } else if (among.has(catalogKey)) {
       const departure = depart(catalogKey);
@@ -135,26 +135,28 @@ export function offersIn({ common, departures }: Listing, home: number): Float64
   return Float64Array.from([...common.filter((key) => !without.has(key)), ...own]).sort();
 }
 
-/** The first of some offers that each catalog lists, by its place among them; catalogs that list none are left out. */
+/** The first of some offers that each catalog lists, by its index among them; catalogs that list none are left out. */
 export function findFirst(listing: Listing, wanted: ArrayLike<number>): Map<number, number> {
   const { homes, common, departures } = listing;
   const shared: number[] = [];
-  const places = departures.size > 0 ? new Map<number, number>() : undefined;
-  for (let place = 0; place < wanted.length; place++) {
-    const key = wanted[place] as number;
-    if (common[lowerBound(common, key)] === key) shared.push(place);
-    places?.set(key, place);
-    if (places === undefined && shared.length > 0) break;
+  const positions = departures.size > 0 ? new Map<number, number>() : undefined;
+  for (let position = 0; position < wanted.length; position++) {
+    const key = wanted[position] as number;
+    if (common[lowerBound(common, key)] === key) shared.push(position);
+    positions?.set(key, position);
+    if (positions === undefined && shared.length > 0) break;
   }
   const found = new Map<number, number>();
   for (const home of homes) {
     const departure = departures.get(home);
-    let place = departure ? shared.find((each) => !departure.without.has(wanted[each] as number)) : shared[0];
+    let position = departure
+      ? shared.find((each) => !departure.without.has(wanted[each] as number))
+      : shared[0];
     for (const key of departure?.own ?? []) {
-      const own = places?.get(key);
-      if (own !== undefined && (place === undefined || own < place)) place = own;
+      const own = positions?.get(key);
+      if (own !== undefined && (position === undefined || own < position)) position = own;
     }
-    if (place !== undefined) found.set(home, place);
+    if (position !== undefined) found.set(home, position);
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { useProcesses } from '../../../tests/support/processes.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Resource } from '../../protocol/catalog.ts';
 import type { Database } from '../../storage/database.ts';
-import { catchUp } from '../cache/invalidation.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
 import { keyOf } from '../documents/keys.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { readPassing } from './check-documents.ts';
@@ -36,7 +36,7 @@ const isCheap = { strict: 'strict $."price" < 10' };
 
 /** What a search that begins now finds, and how many statements it takes, apart from catching up. */
 async function find(keys: readonly number[], check = isCheap, atMost?: number) {
-  await catchUp(reader);
+  await refreshCaches(reader);
   watched.statements = 0;
   const passing = await readPassing(reader, { keys, check }, atMost);
   return { passing, read: watched.statements };
@@ -91,11 +91,11 @@ describe('what a check says of resources', () => {
 
   it('is not kept when it was read before something had to be forgotten that came meanwhile', async () => {
     const key = keyOf(await publish('c', [5]), 1);
-    await catchUp(reader);
+    await refreshCaches(reader);
     watched.meanwhile = async () => {
       watched.meanwhile = async () => {};
       await publish('c', [20]);
-      await catchUp(reader);
+      await refreshCaches(reader);
     };
     expect(await readPassing(reader, { keys: [key], check: isCheap })).toEqual([key]);
     expect(await find([key])).toEqual({ passing: [], read: 1 });

@@ -1,12 +1,11 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { readToKeep, verdictMemory } from '../cache/caches.ts';
+import { readForCache, verdictCache } from '../cache/caches.ts';
 import { lastNumbers, span } from '../documents/keys.ts';
-import { hasCatalogs, withFewMembers, withMembers } from '../documents/members.ts';
+import { expandFewMembers, expandMembers, hasCatalogs } from '../documents/members.ts';
 
-// Resources that the index proposed, of searched catalogs: which of them pass a check on their documents. A catalog's own key stands for all its
-// resources.
+// Checks candidates on their documents, by a predicate in PostgreSQL's jsonpath. Verdicts are cached. A head stands for all resources of its catalog.
 
 /** What a resource's document must satisfy: predicates in PostgreSQL's jsonpath, one for each of its modes. */
 export interface DocumentCheck {
@@ -26,9 +25,9 @@ export async function readPassing<K extends ArrayLike<number>>(
   { keys, check }: CandidateQuery<K>,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
-  if (check === undefined || keys.length === 0) return withMembers(queryable, keys, atMost);
+  if (check === undefined || keys.length === 0) return expandMembers(queryable, keys, atMost);
   const name = JSON.stringify([check.strict, check.lax]);
-  const few = name.length <= maxName ? await withFewMembers(queryable, keys, maxRemembered) : undefined;
+  const few = name.length <= maxName ? await expandFewMembers(queryable, keys, maxRemembered) : undefined;
   if (few === undefined) return selectPassing(queryable, { keys, check }, atMost);
   return (await findPassing(queryable, { keys: few, check }, name)).slice(0, atMost);
 }
@@ -44,20 +43,20 @@ async function findPassing(
   { keys, check }: CandidateQuery<readonly number[]>,
   name: string,
 ): Promise<number[]> {
-  const memory = verdictMemory(queryable);
+  const cache = verdictCache(queryable);
   const passing = new Set<number>();
-  const passes = memory.find(name);
+  const passes = cache.find(name);
   const unknown = keys.filter((key) => {
     const isPassing = passes(key);
     if (isPassing) passing.add(key);
     return isPassing === undefined;
   });
   if (unknown.length > 0) {
-    const { found, mayKeep } = await readToKeep(queryable, () =>
+    const { found, mayKeep } = await readForCache(queryable, () =>
       selectPassing(queryable, { keys: unknown, check }),
     );
     for (const key of found) passing.add(key);
-    if (mayKeep) memory.keep(name, unknown, passing);
+    if (mayKeep) cache.keep(name, unknown, passing);
   }
   return keys.filter((key) => passing.has(key));
 }
@@ -69,8 +68,8 @@ async function selectPassing(
 ): Promise<number[]> {
   const parameters = new Parameters();
   const { rows } = await queryable.query<{ keys: string | null }>(
-    `select array_to_json(array_agg(key order by place, key))::text as keys from (
-       select key, place from (${passingKeys(query, parameters)}) as passing order by place, key limit ${parameters.add(atMost)}
+    `select array_to_json(array_agg(key order by ordinal, key))::text as keys from (
+       select key, ordinal from (${passingKeys(query, parameters)}) as passing order by ordinal, key limit ${parameters.add(atMost)}
      ) as first`,
     parameters.values,
     { prepared: true },
@@ -89,7 +88,7 @@ export async function readPassingDocuments(
   const { rows } = await queryable.query<{ key: number; document: string }>(
     `select key, document::text as document
      from (${passingKeys(query, parameters)}) as passing join discovery.resource using (key)
-     order by place, key`,
+     order by ordinal, key`,
     parameters.values,
     { prepared: true },
   );
@@ -101,11 +100,11 @@ export async function readPassingDocuments(
  * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
  */
 function passingKeys({ keys, check }: CandidateQuery, parameters: Parameters): string {
-  const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, place)`;
+  const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, ordinal)`;
   const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
   if (hasCatalogs(keys)) {
     // A resource of a catalog that is named may be named by itself, too.
-    return `select resource.key, min(place) as place from ${named}
+    return `select resource.key, min(ordinal) as ordinal from ${named}
       cross join lateral (
         select key from discovery.resource
         where resource.key between named.key
@@ -113,7 +112,7 @@ function passingKeys({ keys, check }: CandidateQuery, parameters: Parameters): s
         offset 0) as resource
       group by resource.key`;
   }
-  return `select named.key, place from ${named}
+  return `select named.key, ordinal from ${named}
     cross join lateral (select from discovery.resource where resource.key = named.key ${conditions} offset 0) as resource`;
 }
 

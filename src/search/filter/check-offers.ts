@@ -7,8 +7,8 @@ import { offersIn } from '../documents/wide-offers.ts';
 import { evaluateUrl, testOffers } from './evaluate.ts';
 import { findCoveredAmong, findNaming } from './find-offers.ts';
 
-// What a filter selects that looks at each offer by itself. An offer is read and tested once in a search, however many resources it applies to and
-// however many catalogs list it; of resources and catalogs nothing is read.
+// Evaluates a filter that looks at each offer by itself. An offer is read and tested once in a search, however many resources it applies to and however many catalogs list it. Resources
+// and catalogs are not read.
 
 /** So many are read and tested at a time. */
 const offersAtOnce = 10_000;
@@ -35,7 +35,7 @@ export class PassingOffers {
   private async readHomes(wanted: ReadonlySet<number>): Promise<void> {
     const { database, plan } = this.search;
     const unknown = [...wanted].filter((home) => !this.homes.has(home));
-    const found = await findListings(database, unknown, plan.gate);
+    const found = await findListings(database, unknown, plan.scope);
     // Most catalogs of a provider share one list.
     const lists = new Map<number, Float64Array>();
     for (const [home, listing] of found) lists.set(home, offersIn(listing, home));
@@ -58,7 +58,7 @@ export class PassingOffers {
     const offers = await findNaming(database, keys);
     await this.test(offers);
     const passing = offers.filter((key) => this.verdicts.get(key) === true);
-    return new Set(await findCoveredAmong(database, keys, passing, plan.gate));
+    return new Set(await findCoveredAmong(database, keys, passing, plan.scope));
   }
 
   private async test(keys: ArrayLike<number>): Promise<void> {
@@ -68,13 +68,13 @@ export class PassingOffers {
       deadline.check();
       const part = keysBetween(unknown, start, start + offersAtOnce);
       const offers = await readOfferList(database, part);
-      const places = await runInThread<Uint32Array>(this.search, 'filterMs', {
+      const positions = await runInThread<Uint32Array>(this.search, 'filterMs', {
         module: evaluateUrl,
         name: testOffers.name,
         input: { ...plan.filterSource, text: offers.text },
       });
       for (const key of part) this.verdicts.set(key, false);
-      for (const place of places) this.verdicts.set(offers.keys[place] ?? 0, true);
+      for (const position of positions) this.verdicts.set(offers.keys[position] ?? 0, true);
     }
   }
 }

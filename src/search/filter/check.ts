@@ -3,7 +3,7 @@ import type { Candidates, Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 import { countDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, keysBetween } from '../documents/keys.ts';
-import { hasCatalogs, withMembers } from '../documents/members.ts';
+import { expandMembers, hasCatalogs } from '../documents/members.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import type { Listing } from '../documents/wide-offers.ts';
@@ -13,8 +13,8 @@ import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan.ts';
 import { readCatalogTexts } from './read-catalogs.ts';
 
-// Which candidates belong to searched catalogs and are selected by the filter. Where the index can decide that, it does; otherwise documents
-// are evaluated, page by page, until the caller has enough. No connection is held between pages: whoever evaluates in between needs others.
+// The check of a filter: which candidates are in scope and selected by it. Where the index is exact, the index decides. Otherwise documents are evaluated, batch by batch, until the caller
+// has enough. No connection is held between batches, because the evaluation in between needs connections of its own.
 
 /** Candidates whose documents are read and evaluated at a time. */
 const documentsAtOnce = 500;
@@ -25,43 +25,45 @@ const searchedAtOnce = 1_200;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;
 
-/** Where documents have to be evaluated, that happens now; otherwise it is left to the statement that reads the answer. */
-export function settled(search: Search, candidates: Candidates): Candidates {
-  if (search.plan.filter?.exact === false) return { keys: passing(search, candidates), isSettled: true };
-  const keys = searched(search, candidates.keys);
-  return { ...candidates, keys: candidates.check ? keys : withResources(search, keys) };
+/** Evaluates documents now, where that has to be; otherwise the check is left to the statement that reads the page. */
+export function checkCandidates(search: Search, candidates: Candidates): Candidates {
+  if (search.plan.filter?.exact === false)
+    return { keys: filterCandidates(search, candidates), isSettled: true };
+  const keys = filterByScope(search, candidates.keys);
+  return { ...candidates, keys: candidates.check ? keys : expandCatalogs(search, keys) };
 }
 
-/** So that resources are counted, and no more catalogs are looked for than have enough of them. */
-async function* withResources(
+/** Replaces heads by resources, so that resources are counted, and no more catalogs are filtered than have enough of them. */
+async function* expandCatalogs(
   { database, plan: { paging } }: Search,
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<ArrayLike<number>> {
   const atMost = 2 * neededCount(paging);
-  for await (const keys of parts) yield hasCatalogs(keys) ? await withMembers(database, keys, atMost) : keys;
+  for await (const keys of parts)
+    yield hasCatalogs(keys) ? await expandMembers(database, keys, atMost) : keys;
 }
 
-/** Those of searched catalogs, told apart as far as somebody asks for them. */
-async function* searched(
-  { database, plan: { gate } }: Search,
+/** Drops candidates out of scope, as far as the caller reads. */
+async function* filterByScope(
+  { database, plan: { scope } }: Search,
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<Float64Array> {
   for await (const part of parts)
     for (let start = 0; start < part.length; start += searchedAtOnce)
-      yield await findSearched(database, keysBetween(part, start, start + searchedAtOnce), gate);
+      yield await findSearched(database, keysBetween(part, start, start + searchedAtOnce), scope);
 }
 
-/** Keys of resources, in the order of the candidates. */
-export function passing(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
+/** Resources that the filter selects, in the order of the candidates. */
+export function filterCandidates(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
   const { filter } = search.plan;
-  const candidates = { keys: searched(search, keys), check };
-  if (filter === undefined || filter.exact) return lookedUp(search, candidates);
-  if (filter.test) return tested(search, filter, candidates);
-  return filter.offers ? offered(search, candidates) : selected(search, candidates);
+  const candidates = { keys: filterByScope(search, keys), check };
+  if (filter === undefined || filter.exact) return checkByIndex(search, candidates);
+  if (filter.test) return filterByResources(search, filter, candidates);
+  return filter.offers ? filterByOffers(search, candidates) : filterByCatalogs(search, candidates);
 }
 
-async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
-  for await (const part of inSlices(keys, keysAtOnce)) {
+async function* checkByIndex(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
+  for await (const part of slice(keys, keysAtOnce)) {
     search.deadline.check();
     const passed = await readPassing(search.database, { keys: part, check });
     search.count(part.length, passed.length);
@@ -70,7 +72,7 @@ async function* lookedUp(search: Search, { keys, check }: Candidates): AsyncGene
 }
 
 /** As many at a time, however many come in each part. */
-async function* inSlices(parts: AsyncIterable<ArrayLike<number>>, size: number): AsyncGenerator<number[]> {
+async function* slice(parts: AsyncIterable<ArrayLike<number>>, size: number): AsyncGenerator<number[]> {
   let slice: number[] = [];
   for await (const part of parts) {
     for (let index = 0; index < part.length; index++) {
@@ -84,25 +86,25 @@ async function* inSlices(parts: AsyncIterable<ArrayLike<number>>, size: number):
 }
 
 /** By a filter that looks at each resource by itself. */
-async function* tested(
+async function* filterByResources(
   search: Search,
   filter: FilterPlan,
   { keys, check }: Candidates,
 ): AsyncGenerator<number[]> {
-  for await (const part of inSlices(keys, documentsAtOnce)) {
+  for await (const part of slice(keys, documentsAtOnce)) {
     const candidates = await readPassingDocuments(search.database, { keys: part, check });
     const documents = candidates.map(({ document }) => document);
-    const places = await test(search, filter, documents);
-    search.count(documents.length, places.length);
-    yield places.map((place) => candidates[place]?.key ?? 0);
+    const positions = await testResources(search, filter, documents);
+    search.count(documents.length, positions.length);
+    yield positions.map((position) => candidates[position]?.key ?? 0);
   }
 }
 
-async function test(search: Search, filter: FilterPlan, documents: string[]): Promise<number[]> {
+async function testResources(search: Search, filter: FilterPlan, documents: string[]): Promise<number[]> {
   search.deadline.check();
   const characters = documents.reduce((sum, { length }) => sum + length, 0);
   if (filter.cheap && characters <= maxInlineCharacters) {
-    return documents.flatMap((text, place) => (filter.test?.(JSON.parse(text)) ? [place] : []));
+    return documents.flatMap((text, position) => (filter.test?.(JSON.parse(text)) ? [position] : []));
   }
   return runInThread<number[]>(search, 'filterMs', {
     module: evaluateUrl,
@@ -112,9 +114,9 @@ async function test(search: Search, filter: FilterPlan, documents: string[]): Pr
 }
 
 /** By a filter that looks at each offer by itself. */
-async function* offered(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+async function* filterByOffers(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
   const offers = new PassingOffers(search);
-  for await (const part of lookedUp({ ...search, count: () => {} }, candidates)) {
+  for await (const part of checkByIndex({ ...search, count: () => {} }, candidates)) {
     const keys = await offers.select(part);
     search.count(part.length, keys.length);
     yield keys;
@@ -122,11 +124,11 @@ async function* offered(search: Search, candidates: Candidates): AsyncGenerator<
 }
 
 /** By a filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-async function* selected(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+async function* filterByCatalogs(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
   const known = new Map<number, ReadonlySet<number>>();
-  for await (const part of lookedUp({ ...search, count: () => {} }, candidates)) {
+  for await (const part of checkByIndex({ ...search, count: () => {} }, candidates)) {
     const unseen = new Set(part.map(catalogKeyOf).filter((key) => !known.has(key)));
-    for (const [key, resources] of await select(search, [...unseen])) known.set(key, resources);
+    for (const [key, resources] of await selectInBatches(search, [...unseen])) known.set(key, resources);
     const keys = part.filter((key) => known.get(catalogKeyOf(key))?.has(key));
     search.count(part.length, keys.length);
     yield keys;
@@ -134,30 +136,36 @@ async function* selected(search: Search, candidates: Candidates): AsyncGenerator
 }
 
 /** The selected resources of each catalog. As many catalogs at a time as have not more documents than are kept in memory at once. */
-async function select(
+async function selectInBatches(
   search: Search,
   catalogKeys: readonly number[],
 ): Promise<Map<number, ReadonlySet<number>>> {
   const selected = new Map<number, ReadonlySet<number>>();
-  for (const keys of await inBatches(search, catalogKeys)) {
+  for (const keys of await batchCatalogs(search, catalogKeys)) {
     search.deadline.check();
-    const { catalogs, offers } = await readCatalogTexts(search.database, keys, search.plan.gate);
-    const places = await runInThread<Uint32Array[]>(search, 'filterMs', {
+    const { catalogs, offers } = await readCatalogTexts(search.database, keys, search.plan.scope);
+    const positions = await runInThread<Uint32Array[]>(search, 'filterMs', {
       module: evaluateUrl,
       name: selectInCatalogs.name,
       input: { ...search.plan.filterSource, catalogs, offers },
     });
     for (const [index, { key, resources }] of catalogs.entries())
-      selected.set(key, new Set(Array.from(places[index] ?? [], (place) => resources.keys[place] ?? 0)));
+      selected.set(
+        key,
+        new Set(Array.from(positions[index] ?? [], (position) => resources.keys[position] ?? 0)),
+      );
   }
   return selected;
 }
 
 /** Catalogs that together have not more resources and wide offers than that, or single ones. */
-async function inBatches({ database, plan }: Search, catalogKeys: readonly number[]): Promise<number[][]> {
+async function batchCatalogs(
+  { database, plan }: Search,
+  catalogKeys: readonly number[],
+): Promise<number[][]> {
   if (catalogKeys.length <= 1) return [[...catalogKeys]].filter(({ length }) => length > 0);
   const counts = await countDocuments(database, catalogKeys);
-  const listings = await findListings(database, catalogKeys, plan.gate);
+  const listings = await findListings(database, catalogKeys, plan.scope);
   const batches: number[][] = [];
   let left = 0;
   let shared = new Set<Listing>();

@@ -21,7 +21,7 @@ export function testDocuments({
   const { query } = parseFilter(expression, { acceptPostfix });
   const test = localFilter(query);
   if (test === undefined) throw new TypeError('the filter looks beyond single resources');
-  return documents.flatMap((text, place) => (test(JSON.parse(text)) ? [place] : []));
+  return documents.flatMap((text, position) => (test(JSON.parse(text)) ? [position] : []));
 }
 
 /** Which offers of a JSON array a filter that looks at each offer by itself selects, by their places. */
@@ -34,7 +34,7 @@ export function testOffers({
   const test = localFilter(query, 'offers');
   if (test === undefined) throw new TypeError('the filter looks beyond single offers');
   const offers: Json[] = JSON.parse(text);
-  return Uint32Array.from(offers.flatMap((offer, place) => (test(offer) ? [place] : [])));
+  return Uint32Array.from(offers.flatMap((offer, position) => (test(offer) ? [position] : [])));
 }
 
 /** A catalog as texts: threads parse them themselves. */
@@ -45,7 +45,7 @@ export interface CatalogTexts {
   /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
   wide: Float64Array;
   /** Offers on single resources, and the places of those. */
-  named: { key: number; places: Uint32Array }[];
+  named: { key: number; positions: Uint32Array }[];
 }
 
 /** Which resources of each catalog a filter selects, by their places. */
@@ -65,7 +65,7 @@ function viewOf(
   { key: home, head, resources, wide, named }: CatalogTexts,
   parsed: ReadonlyMap<number, Offer>,
 ): CatalogView {
-  const covers = new Map(named.map(({ key, places }) => [key, places]));
+  const covers = new Map(named.map(({ key, positions }) => [key, positions]));
   const inOrder = Float64Array.from([...wide, ...covers.keys()]).sort();
   const isOwn = (key: number) => catalogKeyOf(key) === home;
   // As a catalog lists them (rules/discover/attach-offers.ts): its own offers first, then others, each in the order of keys.

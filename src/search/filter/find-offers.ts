@@ -1,12 +1,12 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { appliesCondition, placesOf } from '../documents/offers.ts';
-import { addGate, type Gate } from '../documents/scope.ts';
+import { appliesCondition, resourcesWithIds } from '../documents/offers.ts';
+import { addScope, type Scope } from '../documents/scope.ts';
 import { checkCondition, type DocumentCheck } from './check-documents.ts';
 
-// What a filter that looks at each offer by itself asks: which offers may pass, what they name, and what names resources. Offers and resources come
-// each once, never as pairs.
+// Statements for a filter that looks at each offer by itself: which offers may pass, which resources they name, and which offers name a resource. They return offers and resources once
+// each, never as pairs.
 
 /** The offers whose documents pass a check, at most so many: where it asks for a value, an index leads to them. */
 export async function findPassingOffers(
@@ -32,7 +32,7 @@ export async function findNamed(queryable: Queryable, offerKeys: readonly number
        select distinct owner, named.id
        from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
      )
-     select array_to_json(array_agg(key order by key))::text as keys from (${placesOf('select * from named')}) as place`,
+     select array_to_json(array_agg(key order by key))::text as keys from (${resourcesWithIds('select * from named')}) as named_resource`,
     [bigintArray(offerKeys)],
     { prepared: true },
   );
@@ -62,11 +62,11 @@ export async function findCoveredAmong(
   queryable: Queryable,
   keys: readonly number[],
   offerKeys: readonly number[],
-  gate: Gate,
+  scope: Scope,
 ): Promise<number[]> {
   if (keys.length === 0 || offerKeys.length === 0) return [];
   const parameters = new Parameters();
-  const gates = addGate(gate, parameters);
+  const scopes = addScope(scope, parameters);
   const { rows } = await queryable.query<{ keys: string | null }>(
     `with found as materialized (
        select resource.key, resource.id, owner, resource.catalog_key
@@ -82,7 +82,7 @@ export async function findCoveredAmong(
        join discovery.offer on offer.key = target.offer_key
        join discovery.catalog as origin on origin.key = offer.catalog_key
        join discovery.catalog as home on home.key = found.catalog_key
-       where ${appliesCondition(gates)} limit 1) as covering`,
+       where ${appliesCondition(scopes)} limit 1) as covering`,
     parameters.values,
     { prepared: true },
   );

@@ -1,5 +1,5 @@
+import { LruCache } from '../../lru-cache.ts';
 import type { Json } from '../../protocol/json.ts';
-import { Recent } from '../../recent.ts';
 import { indexCondition } from '../../rules/filters/conditions.ts';
 import {
   and,
@@ -11,10 +11,10 @@ import {
 } from '../../rules/filters/index-condition.ts';
 import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
+import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
 import type { Bound, NumberRange } from '../lists/read-parts.ts';
 import { lookupOf, maxFactText, numberPath, valueFact } from '../write/attribute-entries.ts';
 import type { DocumentCheck } from './check-documents.ts';
-import { isCheap } from './cost.ts';
 import { documentCheck } from './document-check.ts';
 
 /** How a filter is answered. */
@@ -66,7 +66,7 @@ export function planFilter(expression: string, options: { acceptPostfix: boolean
 }
 
 const maxKnownLength = 1_000;
-const plans = new Recent<string, FilterPlan>(1_000);
+const plans = new LruCache<string, FilterPlan>(1_000);
 
 function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
   const filter = parseFilter(expression, options);
@@ -201,4 +201,47 @@ function tighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Boun
   if (a === undefined || b === undefined) return a ?? b;
   if (a.value === b.value) return a.inclusive ? b : a;
   return (a.value - b.value) * sign > 0 ? a : b;
+}
+
+/**
+ * Whether one document is evaluated in a time that its size bounds: every step goes to children of what the step before it found, none
+ * twice. `..` inside filters, and several selectors in one step, can multiply.
+ */
+function isCheap(segments: readonly Segment[]): boolean {
+  return segments.every(
+    ({ descendants, selectors: [selector, ...more] }) =>
+      !descendants &&
+      more.length === 0 &&
+      (selector === undefined || !('condition' in selector) || isCheapCondition(selector.condition)),
+  );
+}
+
+function isCheapCondition(condition: Condition): boolean {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.conditions.every(isCheapCondition);
+    case 'not':
+      return isCheapCondition(condition.condition);
+    case 'exists':
+      return isCheap(condition.query.segments);
+    case 'comparison':
+      return isCheapValue(condition.left) && isCheapValue(condition.right);
+    // Linear in the text, but times the size of the pattern: one long text can take seconds.
+    case 'match':
+    case 'search':
+    case 'like':
+      return false;
+  }
+}
+
+function isCheapValue(expression: ValueExpression): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return true;
+    case 'length':
+      return isCheapValue(expression.argument);
+    default:
+      return isCheap(expression.query.segments);
+  }
 }

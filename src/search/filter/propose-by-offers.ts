@@ -7,8 +7,7 @@ import { findFirst } from '../documents/wide-offers.ts';
 import { type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { findNamed, findPassingOffers } from './find-offers.ts';
 
-// The candidates of a filter that asks each offer for a value: what the offers with that value lead to. Other catalogs are not looked at, however
-// many offers they have.
+// Proposes candidates for a filter that asks each offer for a value: what the offers with that value apply to. Other catalogs are not looked at, however many offers they have.
 
 /** More offers are not selective: then every resource is a candidate. */
 const maxOffers = 20_000;
@@ -44,7 +43,7 @@ async function findHeads(
   const listings = await readListings(
     database,
     wide.map(({ provider }) => provider),
-    plan.gate,
+    plan.scope,
   );
   const homes = wide.flatMap(({ provider, keys }) =>
     (listings.get(nameOf(provider)) ?? []).flatMap((listing) => [...findFirst(listing, keys).keys()]),

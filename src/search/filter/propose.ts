@@ -1,21 +1,21 @@
 import { type Candidates, inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
 import { hasKey, intersection, type Keys } from '../lists/key-sets.ts';
 import { everyResource } from '../lists/runs.ts';
-import { findObjectPaths } from '../spatial/write-geometries.ts';
+import { findObjectPaths } from './object-paths.ts';
 import type { FilterPart } from './plan.ts';
 import { proposeByOffers } from './propose-by-offers.ts';
 import { findWhole, type Reading, readSources } from './read-sources.ts';
 
-// The candidates of a filter. Each of its parts leads to all of them and to others. Few are put in order; of many, one part streams those that
-// the others have, too, until enough have been found.
+// Proposes candidates for a filter. Each part of it leads to all resources that it selects, and to others: so the parts are intersected. Where they have few candidates, all are sorted; where
+// they have many, one part streams, and the others are sets that its candidates must be in.
 
 /** Lists of this length are still read as a whole. */
 const maxListKeys = 160_000;
 
 /** From what the index knows of the filter; without that, every resource is one. */
-export async function filterProposal(search: Search): Promise<Proposal> {
+export async function proposeByFilter(search: Search): Promise<Proposal> {
   const { plan, trace } = search;
-  const parts = await usableParts(search);
+  const parts = await findUsableParts(search);
   if (parts.length === 0) {
     const byOffers = await proposeByOffers(search);
     if (byOffers) return byOffers;
@@ -47,7 +47,7 @@ export async function filterProposal(search: Search): Promise<Proposal> {
 }
 
 /** Those that the resources of this index do not make too narrow. */
-async function usableParts({ plan: { filter }, database }: Search): Promise<FilterPart[]> {
+async function findUsableParts({ plan: { filter }, database }: Search): Promise<FilterPart[]> {
   const parts = filter?.parts ?? [];
   const asked = parts.flatMap(({ unlessObjects }) => unlessObjects);
   const objects = asked.length > 0 ? await findObjectPaths(database, asked) : new Set<string>();
@@ -74,7 +74,7 @@ interface Opened {
 function openFew(known: readonly KnownPart[]): Opened {
   const sets = known.flatMap(({ reading: { whole } }) => whole ?? []);
   return {
-    keys: inOnePart(common(sets)),
+    keys: inOnePart(intersectAll(sets)),
     decided: known.flatMap(({ part, reading }) => (reading.whole ? [part] : [])),
   };
 }
@@ -92,17 +92,17 @@ async function openMany(known: readonly KnownPart[]): Promise<Opened> {
   const sets = inSets.flatMap(({ set }) => set ?? []);
   const decided = inSets.map(({ part }) => part);
   const lead = listed.find(({ set, reading }) => !set && (reading.kind === 'numbers' || sets.length === 0));
-  if (lead === undefined) return { keys: inOnePart(common(sets)), decided };
-  return { keys: within(lead.reading, sets), decided: [...decided, lead.part] };
+  if (lead === undefined) return { keys: inOnePart(intersectAll(sets)), decided };
+  return { keys: streamWithin(lead.reading, sets), decided: [...decided, lead.part] };
 }
 
-function common(sets: readonly Keys[]): Keys {
+function intersectAll(sets: readonly Keys[]): Keys {
   const [first = new Float64Array(), ...others] = [...sets].sort((a, b) => a.length - b.length);
   return others.reduce(intersection, first);
 }
 
 /** What a part leads to and all sets have, nothing twice. */
-async function* within(reading: Reading, sets: readonly Keys[]): AsyncGenerator<Keys> {
+async function* streamWithin(reading: Reading, sets: readonly Keys[]): AsyncGenerator<Keys> {
   const seen = new Set<number>();
   for await (const keys of reading.stream()) {
     yield keys.filter((key) => {

@@ -9,7 +9,7 @@ import {
   readOfferList,
 } from '../documents/read-homes.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
-import type { Gate } from '../documents/scope.ts';
+import type { Scope } from '../documents/scope.ts';
 import { offersIn } from '../documents/wide-offers.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import type { CatalogTexts } from './evaluate.ts';
@@ -26,12 +26,12 @@ const noOffers = new Float64Array();
 export async function readCatalogTexts(
   database: Queryable,
   keys: readonly number[],
-  gate: Gate,
+  scope: Scope,
 ): Promise<WholeCatalogs> {
   const [heads, resources, listings] = await Promise.all([
     readCatalogHeads(database, keys),
     readCatalogResources(database, keys),
-    findListings(database, keys, gate),
+    findListings(database, keys, scope),
   ]);
   const catalogs = new Map<number, WholeCatalogs['catalogs'][number]>();
   for (const [key, head] of heads) {
@@ -40,13 +40,13 @@ export async function readCatalogTexts(
     catalogs.set(key, { key, head, resources: resources.get(key) ?? noDocuments, wide, named: [] });
   }
   const resourceKeys = Array.from(catalogs.values(), (catalog) => Array.from(catalog.resources.keys)).flat();
-  for (const { key, resources: covered } of await findOffers(database, resourceKeys, gate)) {
+  for (const { key, resources: covered } of await findOffers(database, resourceKeys, scope)) {
     const catalog = catalogs.get(catalogKeyOf(covered[0] ?? 0));
     if (catalog === undefined) continue;
     const { keys: inOrder } = catalog.resources;
     catalog.named.push({
       key,
-      places: Uint32Array.from(covered, (resource) => lowerBound(inOrder, resource)),
+      positions: Uint32Array.from(covered, (resource) => lowerBound(inOrder, resource)),
     });
   }
   const all = [...catalogs.values()];

@@ -1,4 +1,4 @@
-import { RangeMemory } from '../cache/range-cache.ts';
+import { RangeCache } from '../cache/range-cache.ts';
 import type { Search } from '../candidates.ts';
 import { type Keys, setOf, union } from '../lists/key-sets.ts';
 import type { NumberList } from '../lists/number-list.ts';
@@ -8,8 +8,7 @@ import { readWholeLists, readWholeNumbers } from '../lists/read-whole.ts';
 import { numberList } from '../lists/runs.ts';
 import type { Source } from './plan.ts';
 
-// What the index knows of the parts of a filter, read only as far as it is needed: a first look tells how many resources a part leads to, and
-// of few parts there is more.
+// Reads the posting lists of a filter, only as far as needed: a first look tells how many resources each part leads to, and most parts are never read further.
 
 /** What a part of a filter leads to. */
 export interface Reading {
@@ -83,7 +82,7 @@ async function readList(database: Search['database'], list: number): Promise<Rea
   };
 }
 
-const ranges = new RangeMemory();
+const ranges = new RangeCache();
 
 /** A range of numbers that are all known. */
 function knownNumbers(list: NumberList, { path, low, high }: NumberRange): Reading {

@@ -7,20 +7,20 @@ import {
   entriesOf,
   insertRuns,
   maxRunLength,
-  placeArrays,
-  type RunPlace,
+  type RunKey,
+  runKeyArrays,
   runsOf,
   type StoredRun,
-  unnestedPlaces,
+  unnestedRunKeys,
 } from './runs.ts';
 
-// Every document that is indexed adds runs of few keys to many lists. Put together, they are read many times as fast. Each step looks at some
-// runs of one list and writes those that are worth it anew, in one short transaction; it passes over what others are just writing anew, so
-// that any number of processes may do this at once, and whoever takes keys out waits for a step at most.
+// Compaction of posting lists. Every indexed document adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs of one list and
+// rewrites those that are worth it, in one short transaction. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one
+// step at most.
 
 const compactEveryMs = 1_000;
 
-/** Puts together, by and by, the lists of the index that searches of this process found in many pieces. */
+/** Compacts, in the background, the lists that searches of this process found in many pieces. */
 export function startCompactor({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): {
   close(): Promise<void>;
 } {
@@ -46,28 +46,28 @@ const minNeighbours = 4;
 /** Nor is a long run, for what a few short ones add to it. */
 const worthwhilePart = 1 / 16;
 
-/** Puts small runs of a list together; returns how many runs there are fewer now. */
+/** Merges small runs of a list; returns how many runs there are fewer now. */
 export async function mergeRuns(database: Database, list: number, signal?: AbortSignal): Promise<number> {
   let saved = 0;
-  for (let from: Place | undefined = beginning; from && !signal?.aborted; ) {
-    const seen: SeenRun[] = await readPlaces(database, list, from);
+  for (let from: Start | undefined = beginning; from && !signal?.aborted; ) {
+    const seen: SeenRun[] = await readRunKeys(database, list, from);
     const groups = neighbours(seen, maxRunLength(list)).filter(isWorthwhile);
     if (groups.length > 0) saved += await database.transaction((tx) => merge(tx, list, groups));
     from = seen.length < runsAtOnce ? undefined : seen.at(-1);
   }
-  // Processes may remember that it is too long to be read whole.
+  // Processes may have noted that the list is too long to be read whole.
   if (saved > 0)
     await database.query('insert into discovery.change (merged) values (array[$1::bigint])', [list]);
   return saved;
 }
 
-type Place = Omit<RunPlace, 'list'>;
-type SeenRun = RunPlace & Pick<StoredRun, 'count'>;
+type Start = Omit<RunKey, 'list'>;
+type SeenRun = RunKey & Pick<StoredRun, 'count'>;
 
 /** Before all runs. */
-const beginning: Place = { first: Number.NEGATIVE_INFINITY, last: 0, id: 0 };
+const beginning: Start = { first: Number.NEGATIVE_INFINITY, last: 0, id: 0 };
 
-async function readPlaces(queryable: Queryable, list: number, from: Place): Promise<SeenRun[]> {
+async function readRunKeys(queryable: Queryable, list: number, from: Start): Promise<SeenRun[]> {
   const { rows } = await queryable.query<SeenRun>(
     `select list, first, last, id, count from discovery.run
      where list = $1 and (first, last, id) > ($2, $3, $4) order by first, last, id limit $5`,
@@ -111,8 +111,8 @@ async function merge(tx: Transaction, list: number, groups: readonly SeenRun[][]
 /** Those that nobody else is just writing anew. */
 async function takeRuns(tx: Transaction, runs: readonly SeenRun[]): Promise<Map<number, StoredRun>> {
   const { rows } = await tx.query<StoredRun>(
-    `select * from discovery.run where (list, first, last, id) in (${unnestedPlaces}) for update skip locked`,
-    placeArrays(runs),
+    `select * from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked`,
+    runKeyArrays(runs),
   );
   await deleteRuns(tx, rows);
   return new Map(rows.map((run) => [run.id, run]));

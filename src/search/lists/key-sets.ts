@@ -1,6 +1,6 @@
 import { lowerBound, seek } from './posting-list.ts';
 
-// Sets of keys as arrays in ascending order.
+// Sorted sets of keys as typed arrays, with intersection, union and difference.
 
 export type Keys = Float64Array;
 
@@ -31,7 +31,7 @@ export function union(sets: readonly Keys[]): Keys {
   let left = sets;
   while (left.length > 1) {
     const halved: Keys[] = [];
-    for (let at = 0; at < left.length; at += 2) halved.push(merged(left[at] as Keys, left[at + 1] ?? noKeys));
+    for (let at = 0; at < left.length; at += 2) halved.push(merge(left[at] as Keys, left[at + 1] ?? noKeys));
     left = halved;
   }
   return left[0] ?? noKeys;
@@ -39,7 +39,7 @@ export function union(sets: readonly Keys[]): Keys {
 
 const noKeys: Keys = new Float64Array();
 
-function merged(a: Keys, b: Keys): Keys {
+function merge(a: Keys, b: Keys): Keys {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const both = new Float64Array(a.length + b.length);
   let [i, j, count] = [0, 0, 0];

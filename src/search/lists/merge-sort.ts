@@ -1,31 +1,31 @@
-// Lists consist of runs, each in order, and most runs follow each other: what is in order already is found, and only the rest put together, two
-// neighbours at a time. A million keys that nearly are in order take a moment; sorting them takes a second.
+// A natural merge sort: it finds the sequences that are in order already, and merges neighbours. Lists consist of sorted runs, most of which follow each other: a million keys that are
+// nearly in order take a moment, while a general sort takes a second.
 
-/** The places from 0 up to a count, in order; undefined where they are so already. Equal ones stay as they are. */
-export function placesInOrder(
+/** The indexes from 0 up to a count, sorted; undefined where they are so already. The sort is stable. */
+export function sortIndexes(
   count: number,
   isAfter: (a: number, b: number) => boolean,
 ): Uint32Array | undefined {
-  let places = new Uint32Array(count);
-  for (let place = 0; place < count; place++) places[place] = place;
-  let ends = endsOf(places, isAfter);
+  let order = new Uint32Array(count);
+  for (let position = 0; position < count; position++) order[position] = position;
+  let ends = endsOf(order, isAfter);
   if (ends.length <= 1) return undefined;
-  for (let spare = new Uint32Array(count); ends.length > 1; ends = endsOf(places, isAfter)) {
+  for (let spare = new Uint32Array(count); ends.length > 1; ends = endsOf(order, isAfter)) {
     for (let pair = 0; pair < ends.length; pair += 2) {
       const [start = 0, middle = 0, end = middle] = [ends[pair - 1], ends[pair], ends[pair + 1]];
-      merge(places, spare, { start, middle, end }, isAfter);
+      merge(order, spare, { start, middle, end }, isAfter);
     }
-    [places, spare] = [spare, places];
+    [order, spare] = [spare, order];
   }
-  return places;
+  return order;
 }
 
 /** Where sequences that are in order end. */
-function endsOf(places: Uint32Array, isAfter: (a: number, b: number) => boolean): number[] {
+function endsOf(order: Uint32Array, isAfter: (a: number, b: number) => boolean): number[] {
   const ends: number[] = [];
-  for (let at = 1; at < places.length; at++)
-    if (isAfter(places[at - 1] as number, places[at] as number)) ends.push(at);
-  if (places.length > 0) ends.push(places.length);
+  for (let at = 1; at < order.length; at++)
+    if (isAfter(order[at - 1] as number, order[at] as number)) ends.push(at);
+  if (order.length > 0) ends.push(order.length);
   return ends;
 }
 

@@ -1,8 +1,8 @@
-import { placesInOrder } from './merge-sort.ts';
+import { sortIndexes } from './merge-sort.ts';
 import type { Run } from './posting-list.ts';
 
-// Numbers under one path, in the order of their values: as the index keeps them, in runs (posting-list.ts). What one has in common with its
-// neighbours is not worth the trouble of leaving it out: each takes sixteen bytes.
+// Number lists: the numbers under one path, sorted by value, each with the key of its resource. They are kept in runs as posting lists are (posting-list.ts), without compression: a number takes
+// sixteen bytes.
 
 /** In the order of values and, of equal ones, of keys; none twice. */
 export interface NumberList {
@@ -61,20 +61,20 @@ export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: n
       list.keys[index] = view.getFloat64(at + 8);
     }
   }
-  return { list: byValue(list), firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
+  return { list: sortByValue(list), firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
 }
 
-export function byValue(list: NumberList): NumberList {
+export function sortByValue(list: NumberList): NumberList {
   const { keys, values } = list;
-  const places = placesInOrder(keys.length, (a, b) => {
+  const order = sortIndexes(keys.length, (a, b) => {
     const difference = (values[a] as number) - (values[b] as number);
     return difference > 0 || (difference === 0 && (keys[a] as number) > (keys[b] as number));
   });
-  if (places === undefined) return list;
+  if (order === undefined) return list;
   const ordered = { keys: new Float64Array(keys.length), values: new Float64Array(keys.length) };
-  for (const [index, place] of places.entries()) {
-    ordered.keys[index] = keys[place] as number;
-    ordered.values[index] = values[place] as number;
+  for (const [index, position] of order.entries()) {
+    ordered.keys[index] = keys[position] as number;
+    ordered.values[index] = values[position] as number;
   }
   return ordered;
 }

@@ -1,8 +1,8 @@
 import { span } from '../documents/keys.ts';
-import { placesInOrder } from './merge-sort.ts';
+import { sortIndexes } from './merge-sort.ts';
 
-// Long lists of keys, as the index keeps them: cut into runs, each one row. A run is its first key and, after it, the steps from key to key
-// in a few bytes: a common word's hundred thousand places are read in the time of some hundred rows.
+// Posting lists: the sorted keys of the documents that have a fact or a word, each with a weight. A list is cut into runs, each of which is one row. A run is delta-encoded: its first key, and
+// then the steps from key to key, mostly in a byte or two. So the hundred thousand postings of a common word are read in the time of some hundred rows.
 
 /** Keys in ascending order, none twice, and what each counts: a small whole number. */
 export interface KeyList {
@@ -45,32 +45,19 @@ export function singleRun(key: number, weight: number): Run {
   return { first: key, last: key, count: 1, weight, bytes: null };
 }
 
-/** Lists put together. */
-export function joined(lists: readonly KeyList[]): KeyList {
-  const count = lists.reduce((sum, { keys }) => sum + keys.length, 0);
-  const all = { keys: new Float64Array(count), weights: new Uint8Array(count) };
-  let start = 0;
-  for (const { keys, weights } of lists) {
-    all.keys.set(keys, start);
-    all.weights.set(weights, start);
-    start += keys.length;
-  }
-  return inOrder(all);
-}
-
-export function inOrder(list: KeyList): KeyList {
+export function sortPostings(list: KeyList): KeyList {
   const { keys, weights } = list;
-  const places = placesInOrder(keys.length, (a, b) => (keys[a] as number) > (keys[b] as number));
-  if (places === undefined) return list;
+  const order = sortIndexes(keys.length, (a, b) => (keys[a] as number) > (keys[b] as number));
+  if (order === undefined) return list;
   const ordered = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
-  for (const [index, place] of places.entries()) {
-    ordered.keys[index] = keys[place] as number;
-    ordered.weights[index] = weights[place] as number;
+  for (const [index, position] of order.entries()) {
+    ordered.keys[index] = keys[position] as number;
+    ordered.weights[index] = weights[position] as number;
   }
   return ordered;
 }
 
-/** The place of the first key that is not lower. */
+/** The index of the first key that is not lower: a binary search. */
 export function lowerBound(keys: Float64Array, key: number): number {
   let low = 0;
   let high = keys.length;
@@ -82,7 +69,7 @@ export function lowerBound(keys: Float64Array, key: number): number {
   return low;
 }
 
-/** The place of the first key that is higher. */
+/** The index of the first key that is higher. */
 export function upperBound(keys: Float64Array, key: number): number {
   let low = 0;
   let high = keys.length;
@@ -94,7 +81,7 @@ export function upperBound(keys: Float64Array, key: number): number {
   return low;
 }
 
-/** The place of the first key that is not lower, from a place on whose key is lower: what is near is found soon. */
+/** The index of the first key that is not lower, from an index whose key is lower: a galloping search, in which what is near is found soon. */
 export function seek(keys: Float64Array, key: number, from: number): number {
   let low = from;
   let step = 1;

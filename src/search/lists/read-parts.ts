@@ -4,17 +4,17 @@ import { noteRuns } from '../cache/caches.ts';
 import { noNumbers, readNumberRuns } from './number-list.ts';
 import {
   emptyList,
-  inOrder,
   type KeyList,
   lowerBound,
   readRuns,
   runBytes,
+  sortPostings,
   upperBound,
 } from './posting-list.ts';
 import { numberList } from './runs.ts';
 
-// The lists of the index as a search reads them: from the beginning, part by part, or only a range. Between two parts, runs may have been put
-// together: a part begins at a key or a value, not at a run.
+// Reads posting lists that are too long to be cached: from the beginning, part by part, or only a range. Compaction may come between two parts. So a part begins at a key or a value, not at
+// a run.
 
 /** Part of a list, in order. */
 export interface ListPart extends KeyList {
@@ -85,9 +85,9 @@ function partOf(
   const { list: found, starts } = readRuns(bytes);
   noteRuns(queryable, list, starts.length, found.keys.length);
   const end = starts[maxRuns];
-  if (end === undefined) return between(inOrder(found), from, Number.POSITIVE_INFINITY);
+  if (end === undefined) return sliceBetween(sortPostings(found), from, Number.POSITIVE_INFINITY);
   const next = found.keys[end] as number;
-  return { ...between(inOrder(found), from, next), rest: { list, from: next } };
+  return { ...sliceBetween(sortPostings(found), from, next), rest: { list, from: next } };
 }
 
 /** What lists hold from one key up to another, by their numbers. */
@@ -111,13 +111,13 @@ export async function readRanges(
   return new Map(
     rows.map(({ list, bytes }) => [
       list,
-      bytes ? between(inOrder(readRuns(bytes).list), from, upTo + 1) : emptyList,
+      bytes ? sliceBetween(sortPostings(readRuns(bytes).list), from, upTo + 1) : emptyList,
     ]),
   );
 }
 
 /** The keys from one, and below another. */
-function between(list: KeyList, from: number, end: number): KeyList {
+function sliceBetween(list: KeyList, from: number, end: number): KeyList {
   const { keys, weights } = list;
   const start = lowerBound(keys, from);
   const stop = lowerBound(keys, end);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
-import { catchUp } from '../cache/invalidation.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
 import { keyOf } from '../documents/keys.ts';
 import { mergeRuns } from './compact.ts';
 import { readWholeLists, readWholeNumbers } from './read-whole.ts';
@@ -51,7 +51,7 @@ describe('a list that is read whole', () => {
             if (kind === 'remove') held.delete(key);
           }
           const sorted = [...held].sort((a, b) => a - b);
-          await catchUp(reader);
+          await refreshCaches(reader);
           const whole = (await readWholeLists(reader, [list, 12])).get(list);
           expect([...(whole?.heads.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 === 0));
           expect([...(whole?.others.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 !== 0));
@@ -76,7 +76,7 @@ describe('a list that is read whole', () => {
 });
 
 async function keysNow(): Promise<number[]> {
-  await catchUp(reader);
+  await refreshCaches(reader);
   return [...((await readWholeLists(reader, [list])).get(list)?.others.keys ?? [])];
 }
 

@@ -1,11 +1,11 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { findList, keepList, noteRuns, readToKeep } from '../cache/caches.ts';
+import { findList, keepList, noteRuns, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
-import { emptyList, inOrder, type KeyList, readRuns, runBytes } from './posting-list.ts';
+import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
 
-// Whole lists, as most searches want them. A process keeps those that it read, and reads them again when they have changed (cache/caches.ts).
+// Reads whole posting lists, as most searches want them, through a cache (cache/caches.ts).
 
 /** A list of keys, divided: catalogs' own keys, which stand for all their resources, and all others. */
 export interface WholeList {
@@ -30,7 +30,7 @@ export function readWholeLists(
     empty: emptyWhole,
     decode(bytes) {
       const { list, starts } = readRuns(bytes);
-      return { list: divided(inOrder(list)), runs: starts.length, keys: list.keys.length };
+      return { list: divideHeads(sortPostings(list)), runs: starts.length, keys: list.keys.length };
     },
     bytesOfKey: 9,
   });
@@ -53,7 +53,7 @@ export function readWholeNumbers(
   });
 }
 
-export function divided(list: KeyList): WholeList {
+export function divideHeads(list: KeyList): WholeList {
   const { keys, weights } = list;
   let count = 0;
   for (let at = 0; at < keys.length; at++) if (isHead(keys[at] as number)) count++;
@@ -66,9 +66,9 @@ export function divided(list: KeyList): WholeList {
   let head = 0;
   for (let at = 0; at < keys.length; at++) {
     const isOfHead = isHead(keys[at] as number);
-    const [part, place] = isOfHead ? [heads, head] : [others, at - head];
-    part.keys[place] = keys[at] as number;
-    part.weights[place] = weights[at] as number;
+    const [part, position] = isOfHead ? [heads, head] : [others, at - head];
+    part.keys[position] = keys[at] as number;
+    part.weights[position] = weights[at] as number;
     if (isOfHead) head++;
   }
   return { heads, others };
@@ -96,7 +96,7 @@ async function readWhole<T>(
     if (kept === undefined) unknown.push(list);
   }
   if (unknown.length === 0) return found;
-  const { found: rows, mayKeep } = await readToKeep(queryable, () => readRows(queryable, unknown, form));
+  const { found: rows, mayKeep } = await readForCache(queryable, () => readRows(queryable, unknown, form));
   for (const { list, runs, bytes } of rows) {
     // That it is too long is remembered, too.
     const decoded = runs <= form.maxRuns ? decode(queryable, list, bytes, form) : undefined;

@@ -7,18 +7,18 @@ import {
   isOfNumbers,
   type ListEntries,
   noteChanged,
-  placeArrays,
-  type RunPlace,
+  type RunKey,
+  runKeyArrays,
   runsOf,
   type StoredRun,
-  unnestedPlaces,
+  unnestedRunKeys,
 } from './runs.ts';
 
-// Taking keys out of lists: the runs that hold them are written anew without them. A key stands in one run of a list, nearly always in the one
-// that begins last before it; so that one is looked at first, and others only where runs overlap.
+// Removes keys from posting lists: the runs that hold them are rewritten without them. A key stands in one run of a list, nearly always in the one that begins last before it. So that run is
+// looked at first, and others only where runs overlap.
 //
-// Catalogs share runs. Lest two transactions wait for each other's, one at a time takes keys out, from then on until it ends; so that
-// happens as the last thing in a transaction.
+// Catalogs share runs. To rule out deadlocks, one transaction at a time removes keys, under an advisory lock until it ends. So removal is the last thing that a transaction does
+// (write/write-index.ts).
 
 /** What goes out of lists in one transaction, gathered until its end. */
 export interface ListRemovals {
@@ -31,7 +31,7 @@ export function createListRemovals(): ListRemovals {
   let gathered: ListEntries[] = [];
   let count = 0;
   async function write(tx: Transaction): Promise<void> {
-    for (const lists of inSlices(gathered)) await removeFromLists(tx, lists);
+    for (const lists of slice(gathered)) await removeFromLists(tx, lists);
     gathered = [];
     count = 0;
   }
@@ -52,7 +52,7 @@ const maxGathered = 200_000;
 /** As many, at least, are taken out together. */
 const entriesAtOnce = 10_000;
 
-function* inSlices(lists: readonly ListEntries[]): Generator<ListEntries[]> {
+function* slice(lists: readonly ListEntries[]): Generator<ListEntries[]> {
   let slice: ListEntries[] = [];
   let count = 0;
   // What goes out of one list goes together: its runs are written once.
@@ -132,7 +132,7 @@ function forget(gone: Gone, list: number, names: readonly string[]): void {
 }
 
 /** A run that holds entries that shall go. */
-interface Holder extends RunPlace {
+interface Holder extends RunKey {
   held: string[];
   kept: ListEntries;
 }
@@ -143,20 +143,24 @@ async function findHolders(
   gone: Gone,
   depth: number,
 ): Promise<{ holders: Holder[]; isAll: boolean }> {
-  const places = placesOf(gone);
+  const sortKeys = sortKeysOf(gone);
   const { rows } = await tx.query<StoredRun & { depth: number }>(
     `select run.*, depth from (
        select wanted.list, first, last, id, max(depth) as depth
-       from unnest($1::bigint[], $2::float8[]) as wanted (list, place)
+       from unnest($1::bigint[], $2::float8[]) as wanted (list, sort_key)
        cross join lateral (
          select first, last, id, row_number() over (order by first desc) as depth from discovery.run
-         where run.list = wanted.list and run.first <= wanted.place and run.last >= wanted.place
+         where run.list = wanted.list and run.first <= wanted.sort_key and run.last >= wanted.sort_key
          order by first desc limit $3
        ) as candidate
        group by wanted.list, first, last, id
      ) as seen
      join discovery.run using (list, first, last, id)`,
-    [bigintArray(places.map(({ list }) => list)), doubleArray(places.map(({ place }) => place)), depth],
+    [
+      bigintArray(sortKeys.map(({ list }) => list)),
+      doubleArray(sortKeys.map(({ sortKey }) => sortKey)),
+      depth,
+    ],
   );
   return {
     holders: rows.map((run) => holderOf(run, gone)).filter(({ held }) => held.length > 0),
@@ -165,10 +169,12 @@ async function findHolders(
 }
 
 /** Where in the order of each list the entries stand. */
-function placesOf(gone: Gone): { list: number; place: number }[] {
+function sortKeysOf(gone: Gone): { list: number; sortKey: number }[] {
   return [...gone].flatMap(([list, entries]) => {
-    const places = new Set(Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)));
-    return Array.from(places, (place) => ({ list, place }));
+    const sortKeys = new Set(
+      Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)),
+    );
+    return Array.from(sortKeys, (sortKey) => ({ list, sortKey }));
   });
 }
 
@@ -193,8 +199,8 @@ function holderOf(run: StoredRun, gone: Gone): Holder {
 async function lockRuns(tx: Transaction, holders: readonly Holder[]): Promise<Holder[]> {
   if (holders.length === 0) return [];
   const { rows } = await tx.query<{ id: number }>(
-    `select id from discovery.run where (list, first, last, id) in (${unnestedPlaces}) order by list, first, id for update`,
-    placeArrays(holders),
+    `select id from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) order by list, first, id for update`,
+    runKeyArrays(holders),
   );
   const ids = new Set(rows.map(({ id }) => id));
   return holders.filter(({ id }) => ids.has(id));

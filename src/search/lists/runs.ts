@@ -1,11 +1,10 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { byValue, maxRunNumbers, readNumberRuns, toNumberRuns } from './number-list.ts';
-import { inOrder, maxRunKeys, type Run, readRuns, singleRun, toRuns } from './posting-list.ts';
+import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
+import { maxRunKeys, type Run, readRuns, singleRun, sortPostings, toRuns } from './posting-list.ts';
 
-// The lists of the index: which resources have a fact, a number or a word. All of them stand in runs in one table (discovery.run). What is
-// added becomes runs of its own, so that whoever adds never waits; what is taken out is written anew without it (remove.ts);
-// small ones are put together by and by (compact.ts).
+// The table of posting lists (discovery.run), a row for each run. Which list a fact, a number or a word has is a number. What is added becomes runs of its own, so that writers never wait for
+// each other; a removal rewrites runs (remove.ts); small runs are merged in the background (compact.ts).
 
 // Facts are hashes, 0 or above; below are the others.
 export const everyResource = -1;
@@ -58,7 +57,7 @@ export interface StoredRun extends ListRun {
 }
 
 /** The columns of the primary key. */
-export type RunPlace = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
+export type RunKey = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
 
 export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
   const all = Array.from(lists);
@@ -66,7 +65,7 @@ export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>):
   await noteChanged(tx, all);
 }
 
-/** Whoever keeps one of these lists in memory learns that it is not the same any more (cache/caches.ts). */
+/** Writes to the change log that these lists have changed, so that processes invalidate them (cache/invalidation.ts). */
 export async function noteChanged(
   tx: Transaction,
   lists: readonly Pick<ListEntries, 'list'>[],
@@ -85,10 +84,10 @@ const maxNamed = 5_000;
 export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {
   const runs = () => {
     if (isOfNumbers(list))
-      return toNumberRuns(byValue({ keys: Float64Array.from(keys), values: Float64Array.from(marks) }));
+      return toNumberRuns(sortByValue({ keys: Float64Array.from(keys), values: Float64Array.from(marks) }));
     // Most lists get one key: what nobody else has.
     if (keys.length === 1) return [singleRun(keys[0] as number, marks[0] as number)];
-    return toRuns(inOrder({ keys: Float64Array.from(keys), weights: Uint8Array.from(marks) }));
+    return toRuns(sortPostings({ keys: Float64Array.from(keys), weights: Uint8Array.from(marks) }));
   };
   return runs().map((run) => ({ list, ...run }));
 }
@@ -113,18 +112,18 @@ export function entriesOf(list: number, runs: readonly Run[]): ListEntries {
   return entries;
 }
 
-export async function deleteRuns(tx: Transaction, runs: readonly RunPlace[]): Promise<void> {
+export async function deleteRuns(tx: Transaction, runs: readonly RunKey[]): Promise<void> {
   if (runs.length === 0) return;
   await tx.query(
-    `delete from discovery.run where (list, first, last, id) in (${unnestedPlaces})`,
-    placeArrays(runs),
+    `delete from discovery.run where (list, first, last, id) in (${unnestedRunKeys})`,
+    runKeyArrays(runs),
   );
 }
 
-/** Selects the places that are given as arrays. */
-export const unnestedPlaces = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
+/** Selects the keys of runs that are given as arrays. */
+export const unnestedRunKeys = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
 
-export function placeArrays(runs: readonly RunPlace[]): Buffer[] {
+export function runKeyArrays(runs: readonly RunKey[]): Buffer[] {
   return [...spanArrays(runs), bigintArray(runs.map(({ id }) => id))];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closePaths } from './close-paths.ts';
+import { findClosePaths } from './close-paths.ts';
 
 const resource = '$.catalogs[*].resources[*]';
 const known = [
@@ -21,11 +21,11 @@ describe('the known paths that are closest to one that nothing stands at', () =>
     ['another root', '$.provider.availableAt[*].geo', known[0]],
     ['a level that is missing', '$.catalogs[*].provider.availableAt.geo', known[0]],
   ])('with %s', (_, asked, closest) => {
-    expect(closePaths(asked, known, 3)[0]).toBe(closest);
+    expect(findClosePaths(asked, known, 3)[0]).toBe(closest);
   });
 
   it('are no more than asked for, also where nothing is alike', () => {
-    expect(closePaths('$.x', known, 3)).toHaveLength(3);
-    expect(closePaths('$', [], 3)).toEqual([]);
+    expect(findClosePaths('$.x', known, 3)).toHaveLength(3);
+    expect(findClosePaths('$', [], 3)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ const maxNameEdits = 3;
  * The known paths that come closest to one that nothing stands at: those that end like it, in whatever case; then those with most names in common;
  * then the best spelling.
  */
-export function closePaths(asked: string, known: readonly string[], atMost: number): string[] {
+export function findClosePaths(asked: string, known: readonly string[], atMost: number): string[] {
   const names = new Set(namesOf(asked));
   const last = lastOf(names);
   const likely = known

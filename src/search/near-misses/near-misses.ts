@@ -12,8 +12,8 @@ import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
 import { findUnknownPaths, findUnknownTargets, shorten } from './unknown-paths.ts';
 
-// What came close where a search found nothing, in sentences for whoever asked. Only what the request itself could find is named: paths of
-// catalogs that are searched for it, and no network but its own. All of it is a courtesy: it has little time, and goes without what took longer.
+// Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find: paths of catalogs in its scope, and no network
+// but its own. They are a courtesy: they get little time, and do without what took longer.
 
 export interface NearMiss {
   says: string;

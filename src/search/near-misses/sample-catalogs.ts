@@ -1,12 +1,12 @@
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { addGate, type Gate, servedCondition } from '../documents/scope.ts';
+import { addScope, type Scope, servedCondition } from '../documents/scope.ts';
 
-// A look at what is searched, for a search that found nothing: each statement reads a bounded number of rows, however large the index is.
+// A bounded sample of the catalogs in scope, for a search that found nothing: each statement reads a limited number of rows, however large the index is.
 
-/** Of so many places, spread over the whole index, one catalog each. */
-const spreadPlaces = 20;
-/** Catalogs that are looked at from each place on. */
+/** Probes, spread over the keys of all catalogs, find one catalog each. */
+const probes = 20;
+/** Catalogs that each probe looks at. */
 const lookedAtOnce = 25;
 /** Catalogs beside those. */
 const firstCatalogs = 10;
@@ -20,9 +20,9 @@ const maxGeometryPaths = 1_000;
 const maxPathLength = 300;
 
 /** Whether some catalog is searched at all. */
-export async function isAnySearched(queryable: Queryable, gate: Gate): Promise<boolean> {
+export async function isAnySearched(queryable: Queryable, scope: Scope): Promise<boolean> {
   const parameters = new Parameters();
-  const { named, served } = searchedConditions(gate, parameters);
+  const { named, served } = searchedConditions(scope, parameters);
   const { rows } = await queryable.query(
     `with ${named} select from named where ${served('named')} limit 1`,
     parameters.values,
@@ -36,10 +36,10 @@ export async function isAnySearched(queryable: Queryable, gate: Gate): Promise<b
  * would look through all catalogs for a name that none has.
  */
 function searchedConditions(
-  { networkId, schemaContext, now }: Gate,
+  { networkId, schemaContext, now }: Scope,
   parameters: Parameters,
 ): { named: string; served: (alias: string) => string } {
-  const gate = addGate({ now, schemaContext: [] }, parameters);
+  const scope = addScope({ now, schemaContext: [] }, parameters);
   const conditions = [
     ...(networkId === undefined
       ? []
@@ -48,12 +48,12 @@ function searchedConditions(
   ].join(' and ');
   return {
     named: `named as materialized (
-      select ${gateColumns} from discovery.catalog where ${conditions || 'true'})`,
-    served: (alias) => `${servedCondition(alias, gate)} and (${conditions || 'true'})`,
+      select ${scopeColumns} from discovery.catalog where ${conditions || 'true'})`,
+    served: (alias) => `${servedCondition(alias, scope)} and (${conditions || 'true'})`,
   };
 }
 
-const gateColumns =
+const scopeColumns =
   'key, type, is_active, served, networks, schema_types, valid_from, valid_until, window_start, window_length';
 
 export interface SampledCatalog {
@@ -63,23 +63,23 @@ export interface SampledCatalog {
 }
 
 /** Some searched catalogs, with some of their resources and offers. */
-export async function sampleCatalogs(queryable: Queryable, gate: Gate): Promise<SampledCatalog[]> {
+export async function sampleCatalogs(queryable: Queryable, scope: Scope): Promise<SampledCatalog[]> {
   const parameters = new Parameters();
-  const { named, served } = searchedConditions(gate, parameters);
+  const { named, served } = searchedConditions(scope, parameters);
   const { rows } = await queryable.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
-    `with ${named}, place as (
-       select low + (high - low) * number / ${spreadPlaces} as start
+    `with ${named}, probe as (
+       select low + (high - low) * number / ${probes} as start
        from (select min(key) as low, max(key) as high from discovery.catalog) as bounds,
-         generate_series(0, ${spreadPlaces - 1}) as number
+         generate_series(0, ${probes - 1}) as number
      ), spread as (
-       select found.key from place cross join lateral (
+       select found.key from probe cross join lateral (
          select key from (
-           select ${gateColumns} from discovery.catalog where key >= start order by key limit ${lookedAtOnce}) as near
+           select ${scopeColumns} from discovery.catalog where key >= start order by key limit ${lookedAtOnce}) as near
          where ${served('near')} limit 1) as found
      ), chosen as materialized (
        select key from spread
        union
-       -- Of a network or schema that few catalogs have, hardly any stand near those places.
+       -- Of a network or schema that few catalogs have, hardly any are near the probes.
        (select key from named where ${served('named')} limit ${firstCatalogs})
      )
      select key as home, 'head' as kind, head::text as document from discovery.catalog join chosen using (key)

@@ -4,7 +4,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import type { Plan, SpatialPlan } from '../plan.ts';
 import { pathStep } from '../spatial/geometry-paths.ts';
-import { closePaths } from './close-paths.ts';
+import { findClosePaths } from './close-paths.ts';
 import type { NearMiss } from './near-misses.ts';
 import {
   type GeometryPath,
@@ -53,7 +53,7 @@ export async function findUnknownTargets(database: Queryable, plan: Plan): Promi
 /** Undefined where something stands at one of its targets, as far as can be told. */
 async function findClose(
   database: Queryable,
-  { gate }: Plan,
+  { scope }: Plan,
   { constraint, paths }: SpatialPlan,
   known: readonly GeometryPath[],
 ): Promise<string[] | undefined> {
@@ -62,14 +62,14 @@ async function findClose(
   const others = known.map(({ path }) => path).filter((path) => path.length <= maxNamedLength);
   const likely = constraint.targets
     .slice(0, maxTargets)
-    .flatMap((target) => closePaths(shorten(target), others, maxLikely))
+    .flatMap((target) => findClosePaths(shorten(target), others, maxLikely))
     .flatMap((path) => byPath.get(path) ?? []);
   const samples = await sampleGeometryKeys(
     database,
     [...new Set([...own, ...likely])].slice(0, own.length + maxLikely).map(({ id }) => id),
   );
   const keys = [...samples.values()].flatMap((sample) => sample.keys).sort((a, b) => a - b);
-  const searched = new Set(await findSearched(database, keys, gate));
+  const searched = new Set(await findSearched(database, keys, scope));
   const isKnown = ({ id }: GeometryPath) => samples.get(id)?.keys.some((key) => searched.has(key)) ?? false;
   if (own.some((each) => isKnown(each) || samples.get(each.id)?.isAll === false)) return undefined;
   return [...new Set(likely.filter(isKnown).map(({ path }) => path))].slice(0, maxNamed);
@@ -77,12 +77,12 @@ async function findClose(
 
 export async function* findUnknownPaths(
   database: Queryable,
-  { filter, filterSource, gate }: Plan,
+  { filter, filterSource, scope }: Plan,
 ): AsyncGenerator<NearMiss> {
   if (filter === undefined || (filterSource?.expression.length ?? 0) > maxExpression) return;
   const asked = listAskedPaths(filter.filter.query);
   if (asked.length === 0) return;
-  const catalogs = (await sampleCatalogs(database, gate)).map(viewOf);
+  const catalogs = (await sampleCatalogs(database, scope)).map(viewOf);
   if (catalogs.length === 0) return;
   const unknown = asked
     .filter((path) => !catalogs.some((catalog) => leadsSomewhere(path, catalog)))
@@ -94,7 +94,7 @@ export async function* findUnknownPaths(
     (path, index) => !unknown.slice(0, index).some((other) => path.startsWith(other)),
   );
   for (const path of first.slice(0, maxUnknownPaths)) {
-    const close = closePaths(shorten(path), known, maxNamed);
+    const close = findClosePaths(shorten(path), known, maxNamed);
     const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
     yield {
       says: `${sample} nothing stands at ${shorten(path)}${nearest('paths', close)}.`,

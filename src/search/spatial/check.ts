@@ -3,26 +3,25 @@ import { quantify } from '../../rules/discover/quantify.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import { findOffers } from '../documents/offers.ts';
-import type { Standing } from '../order.ts';
-import type { PlacedConstraint } from './constraint.ts';
-import { findGeometries } from './find-geometries.ts';
+import type { Hit } from '../order.ts';
+import { findGeometries, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
 import { type Judgement, judge } from './judge.ts';
-import { addPlaces, tallyOf, type WidePlaces } from './offer-geometries.ts';
+import { addTallies, type OfferGeometries, tallyOf } from './offer-geometries.ts';
 
 /**
- * Which resources satisfy all spatial constraints. What concerns a resource are its own geometries, its provider's, and those of the offers
- * that apply to it now. The first radius gives the distance: that of the nearest geometry.
+ * Finds the resources that satisfy all spatial constraints. A resource has its own geometries, those of its provider, and those of the offers that apply
+ * to it now. Its distance is that of its nearest geometry, by the first constraint that is a radius.
  */
-export async function checkPlaces(
+export async function checkGeometries(
   search: Search,
-  placed: readonly PlacedConstraint[],
+  located: readonly LocatedConstraint[],
   keys: readonly number[],
-  wide: WidePlaces,
-): Promise<Standing[]> {
-  let left = keys.map((key): Standing => ({ key }));
-  const holders = await holdersOf(search, placed, left);
-  for (const each of placed) {
+  wide: OfferGeometries,
+): Promise<Hit[]> {
+  let left = keys.map((key): Hit => ({ key }));
+  const holders = await holdersOf(search, located, left);
+  for (const each of located) {
     if (left.length === 0) return left;
     if (asksOffers(each))
       await wide.read(
@@ -34,19 +33,19 @@ export async function checkPlaces(
   return left;
 }
 
-function asksOffers({ paths }: PlacedConstraint): boolean {
+function asksOffers({ paths }: LocatedConstraint): boolean {
   return paths.some((path) => path.startsWith(roots.offer));
 }
 
 /** The keys under which the geometries of each resource stand, apart from those of wide offers. */
 async function holdersOf(
   { database, plan }: Search,
-  placed: readonly PlacedConstraint[],
-  standings: readonly Standing[],
+  located: readonly LocatedConstraint[],
+  hits: readonly Hit[],
 ): Promise<Map<number, number[]>> {
-  const holders = new Map(standings.map(({ key }) => [key, [key, keyOf(catalogKeyOf(key), 0)]]));
-  if (placed.some(asksOffers)) {
-    for (const { key, resources } of await findOffers(database, [...holders.keys()], plan.gate))
+  const holders = new Map(hits.map(({ key }) => [key, [key, keyOf(catalogKeyOf(key), 0)]]));
+  if (located.some(asksOffers)) {
+    for (const { key, resources } of await findOffers(database, [...holders.keys()], plan.scope))
       for (const resource of resources) holders.get(resource)?.push(key);
   }
   return holders;
@@ -54,15 +53,15 @@ async function holdersOf(
 
 async function checkOne(
   search: Search,
-  placed: PlacedConstraint,
-  standings: readonly Standing[],
-  { holders, wide }: { holders: ReadonlyMap<number, readonly number[]>; wide: WidePlaces },
-): Promise<Standing[]> {
-  const { constraint } = placed;
+  located: LocatedConstraint,
+  hits: readonly Hit[],
+  { holders, wide }: { holders: ReadonlyMap<number, readonly number[]>; wide: OfferGeometries },
+): Promise<Hit[]> {
+  const { constraint } = located;
   const stored = await findGeometries(
     search,
-    placed,
-    standings.flatMap(({ key }) => holders.get(key) ?? []),
+    located,
+    hits.flatMap(({ key }) => holders.get(key) ?? []),
   );
   const judgements = await judge(search, constraint, stored);
   const byKey = new Map<number, Judgement[]>();
@@ -70,11 +69,11 @@ async function checkOne(
     const judgement = judgements[index];
     if (judgement) addTo(byKey, key, judgement);
   }
-  return standings.flatMap((standing) => {
-    const about = (holders.get(standing.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
-    const tally = addPlaces(tallyOf(about), wide.find(placed, catalogKeyOf(standing.key)));
+  return hits.flatMap((hit) => {
+    const about = (holders.get(hit.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
+    const tally = addTallies(tallyOf(about), wide.find(located, catalogKeyOf(hit.key)));
     if (!quantify(constraint.quantifier, tally)) return [];
-    if (tally.distance === Number.POSITIVE_INFINITY || standing.distance !== undefined) return [standing];
-    return [{ ...standing, distance: tally.distance }];
+    if (tally.distance === Number.POSITIVE_INFINITY || hit.distance !== undefined) return [hit];
+    return [{ ...hit, distance: tally.distance }];
   });
 }

@@ -1,8 +1,9 @@
+import type { Search } from '../candidates.ts';
 import type { SpatialPlan } from '../plan.ts';
-import type { Nearby, Region } from './read-geometries.ts';
+import { type Nearby, type Region, readGeometries, type StoredGeometry } from './read-geometries.ts';
 
-/** A constraint with where to look for what can satisfy it. */
-export interface PlacedConstraint extends SpatialPlan {
+/** A spatial constraint, with the region in which geometries can satisfy it. */
+export interface LocatedConstraint extends SpatialPlan {
   region: Region;
   /** How many geometries are there, as far as was counted; undefined where none of the paths is indexed. */
   count?: number;
@@ -18,4 +19,16 @@ export function isRadius({ constraint }: SpatialPlan): boolean {
 /** Whether there are no others within the radius. */
 export function isAll({ reach }: Nearby): boolean {
   return reach === Number.POSITIVE_INFINITY;
+}
+
+/** Those of some keys that say whether they satisfy the constraint. A radius reaches none but those that were found around its middle. */
+export async function findGeometries(
+  { database }: Search,
+  { constraint, paths, nearby }: LocatedConstraint,
+  keys: Iterable<number>,
+): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
+  const wanted = new Set(keys);
+  if (nearby && isAll(nearby) && constraint.quantifier === 'ANY')
+    return nearby.geometries.filter(({ key }) => wanted.has(key));
+  return readGeometries(database, [...wanted], paths);
 }

@@ -1,7 +1,7 @@
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 
-// The space around the sphere in cells, for what is remembered of places (cache/geometry-cache.ts): a search looks into the few that its box touches, and the
-// next one nearby into the same. Wider searches look into larger cells.
+// A grid over the unit sphere, for the cache of geometries (cache/geometry-cache.ts): a search looks into the few cells that its bounding box touches, and the next search nearby into the same.
+// Wider searches look into larger cells.
 
 export interface Cell {
   name: string;

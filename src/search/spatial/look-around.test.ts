@@ -6,7 +6,7 @@ import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { queryBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Database } from '../../storage/database.ts';
-import { catchUp } from '../cache/invalidation.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { countGeometries, findInOrder, findNearby } from './look-around.ts';
 import { countRegion, type Region, readNearby, readRegion } from './read-geometries.ts';
@@ -29,7 +29,7 @@ const watched = useProcesses(
   },
   { emptied: 'discovery.run, discovery.catalog, discovery.resource, discovery.geometry' },
 );
-beforeEach(() => catchUp(reader));
+beforeEach(() => refreshCaches(reader));
 
 const ref = (id: string) => ({ source: 'node', owner: 'provider.example/reg', id });
 
@@ -67,7 +67,7 @@ describe('geometries that are remembered', () => {
           }),
           async (stored, looks) => {
             await place('c', ...stored);
-            await catchUp(reader);
+            await refreshCaches(reader);
             for (const [from, meters] of [...looks, ...looks]) await expectSame(around(from, meters), from);
           },
         ),
@@ -99,13 +99,13 @@ describe('geometries that are remembered', () => {
 
   it('are not read again while none of them has changed', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     expect(await search()).toEqual([point(77.6)]);
     watched.statements = 0;
     expect(await search()).toEqual([point(77.6)]);
     expect(watched.statements).toBe(0);
     await place('elsewhere', point(20));
-    await catchUp(reader);
+    await refreshCaches(reader);
     watched.statements = 0;
     expect(await search()).toEqual([point(77.6)]);
     expect(await search()).toEqual([point(77.6)]);
@@ -115,7 +115,7 @@ describe('geometries that are remembered', () => {
   it('follow what comes, moves and goes', async () => {
     const seen: unknown[] = [];
     const look = async () => {
-      await catchUp(reader);
+      await refreshCaches(reader);
       seen.push((await search()).length, (await search(around(point(77.9)))).length);
     };
     await look();
@@ -132,11 +132,11 @@ describe('geometries that are remembered', () => {
 
   it('follow several changes that came while one looked elsewhere', async () => {
     const elsewhere = async () => {
-      await catchUp(reader);
+      await refreshCaches(reader);
       await search(around(point(20)));
     };
     await place('other', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     expect(await search()).toHaveLength(1);
     await place('c', point(77.6));
     await elsewhere();
@@ -155,7 +155,7 @@ describe('geometries that are remembered', () => {
 
   it('are what they were when the process last caught up', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     await search();
     await place('c', point(20));
     expect(await search()).toEqual([point(77.6)]);
@@ -165,7 +165,7 @@ describe('geometries that are remembered', () => {
     const region = around(point(77.6));
     const other = { ...region, paths: ['$.catalogs[*].resources[*].spot'] };
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     expect(await countGeometries(reader, other, 10)).toBeUndefined();
     expect(await findNearby(reader, other, sphereBox(point(77.6)), 10)).toBeUndefined();
     const incoming = { ...ref('d'), type: 'REGULAR', networks: [], mode: 'FULL' } as const;
@@ -173,27 +173,27 @@ describe('geometries that are remembered', () => {
     await writer.transaction((tx) =>
       writeIndex(tx, now, ({ apply }) => apply([{ ...incoming, catalog: catalog('d', { resources }) }])),
     );
-    await catchUp(reader);
+    await refreshCaches(reader);
     expect(await countGeometries(reader, other, 10)).toBe(0);
   });
 
   it('are all read again after many catalogs have changed', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     await search();
     for (let index = 0; index <= 100; index++) await place(`c${index}`, point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     expect(await search()).toHaveLength(102);
   });
 
   it('are as recent after hundreds of changes, one by one', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     await search();
     await place('c', point(77.6), point(77.6));
     for (let index = 0; index <= 210; index++) {
       await writer.query(`update discovery.catalog set is_active = is_active`);
-      await catchUp(reader);
+      await refreshCaches(reader);
       await search(around(point(20)));
     }
     expect(await search()).toHaveLength(2);
@@ -206,12 +206,12 @@ describe('geometries that are remembered', () => {
 
   it('are left to the database when too many have come one after the other', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     await search();
     const count = 27;
     for (let index = 0; index < count; index++) {
       await place(`c${index}`, ...Array.from({ length: 95 }, () => point(77.6)));
-      await catchUp(reader);
+      await refreshCaches(reader);
       await search();
     }
     watched.statements = 0;
@@ -226,7 +226,7 @@ describe('geometries that are remembered', () => {
   });
 
   async function expectLeft(count: number): Promise<void> {
-    await catchUp(reader);
+    await refreshCaches(reader);
     const region = around(point(77.6));
     for (const attempt of [1, 2, 3]) {
       watched.statements = 0;
@@ -237,7 +237,7 @@ describe('geometries that are remembered', () => {
 
   it('are left to the database for who asks about many paths, or long ones', async () => {
     await place('c', point(77.6));
-    await catchUp(reader);
+    await refreshCaches(reader);
     const region = around(point(77.6));
     const many = Array.from({ length: 50_000 }, (_, index) => `$.catalogs[*].provider.p${index}`);
     for (const paths of [many, [path, `$.catalogs[*].provider.${'p'.repeat(1_000)}`]]) {

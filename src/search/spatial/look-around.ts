@@ -1,21 +1,21 @@
 import { encloses, gapBetween, type SphereBox, touches, unite } from '../../rules/geometry/sphere-box.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { placeMemory, readToKeep } from '../cache/caches.ts';
+import { geometryCache, readForCache } from '../cache/caches.ts';
 import type { KnownCell } from '../cache/geometry-cache.ts';
 import { type Cell, cellsOf } from './grid.ts';
 import {
+  type BoxedGeometry,
   countRegion,
   type Nearby,
-  type PlacedGeometry,
   type Region,
+  readBoxed,
+  readGeometriesOf,
   readNearby,
-  readPlaced,
-  readPlacedOf,
   readRegion,
   type StoredGeometry,
 } from './read-geometries.ts';
 
-// Geometries as a search asks for them. What stands in the cells that it looks into is remembered; wide or crowded regions are left to the database.
+// Finds geometries in a region, nearest first or in the order of keys, through the cache of cells. Wide or crowded regions are left to the database.
 
 /** When there is more in the cells that are read at a time, they are left to the database. */
 const cellLimits = { geometries: 2_500, characters: 500_000 };
@@ -74,7 +74,7 @@ export async function findNearby(
 
 interface Known {
   isPathKnown: boolean;
-  geometries: PlacedGeometry[];
+  geometries: BoxedGeometry[];
 }
 
 /** All that stands in a region; undefined where the database has to be asked. */
@@ -82,12 +82,12 @@ async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<K
   const isShort = paths.length <= maxPaths && paths.every(({ length }) => length <= maxPathLength);
   const cells = box && isShort ? cellsOf(box) : undefined;
   if (!box || !cells || !(await isUpToDate(queryable))) return undefined;
-  const memory = placeMemory(queryable);
+  const cache = geometryCache(queryable);
   const known: KnownCell[] = [];
   const unknown: { path: string; cell: Cell }[] = [];
   for (const path of paths)
     for (const cell of cells) {
-      const found = memory.find(path, cell);
+      const found = cache.find(path, cell);
       if (found) known.push(found);
       else unknown.push({ path, cell });
     }
@@ -99,14 +99,14 @@ async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<K
 
 /** The geometries that changed catalogs have now are read first. When something changes meanwhile, the database is asked instead. */
 async function isUpToDate(queryable: Queryable): Promise<boolean> {
-  const memory = placeMemory(queryable);
-  const catalogs = [...memory.unread];
+  const cache = geometryCache(queryable);
+  const catalogs = [...cache.unread];
   if (catalogs.length === 0) return true;
-  const read = () => readPlacedOf(queryable, catalogs, changeLimits);
-  const { found, mayKeep } = await readToKeep(queryable, read);
+  const read = () => readGeometriesOf(queryable, catalogs, changeLimits);
+  const { found, mayKeep } = await readForCache(queryable, read);
   if (!mayKeep) return false;
-  if (found) memory.noteRead(catalogs, found);
-  else memory.clear();
+  if (found) cache.noteRead(catalogs, found);
+  else cache.clear();
   return true;
 }
 
@@ -116,24 +116,24 @@ async function readCells(
 ): Promise<KnownCell[]> {
   const paths = [...new Set(unknown.map(({ path }) => path))];
   const box = unite(unknown.map(({ cell }) => cell.box));
-  const read = () => readPlaced(queryable, { paths, box }, cellLimits);
-  const { found, mayKeep } = await readToKeep(queryable, read);
-  const memory = placeMemory(queryable);
+  const read = () => readBoxed(queryable, { paths, box }, cellLimits);
+  const { found, mayKeep } = await readForCache(queryable, read);
+  const cache = geometryCache(queryable);
   return unknown.map(({ path, cell }) => {
     const isPathKnown = found.paths.has(path);
-    const isHere = (each: PlacedGeometry) => each.path === path && touches(each.box, cell.box);
+    const isHere = (each: BoxedGeometry) => each.path === path && touches(each.box, cell.box);
     const known: KnownCell = {
       ...{ path, box: cell.box, isPathKnown },
       ...(found.geometries && { geometries: found.geometries.filter(isHere) }),
     };
-    if (mayKeep) memory.keep(cell, known);
+    if (mayKeep) cache.keep(cell, known);
     return known;
   });
 }
 
 /** Those that touch a box, each once: what is not inside of one cell stands in others, too. */
-function within(box: SphereBox, cells: readonly KnownCell[]): PlacedGeometry[] {
-  const found: PlacedGeometry[] = [];
+function within(box: SphereBox, cells: readonly KnownCell[]): BoxedGeometry[] {
+  const found: BoxedGeometry[] = [];
   const seen = new Set<string>();
   for (const cell of cells)
     for (const geometry of cell.geometries ?? []) {

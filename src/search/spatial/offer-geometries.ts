@@ -3,21 +3,20 @@ import type { Tally } from '../../rules/discover/quantify.ts';
 import type { Search } from '../candidates.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import type { Listing } from '../documents/wide-offers.ts';
-import type { PlacedConstraint } from './constraint.ts';
-import { findGeometries } from './find-geometries.ts';
+import { findGeometries, type LocatedConstraint } from './constraint.ts';
 import { type Judgement, judge } from './judge.ts';
 
-// What spatial constraints say of the geometries of wide offers: judged once in a search for all catalogs that list the same.
+// Judges the geometries of wide offers by spatial constraints: once in a search for all catalogs that list the same offers.
 
 /** What a constraint says of some geometries. */
-export interface PlaceTally extends Tally {
+export interface GeometryTally extends Tally {
   /** Of the nearest, in metres; infinite where none is measured. */
   distance: number;
 }
 
-export const noPlaces: PlaceTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
+export const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
 
-export function addPlaces(a: PlaceTally, b: PlaceTally): PlaceTally {
+export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return {
     asked: a.asked + b.asked,
     holds: a.holds + b.holds,
@@ -25,11 +24,11 @@ export function addPlaces(a: PlaceTally, b: PlaceTally): PlaceTally {
   };
 }
 
-export function tallyOf(judgements: readonly Judgement[]): PlaceTally {
+export function tallyOf(judgements: readonly Judgement[]): GeometryTally {
   return judgements.reduce(
     (sum, { holds, distance = Number.POSITIVE_INFINITY }) =>
-      addPlaces(sum, { asked: 1, holds: holds ? 1 : 0, distance }),
-    noPlaces,
+      addTallies(sum, { asked: 1, holds: holds ? 1 : 0, distance }),
+    noGeometries,
   );
 }
 
@@ -37,45 +36,45 @@ export function tallyOf(judgements: readonly Judgement[]): PlaceTally {
 const offersAtOnce = 4_000;
 
 interface JudgedListing {
-  all: PlaceTally;
+  all: GeometryTally;
   /** Of each offer that has geometries. */
-  offers: ReadonlyMap<number, PlaceTally>;
+  offers: ReadonlyMap<number, GeometryTally>;
   /** What all catalogs list, the nearest first. */
   nearest: readonly number[];
 }
 
-export class WidePlaces {
+export class OfferGeometries {
   private readonly search: Search;
   /** By the catalogs' keys; undefined where a catalog lists none. */
   private readonly listings = new Map<number, Listing | undefined>();
-  private readonly judged = new Map<PlacedConstraint, Map<Listing, JudgedListing>>();
+  private readonly judged = new Map<LocatedConstraint, Map<Listing, JudgedListing>>();
 
   constructor(search: Search) {
     this.search = search;
   }
 
   /** Makes ready for `find`: reads and judges what is not known of these catalogs. */
-  async read(placed: PlacedConstraint, homes: Iterable<number>): Promise<void> {
+  async read(located: LocatedConstraint, homes: Iterable<number>): Promise<void> {
     const { database, plan, deadline } = this.search;
     const wanted = new Set(homes);
     const unknown = [...wanted].filter((home) => !this.listings.has(home));
-    const found = await findListings(database, unknown, plan.gate);
+    const found = await findListings(database, unknown, plan.scope);
     for (const home of unknown) this.listings.set(home, found.get(home));
-    const judged = this.judged.get(placed) ?? new Map<Listing, JudgedListing>();
-    this.judged.set(placed, judged);
+    const judged = this.judged.get(located) ?? new Map<Listing, JudgedListing>();
+    this.judged.set(located, judged);
     for (const home of wanted) {
       const listing = this.listings.get(home);
       if (listing === undefined || judged.has(listing)) continue;
       deadline.check();
-      judged.set(listing, await this.judge(placed, listing));
+      judged.set(listing, await this.judge(located, listing));
     }
   }
 
   /** What the constraint says of the wide offers that a catalog lists. Each departure is looked at, and nothing else. */
-  find(placed: PlacedConstraint, home: number): PlaceTally {
+  find(located: LocatedConstraint, home: number): GeometryTally {
     const listing = this.listings.get(home);
-    const judged = listing && this.judged.get(placed)?.get(listing);
-    if (judged === undefined) return noPlaces;
+    const judged = listing && this.judged.get(located)?.get(listing);
+    if (judged === undefined) return noGeometries;
     const departure = listing?.departures.get(home);
     if (departure === undefined) return judged.all;
     const { without, own } = departure;
@@ -85,20 +84,20 @@ export class WidePlaces {
       distance: judged.offers.get(nearest)?.distance ?? Number.POSITIVE_INFINITY,
     };
     for (const key of without) {
-      const { asked, holds } = judged.offers.get(key) ?? noPlaces;
+      const { asked, holds } = judged.offers.get(key) ?? noGeometries;
       tally.asked -= asked;
       tally.holds -= holds;
     }
-    return own.reduce((sum, key) => addPlaces(sum, judged.offers.get(key) ?? noPlaces), tally);
+    return own.reduce((sum, key) => addTallies(sum, judged.offers.get(key) ?? noGeometries), tally);
   }
 
-  private async judge(placed: PlacedConstraint, { common, departures }: Listing): Promise<JudgedListing> {
+  private async judge(located: LocatedConstraint, { common, departures }: Listing): Promise<JudgedListing> {
     const own = Array.from(departures.values(), (departure) => departure.own).flat();
     const keys = [...common, ...own];
     const byOffer = new Map<number, Judgement[]>();
     for (let start = 0; start < keys.length; start += offersAtOnce) {
-      const stored = await findGeometries(this.search, placed, keys.slice(start, start + offersAtOnce));
-      const judgements = await judge(this.search, placed.constraint, stored);
+      const stored = await findGeometries(this.search, located, keys.slice(start, start + offersAtOnce));
+      const judgements = await judge(this.search, located.constraint, stored);
       for (const [index, { key }] of stored.entries()) {
         const judgement = judgements[index];
         if (judgement) addTo(byOffer, key, judgement);
@@ -110,7 +109,7 @@ export class WidePlaces {
       .filter(([key]) => !isOwn.has(key))
       .sort(([, a], [, b]) => a.distance - b.distance);
     return {
-      all: shared.reduce((sum, [, tally]) => addPlaces(sum, tally), noPlaces),
+      all: shared.reduce((sum, [, tally]) => addTallies(sum, tally), noGeometries),
       offers,
       nearest: shared.map(([key]) => key),
     };

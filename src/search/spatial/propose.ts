@@ -6,40 +6,43 @@ import { divideOffers, findCovered } from '../documents/offers.ts';
 import { readListings } from '../documents/read-wide-offers.ts';
 import { findFirst } from '../documents/wide-offers.ts';
 import type { Plan } from '../plan.ts';
-import { isAll, isRadius, type PlacedConstraint } from './constraint.ts';
+import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
 import { judge } from './judge.ts';
 import { findInOrder, findNearby } from './look-around.ts';
 import { findBox } from './query-geometry.ts';
 import type { StoredGeometry } from './read-geometries.ts';
 
-// The candidates of one spatial constraint: a radius proposes the nearest first, the others in the order of keys.
+// Proposes candidates for one spatial constraint: a radius proposes the nearest first, other constraints in the order of keys.
 
 /** Geometries that are read and judged at a time. */
-const placesAtOnce = 400;
+const geometriesAtOnce = 400;
 
 /** Alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
 export function firstLook({ text, filter }: Plan): number {
-  return text === undefined && filter === undefined ? placesAtOnce : 1_000;
+  return text === undefined && filter === undefined ? geometriesAtOnce : 1_000;
 }
 
 /** A longer look around starts anew: each is so many times the one before, or shows all that were counted. */
 const growth = 4;
 
 /** What a geometry belongs to, and how far away it is. */
-interface Place {
+interface Match {
   key: number;
   distance?: number;
 }
 
 /** Keys of resources and of catalogs, which stand for their resources, each once. */
-export async function* proposePlaces(search: Search, placed: PlacedConstraint): AsyncGenerator<number[]> {
+export async function* proposeByGeometries(
+  search: Search,
+  located: LocatedConstraint,
+): AsyncGenerator<number[]> {
   const seen = new Set<number>();
-  for await (const places of isRadius(placed)
-    ? nearestFirst(search, placed)
-    : inOrderOfKeys(search, placed)) {
+  for await (const matches of isRadius(located)
+    ? streamNearest(search, located)
+    : streamInOrder(search, located)) {
     search.deadline.check();
     const keys: number[] = [];
-    for (const { key } of (await withCovered(search, places)).sort(byDistance)) {
+    for (const { key } of (await expandOffers(search, matches)).sort(byDistance)) {
       if (!seen.has(key)) keys.push(key);
       seen.add(key);
     }
@@ -47,58 +50,58 @@ export async function* proposePlaces(search: Search, placed: PlacedConstraint): 
   }
 }
 
-function byDistance(a: Place, b: Place): number {
+function byDistance(a: Match, b: Match): number {
   return (a.distance ?? 0) - (b.distance ?? 0) || a.key - b.key;
 }
 
 /** What stands in an offer stands in the resources that it applies to now; in a wide one, in the catalogs that list it. */
-async function withCovered({ database, plan }: Search, places: readonly Place[]): Promise<Place[]> {
-  const offers = places.filter(({ key }) => kindOf(key) === 'offer').sort(byDistance);
-  if (offers.length === 0) return [...places];
-  const found = places.filter(({ key }) => kindOf(key) !== 'offer');
-  const nearest = new Map<number, Place>();
-  for (const place of offers) if (!nearest.has(place.key)) nearest.set(place.key, place);
+async function expandOffers({ database, plan }: Search, matches: readonly Match[]): Promise<Match[]> {
+  const offers = matches.filter(({ key }) => kindOf(key) === 'offer').sort(byDistance);
+  if (offers.length === 0) return [...matches];
+  const found = matches.filter(({ key }) => kindOf(key) !== 'offer');
+  const nearest = new Map<number, Match>();
+  for (const match of offers) if (!nearest.has(match.key)) nearest.set(match.key, match);
   const { named, wide } = await divideOffers(database, [...nearest.keys()]);
-  for (const { offer_key, resource_key } of await findCovered(database, named, plan.gate))
+  for (const { offer_key, resource_key } of await findCovered(database, named, plan.scope))
     found.push({ key: resource_key, distance: nearest.get(offer_key)?.distance });
   const listings = await readListings(
     database,
     wide.map(({ provider }) => provider),
-    plan.gate,
+    plan.scope,
   );
   for (const { provider, keys } of wide) {
     const theirs = keys.flatMap((key) => nearest.get(key) ?? []).sort(byDistance);
     const wanted = theirs.map(({ key }) => key);
     for (const listing of listings.get(nameOf(provider)) ?? [])
-      for (const [home, place] of findFirst(listing, wanted))
-        found.push({ key: keyOf(home, 0), distance: theirs[place]?.distance });
+      for (const [home, position] of findFirst(listing, wanted))
+        found.push({ key: keyOf(home, 0), distance: theirs[position]?.distance });
   }
   return found;
 }
 
-async function* inOrderOfKeys(
+async function* streamInOrder(
   search: Search,
-  { constraint, region }: PlacedConstraint,
-): AsyncGenerator<Place[]> {
+  { constraint, region }: LocatedConstraint,
+): AsyncGenerator<Match[]> {
   let after: StoredGeometry | undefined;
-  for (let limit = placesAtOnce; ; limit = placesAtOnce * growth) {
+  for (let limit = geometriesAtOnce; ; limit = geometriesAtOnce * growth) {
     const read = await findInOrder(search.database, region, { after, limit });
-    yield await fitting(search, constraint, read);
+    yield await findFitting(search, constraint, read);
     if (read.length < limit) break;
     after = read.at(-1);
   }
 }
 
 /** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
-async function* nearestFirst(
+async function* streamNearest(
   search: Search,
-  { constraint, region, nearby, looked = 0, count = 0 }: PlacedConstraint,
-): AsyncGenerator<Place[]> {
+  { constraint, region, nearby, looked = 0, count = 0 }: LocatedConstraint,
+): AsyncGenerator<Match[]> {
   const from = await findBox(search, constraint);
   for (let limit = looked, look = nearby; look; ) {
     const reached = metersOf(look.reach);
-    const places = await fitting(search, constraint, look.geometries);
-    yield places.filter(({ distance = 0 }) => distance <= reached);
+    const matches = await findFitting(search, constraint, look.geometries);
+    yield matches.filter(({ distance = 0 }) => distance <= reached);
     if (isAll(look)) return;
     limit = Math.max(limit * growth, count + 1);
     look = await findNearby(search.database, region, from, limit);
@@ -111,11 +114,11 @@ function metersOf(chord: number): number {
 }
 
 /** Those that can belong to a resource that satisfies the constraint: for NONE, those for which it does not hold. */
-async function fitting(
+async function findFitting(
   search: Search,
-  constraint: PlacedConstraint['constraint'],
+  constraint: LocatedConstraint['constraint'],
   stored: readonly StoredGeometry[],
-): Promise<Place[]> {
+): Promise<Match[]> {
   const judgements = await judge(search, constraint, stored);
   const wanted = constraint.quantifier !== 'NONE';
   return stored.flatMap(({ key }, index) => {

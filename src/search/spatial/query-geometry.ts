@@ -4,8 +4,8 @@ import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 
-// The geometry of a constraint may have tens of thousands of parts. Then everything that looks at all of them is done in threads, which get it
-// as text: to copy it as an object blocks the main thread for as long as to parse it.
+// The geometry of a query may have tens of thousands of parts. Then everything that looks at all of them runs in threads. They get it as text: to copy it as an object would block the main thread
+// for as long as to parse it.
 
 /** More characters of a geometry are left to a thread. */
 const maxInlineText = 5_000;

@@ -5,8 +5,8 @@ import type { Queryable } from '../../storage/database.ts';
 import { span } from '../documents/keys.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
-// Geometries as the database finds them. A geometry stands under the key of what it belongs to: of a resource, an offer, or a catalog, where its
-// provider's stand.
+// Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry stands under the key of what it belongs to: of a resource or an offer, or under the head of a catalog, if it
+// is its provider's.
 
 /** Where to look: under one of some paths, perhaps within a box. */
 export interface Region {
@@ -24,7 +24,7 @@ export interface StoredGeometry {
 }
 
 /** A geometry and where it stands. */
-export interface PlacedGeometry extends StoredGeometry {
+export interface BoxedGeometry extends StoredGeometry {
   path: string;
   box: SphereBox;
 }
@@ -109,18 +109,18 @@ export async function readNearby(
 }
 
 /** More than so many are not asked for, nor shapes that are longer. */
-export interface PlacedLimits {
+export interface GeometryLimits {
   geometries: number;
   characters: number;
 }
 
 /** What stands in a box under each path, in the order of keys; and which of the paths are known. Undefined: more, or longer, than the limits allow. */
-export async function readPlaced(
+export async function readBoxed(
   queryable: Queryable,
   { paths, box }: Required<Region>,
-  limits: PlacedLimits,
-): Promise<{ paths: ReadonlySet<string>; geometries?: PlacedGeometry[] }> {
-  const { rows } = await queryable.query<PlacedRow | (Record<keyof PlacedRow, null> & { path: string })>(
+  limits: GeometryLimits,
+): Promise<{ paths: ReadonlySet<string>; geometries?: BoxedGeometry[] }> {
+  const { rows } = await queryable.query<BoxedRow | (Record<keyof BoxedRow, null> & { path: string })>(
     `select path, key, position, ${shapeUpTo('$4')}, ${corners}
      from discovery.geometry_path as path
      left join lateral (
@@ -132,16 +132,16 @@ export async function readPlaced(
     { prepared: true },
   );
   const found = rows.filter((row) => row.key !== null);
-  return { paths: new Set(rows.map(({ path }) => path)), geometries: placedOf(found, limits) };
+  return { paths: new Set(rows.map(({ path }) => path)), geometries: boxedOf(found, limits) };
 }
 
 /** The geometries of catalogs; undefined as above. */
-export async function readPlacedOf(
+export async function readGeometriesOf(
   queryable: Queryable,
   catalogKeys: readonly number[],
-  limits: PlacedLimits,
-): Promise<PlacedGeometry[] | undefined> {
-  const { rows } = await queryable.query<PlacedRow>(
+  limits: GeometryLimits,
+): Promise<BoxedGeometry[] | undefined> {
+  const { rows } = await queryable.query<BoxedRow>(
     `select path, geometry.key, position, ${shapeUpTo('$3')}, ${corners}
      from unnest($1::bigint[]) as catalog (key)
      join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
@@ -150,7 +150,7 @@ export async function readPlacedOf(
     [bigintArray(catalogKeys), limits.geometries + 1, limits.characters],
     { prepared: true },
   );
-  return placedOf(rows, limits);
+  return boxedOf(rows, limits);
 }
 
 const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
@@ -160,7 +160,7 @@ function shapeUpTo(characters: string): string {
   return `case when length(shape::text) <= ${characters} then shape::text end as shape`;
 }
 
-interface PlacedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number> {
+interface BoxedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number> {
   path: string;
   key: number;
   position: number;
@@ -168,9 +168,9 @@ interface PlacedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', n
   shape: string | null;
 }
 
-function placedOf(rows: readonly PlacedRow[], limits: PlacedLimits): PlacedGeometry[] | undefined {
+function boxedOf(rows: readonly BoxedRow[], limits: GeometryLimits): BoxedGeometry[] | undefined {
   let characters = 0;
-  const placed: PlacedGeometry[] = [];
+  const placed: BoxedGeometry[] = [];
   for (const { path, key, position, shape, x, y, z, to_x, to_y, to_z } of rows) {
     characters += shape?.length ?? Number.POSITIVE_INFINITY;
     if (shape !== null)

@@ -1,13 +1,13 @@
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
-import type { Standing } from '../order.ts';
+import type { Hit } from '../order.ts';
 import type { SpatialPlan } from '../plan.ts';
-import { checkPlaces } from './check.ts';
-import { isAll, isRadius, type PlacedConstraint } from './constraint.ts';
+import { checkGeometries } from './check.ts';
+import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
 import { countGeometries, findNearby } from './look-around.ts';
-import { WidePlaces } from './offer-geometries.ts';
-import { firstLook, proposePlaces } from './propose.ts';
+import { OfferGeometries } from './offer-geometries.ts';
+import { firstLook, proposeByGeometries } from './propose.ts';
 import { findBox } from './query-geometry.ts';
 
 /** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. */
@@ -18,34 +18,34 @@ export interface SpatialSearch extends Proposal {
   /** What is proposed satisfies everything, and comes in the order of the answer. */
   isDecided: boolean;
   /** Those that satisfy all constraints, with their distances. */
-  check(keys: readonly number[]): Promise<Standing[]>;
+  check(keys: readonly number[]): Promise<Hit[]>;
 }
 
 export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
-  const placed = await Promise.all(search.plan.spatial.map((spatial) => place(search, spatial)));
-  const isNowhere = placed.some(({ count }) => count === undefined);
-  note(search, placed);
-  const estimate = Math.min(...placed.map(({ count = 0 }) => count));
-  const radius = placed.find(isRadius);
+  const located = await Promise.all(search.plan.spatial.map((spatial) => prepareConstraint(search, spatial)));
+  const isNowhere = located.some(({ count }) => count === undefined);
+  traceConstraints(search, located);
+  const estimate = Math.min(...located.map(({ count = 0 }) => count));
+  const radius = located.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
-  const selective = placed.find(({ count }) => count === estimate);
+  const selective = located.find(({ count }) => count === estimate);
   const lead = estimate <= selectiveCount(search.plan) ? selective : (radius ?? selective);
-  const wide = new WidePlaces(search);
+  const wide = new OfferGeometries(search);
   return {
     by: `place: ${lead?.constraint.operator}`,
     estimate,
     isNowhere,
     hasDistance: radius !== undefined,
-    isDecided: placed.length === 1 && placed.every(isDecidedByOne),
+    isDecided: located.length === 1 && located.every(isDecidedByOne),
     open: async () => ({
-      keys: lead ? proposePlaces(search, lead) : inOnePart([]),
+      keys: lead ? proposeByGeometries(search, lead) : inOnePart([]),
       check: search.plan.filter?.checkBeside([]),
     }),
-    check: (keys) => checkPlaces(search, placed, keys, wide),
+    check: (keys) => checkGeometries(search, located, keys, wide),
   };
 }
 
-async function place(search: Search, spatial: SpatialPlan): Promise<PlacedConstraint> {
+async function prepareConstraint(search: Search, spatial: SpatialPlan): Promise<LocatedConstraint> {
   const { plan, database, trace } = search;
   const { operator, distanceMeters, quantifier } = spatial.constraint;
   // NONE is satisfied by what is far away.
@@ -73,8 +73,8 @@ function isDecidedByOne({ constraint, paths }: SpatialPlan): boolean {
   return constraint.quantifier === 'ANY' && levels.length === 1 && levels[0] !== roots.offer;
 }
 
-function note(search: Search, placed: readonly PlacedConstraint[]): void {
-  for (const { constraint, region, count } of placed) {
+function traceConstraints(search: Search, located: readonly LocatedConstraint[]): void {
+  for (const { constraint, region, count } of located) {
     search.trace.note('place', {
       operator: constraint.operator,
       quantifier: constraint.quantifier,

@@ -1,9 +1,8 @@
 import { addTo } from '../../group.ts';
-import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 
-// What finds resources beside the lists (lists/runs.ts): object paths and geometries, each written in bulk. Whoever writes knows the difference between what is
-// there and what should be, so that an entry that stays is not touched.
+// Writes geometries in bulk, with their bounding boxes. The writer knows what differs between the old documents and the new ones: an entry that stays is not touched.
 
 export interface GeometryRow {
   key: number;
@@ -14,27 +13,6 @@ export interface GeometryRow {
   /** Of the shape on the unit sphere. */
   low: readonly number[];
   high: readonly number[];
-}
-
-/** Paths are only ever added: where one has gone, a filter takes a longer way. */
-export async function addObjectPaths(tx: Transaction, paths: readonly string[]): Promise<void> {
-  if (paths.length === 0) return;
-  await tx.query(
-    `insert into discovery.object_path (digest)
-     select md5(path)::uuid from unnest($1::text[]) as path
-     where not exists (select from discovery.object_path where digest = md5(path)::uuid)
-     order by 1 on conflict do nothing`,
-    [textArray(paths)],
-  );
-}
-
-/** Which of these paths some resource has an object at. */
-export async function findObjectPaths(queryable: Queryable, paths: readonly string[]): Promise<Set<string>> {
-  const { rows } = await queryable.query<{ path: string }>(
-    'select path from unnest($1::text[]) as path join discovery.object_path on digest = md5(path)::uuid',
-    [paths],
-  );
-  return new Set(rows.map(({ path }) => path));
 }
 
 /** The geometries of documents, by their keys. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rankOf, type TextQuery } from '../../rules/text/rank.ts';
 import { headOf, keyOf } from '../documents/keys.ts';
-import { divided } from '../lists/read-whole.ts';
-import { bestAtOnce, bestFirst } from './best-first.ts';
-import { type PlacesOf, rankKeys } from './rank-keys.ts';
+import { divideHeads } from '../lists/read-whole.ts';
+import { bestAtOnce, rankBestFirst } from './best-first.ts';
+import { type PostingsOf, rankKeys } from './rank-keys.ts';
 
 const vocabulary = ['a', 'b', 'c', 'd'];
 const weight = fc.oneof(fc.constantFrom(0.3, 1.7, 5), fc.double({ min: 0.001, max: 9, noNaN: true }));
@@ -44,17 +44,17 @@ const index = fc
         return [vocabulary[word] ?? '', list];
       }),
     );
-    const placesOf: PlacesOf = (word) => {
+    const postingsOf: PostingsOf = (word) => {
       const list = lists.get(word);
-      return list ? [divided(list)] : [];
+      return list ? [divideHeads(list)] : [];
     };
-    return { keys: Float64Array.from(keys), lists, placesOf };
+    return { keys: Float64Array.from(keys), lists, postingsOf };
   });
 
 describe('the ranks of many resources', () => {
   it('are those of each, by the words of its own and of its catalog', () => {
     fc.assert(
-      fc.property(query, index, (asked, { keys, lists, placesOf }) => {
+      fc.property(query, index, (asked, { keys, lists, postingsOf }) => {
         const wordsOf = new Map<number, Map<string, number>>();
         for (const [word, list] of lists)
           for (const [at, key] of list.keys.entries()) {
@@ -66,7 +66,7 @@ describe('the ranks of many resources', () => {
           const rank = rankOf(asked, documents);
           return rank === undefined ? [] : [[key, rank]];
         });
-        const { keys: found, ranks } = rankKeys(asked, keys, placesOf);
+        const { keys: found, ranks } = rankKeys(asked, keys, postingsOf);
         expect(Array.from(found, (key, at) => [key, ranks[at]])).toEqual(expected);
       }),
       { numRuns: 30 },
@@ -75,12 +75,12 @@ describe('the ranks of many resources', () => {
 
   it('come highest first, and equal ones in the order of keys, whichever are left out on the way', () => {
     fc.assert(
-      fc.property(query, index, (asked, { keys, placesOf }) => {
-        const { keys: all, ranks } = rankKeys(asked, keys, placesOf);
+      fc.property(query, index, (asked, { keys, postingsOf }) => {
+        const { keys: all, ranks } = rankKeys(asked, keys, postingsOf);
         const expected = Array.from(all, (key, at) => ({ key, rank: ranks[at] ?? 0 })).sort(
           (a, b) => b.rank - a.rank || a.key - b.key,
         );
-        const { best, rankOthers } = bestFirst(asked, keys, placesOf);
+        const { best, rankOthers } = rankBestFirst(asked, keys, postingsOf);
         const parts = [best, rankOthers()];
         const found = parts.flatMap((part) =>
           Array.from(part.keys, (key, at) => ({ key, rank: part.ranks[at] })),

@@ -2,9 +2,9 @@ import type { TextQuery } from '../../rules/text/rank.ts';
 import { type Keys, setOf } from '../lists/key-sets.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import type { WholeList } from '../lists/read-whole.ts';
-import { addWord, type PlacesOf, type Ranked, rankKeys, within } from './rank-keys.ts';
+import { addWord, type PostingsOf, type Ranked, rankKeys, within } from './rank-keys.ts';
 
-// Resources in the order of their ranks, without ranking more of them to the last word, or putting more in order, than are looked at.
+// Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
 
 export interface BestFirst {
   best: Ranked;
@@ -12,13 +12,13 @@ export interface BestFirst {
   rankOthers(): Ranked;
 }
 
-export function bestFirst(query: TextQuery, keys: Keys, placesOf: PlacesOf): BestFirst {
-  const likely = findLikely(query, keys, placesOf);
-  const ranked = rankKeys(query, likely.keys, placesOf);
+export function rankBestFirst(query: TextQuery, keys: Keys, postingsOf: PostingsOf): BestFirst {
+  const likely = findLikely(query, keys, postingsOf);
+  const ranked = rankKeys(query, likely.keys, postingsOf);
   const least = Math.max(likely.least, findReached(ranked.ranks, bestAtOnce));
   return {
-    best: inOrderOfRanks(within(ranked, least, Number.POSITIVE_INFINITY)),
-    rankOthers: () => inOrderOfRanks(within(rankKeys(query, keys, placesOf), 0, least)),
+    best: sortByRank(within(ranked, least, Number.POSITIVE_INFINITY)),
+    rankOthers: () => sortByRank(within(rankKeys(query, keys, postingsOf), 0, least)),
   };
 }
 
@@ -30,19 +30,19 @@ const few = 3 * bestAtOnce;
  * A rank that enough reach, and keys among which are all that reach it. The rarest words are looked for first, and what could not reach it with all
  * others is left out: so that the words that stand nearly everywhere are looked for in few resources.
  */
-function findLikely(query: TextQuery, keys: Keys, placesOf: PlacesOf): { keys: Keys; least: number } {
+function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { keys: Keys; least: number } {
   const words = query.words.map(({ variants }) => ({
     variants,
     most: Math.max(0, ...variants.map(({ weight }) => weight)),
-    places: variants.reduce((sum, { word }) => sum + placeCount(placesOf(word)), 0),
+    postings: variants.reduce((sum, { word }) => sum + postingCount(postingsOf(word)), 0),
   }));
   let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
   let least = 0;
   let highest = 0;
   let toCome = words.reduce((sum, { most }) => sum + most, 0);
-  for (const { variants, most } of words.sort((a, b) => a.places - b.places)) {
+  for (const { variants, most } of words.sort((a, b) => a.postings - b.postings)) {
     if (ranked.keys.length <= few) break;
-    addWord(ranked, variants, placesOf);
+    addWord(ranked, variants, postingsOf);
     toCome -= most;
     highest += most;
     // Whatever has none of the words so far may still overtake.
@@ -53,7 +53,7 @@ function findLikely(query: TextQuery, keys: Keys, placesOf: PlacesOf): { keys: K
   return { keys: ranked.keys, least };
 }
 
-function placeCount(lists: readonly WholeList[]): number {
+function postingCount(lists: readonly WholeList[]): number {
   return lists.reduce((sum, { heads, others }) => sum + heads.keys.length + others.keys.length, 0);
 }
 
@@ -80,7 +80,7 @@ const steps = 1_000;
 const slack = 1e-8;
 
 /** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
-function inOrderOfRanks({ keys, ranks }: Ranked): Ranked {
+function sortByRank({ keys, ranks }: Ranked): Ranked {
   const levels = setOf(ranks);
   const starts = new Uint32Array(levels.length + 1);
   const levelOf = new Uint32Array(ranks.length);
@@ -94,10 +94,10 @@ function inOrderOfRanks({ keys, ranks }: Ranked): Ranked {
   const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
   for (let index = 0; index < keys.length; index++) {
     const level = levelOf[index] as number;
-    const place = starts[level] as number;
-    starts[level] = place + 1;
-    sorted.keys[place] = keys[index] as number;
-    sorted.ranks[place] = ranks[index] as number;
+    const position = starts[level] as number;
+    starts[level] = position + 1;
+    sorted.keys[position] = keys[index] as number;
+    sorted.ranks[position] = ranks[index] as number;
   }
   return sorted;
 }

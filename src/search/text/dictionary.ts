@@ -2,7 +2,7 @@ import { bigintArray, integerArray, smallintArray, textArray } from '../../stora
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { TypingKeys } from '../format/index-format.ts';
 
-// The distinct words of all texts, each with its number, and the keys that forgive typing errors in them.
+// The dictionary: the distinct words of all texts, each with its number, and the keys under which a word is found in spite of typing errors (the symmetric-delete method).
 
 /**
  * The numbers of words; those that are new get one, and those that lack the keys of this version get these, too. Words are only ever added: one that
@@ -28,7 +28,7 @@ export async function numberWords(
 /** A word and its keys in one statement: it is never there without them. */
 async function addWords(apart: Queryable, words: readonly (readonly [string, TypingKeys])[]): Promise<void> {
   const keys = words.flatMap(([word, typing], index) =>
-    typing.index(word).map((hash) => ({ place: index + 1, hash })),
+    typing.index(word).map((hash) => ({ ordinal: index + 1, hash })),
   );
   await apart.query(
     `with added as (
@@ -37,13 +37,13 @@ async function addWords(apart: Queryable, words: readonly (readonly [string, Typ
        returning id, word
      )
      insert into discovery.deletion (hash, word_id)
-     select hash, id from unnest($2::integer[], $3::bigint[]) as key (place, hash)
-     join unnest($1::text[]) with ordinality as given (word, place) using (place)
+     select hash, id from unnest($2::integer[], $3::bigint[]) as key (ordinal, hash)
+     join unnest($1::text[]) with ordinality as given (word, ordinal) using (ordinal)
      join added using (word) order by hash, id
      on conflict do nothing`,
     [
       textArray(words.map(([word]) => word)),
-      integerArray(keys.map(({ place }) => place)),
+      integerArray(keys.map(({ ordinal }) => ordinal)),
       bigintArray(keys.map(({ hash }) => hash)),
       smallintArray(words.map(([, { version }]) => version)),
     ],

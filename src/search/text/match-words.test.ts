@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import type { Database } from '../../storage/database.ts';
-import { catchUp } from '../cache/invalidation.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
 import { numberWords } from './dictionary.ts';
 import { matchWords } from './match-words.ts';
 
@@ -32,7 +32,7 @@ const add = (words: string[]) =>
   database.transaction((tx) => numberWords(tx, new Map(words.map((word) => [word, typing]))));
 
 async function find(...words: string[]): Promise<string[][]> {
-  await catchUp(reader);
+  await refreshCaches(reader);
   statements = 0;
   const { matches } = await matchWords(reader, words, typing.query);
   return matches.map((each) => each.matches.map(({ word, edits }) => `${word} ${edits}`).sort());

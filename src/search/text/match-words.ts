@@ -1,13 +1,13 @@
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { readToKeep, wordMemory } from '../cache/caches.ts';
+import { readForCache, wordCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import { keyOf } from '../documents/keys.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { readDocumentWords } from './dictionary.ts';
 
-// Words, and where they stand, as a search asks for them.
+// Looks words of a query up in the dictionary, and counts and reads their postings.
 
 export interface MatchedWords {
   /** The indexed words that each word stands for, in spite of typing errors. */
@@ -22,25 +22,25 @@ export async function matchWords(
   words: readonly string[],
   typingKeysOf: (word: string) => Iterable<number>,
 ): Promise<MatchedWords> {
-  const memory = wordMemory(queryable);
-  const known = new Map(words.map((word) => [word, memory.find(word)]));
+  const cache = wordCache(queryable);
+  const known = new Map(words.map((word) => [word, cache.find(word)]));
   const unknown = words.filter((word) => known.get(word) === undefined);
-  const { found, mayKeep } = await readToKeep(queryable, () =>
+  const { found, mayKeep } = await readForCache(queryable, () =>
     Promise.all([
       findWords(
         queryable,
         unknown,
         unknown.flatMap((word) => [...typingKeysOf(word)]),
       ),
-      memory.documents ?? countDocuments(queryable),
+      cache.documents ?? countDocuments(queryable),
     ]),
   );
   const [candidates, documents] = found;
-  if (mayKeep) memory.documents = documents;
+  if (mayKeep) cache.documents = documents;
   for (const word of unknown) {
     const matches = matchesOf(word, candidates);
     known.set(word, matches);
-    if (mayKeep) memory.keep(word, matches);
+    if (mayKeep) cache.keep(word, matches);
   }
   return { matches: words.map((word) => ({ word, matches: known.get(word) ?? [] })), documents };
 }
@@ -141,19 +141,19 @@ export async function readWordsAmong(
   const note = (key: number, words: Buffer) =>
     readDocumentWords(words, (id, weight) => {
       if (!ids.has(id)) return;
-      const places = found.get(id) ?? { keys: [], weights: [] };
-      found.set(id, places);
-      places.keys.push(key);
-      places.weights.push(weight);
+      const postings = found.get(id) ?? { keys: [], weights: [] };
+      found.set(id, postings);
+      postings.keys.push(key);
+      postings.weights.push(weight);
     });
   for (const { key, home, words, head_words } of rows) {
     if (head_words) note(keyOf(home, 0), head_words);
     note(key, words);
   }
   return new Map(
-    [...found].map(([id, places]) => [
+    [...found].map(([id, postings]) => [
       id,
-      { keys: Float64Array.from(places.keys), weights: Uint8Array.from(places.weights) },
+      { keys: Float64Array.from(postings.keys), weights: Uint8Array.from(postings.weights) },
     ]),
   );
 }

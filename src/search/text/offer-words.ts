@@ -1,4 +1,4 @@
-import { forgottenTimes, offeredWordMemory, readToKeep } from '../cache/caches.ts';
+import { generationOf, offerWordCache, readForCache } from '../cache/caches.ts';
 import type { OfferedWord, WideOffers } from '../cache/offer-word-cache.ts';
 import { nameOf } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
@@ -7,12 +7,11 @@ import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from 
 import { readListings } from '../documents/read-wide-offers.ts';
 import { findFirst, type Listing } from '../documents/wide-offers.ts';
 import { intersection, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, inOrder, type KeyList, lowerBound } from '../lists/posting-list.ts';
+import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
 import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
 import { offerList } from '../lists/runs.ts';
 
-// What words that stand in offers lead to now: offers that name resources to those resources, and wide ones, as words of a catalog do, to the
-// catalogs that list them, which stand for all their resources.
+// The postings of words in offers. An offer that names resources leads to those; a wide offer leads to the heads of the catalogs that list it, as a word of the catalog does.
 
 /** By the words' numbers; `lists` are the offers that each of them stands in. */
 export async function findOffered(
@@ -26,8 +25,8 @@ export async function findOffered(
   const listings =
     providers.size === 0
       ? new Map<string, Listing[]>()
-      : await readListings(search.database, [...providers.values()], search.plan.gate);
-  const named = await findCoveredPlaces(search, words);
+      : await readListings(search.database, [...providers.values()], search.plan.scope);
+  const named = await findCoveredPostings(search, words);
   return new Map(
     Array.from(words, ([id, word]) => {
       search.deadline.check();
@@ -39,34 +38,34 @@ export async function findOffered(
 }
 
 /** The resources that offers with the words name and apply to. As long as nothing changes, neither do they. */
-async function findCoveredPlaces(
-  { database, plan: { gate } }: Search,
+async function findCoveredPostings(
+  { database, plan: { scope } }: Search,
   words: ReadonlyMap<number, OfferedWord>,
 ): Promise<Map<number, KeyList>> {
-  const [times, now] = [forgottenTimes(database), gate.now.getTime()];
+  const [generation, now] = [generationOf(database), scope.now.getTime()];
   const known = new Map<number, KeyList>();
   const unknown = new Map<number, OfferedWord>();
   for (const [id, word] of words) {
     const { covered, named } = word;
-    const isSame = covered?.times === times && covered.networkId === gate.networkId;
-    if (isSame && covered.from <= now && now < covered.until) known.set(id, covered.places);
+    const isSame = covered?.generation === generation && covered.networkId === scope.networkId;
+    if (isSame && covered.from <= now && now < covered.until) known.set(id, covered.postings);
     else if (named.keys.length > 0) unknown.set(id, word);
   }
   if (unknown.size === 0) return known;
   const owners = new Set([...unknown.values()].flatMap((word) => [...word.owners]));
-  const { found, mayKeep } = await readToKeep(database, async () => ({
+  const { found, mayKeep } = await readForCache(database, async () => ({
     covered: await findBestCovered(
       database,
       new Map(Array.from(unknown, ([id, word]) => [id, word.named])),
-      gate,
+      scope,
     ),
-    steadyMs: await findSteadyMs(database, owners, gate.now),
+    steadyMs: await findSteadyMs(database, owners, scope.now),
   }));
   for (const [id, word] of unknown) {
-    const places = found.covered.get(id) ?? emptyList;
-    known.set(id, places);
+    const postings = found.covered.get(id) ?? emptyList;
+    known.set(id, postings);
     const until = now + found.steadyMs;
-    if (mayKeep) word.covered = { times, networkId: gate.networkId, from: now, until, places };
+    if (mayKeep) word.covered = { generation, networkId: scope.networkId, from: now, until, postings };
   }
   return known;
 }
@@ -76,53 +75,53 @@ async function divideLists(
   { database }: Search,
   lists: ReadonlyMap<number, KeyList>,
 ): Promise<Map<number, OfferedWord>> {
-  const memory = offeredWordMemory(database);
+  const cache = offerWordCache(database);
   const words = new Map<number, OfferedWord>();
   const unknown: [number, KeyList][] = [];
   for (const [id, list] of lists) {
-    const known = memory.find(offerList(id), list);
+    const known = cache.find(offerList(id), list);
     if (known) words.set(id, known);
     else if (list.keys.length > 0) unknown.push([id, list]);
   }
   if (unknown.length === 0) return words;
   const all = union(unknown.map(([, { keys }]) => keys));
-  const { found, mayKeep } = await readToKeep(database, () => divideOffers(database, all));
+  const { found, mayKeep } = await readForCache(database, () => divideOffers(database, all));
   for (const [id, list] of unknown) {
-    const word = divided(list, found);
+    const word = divideWord(list, found);
     words.set(id, word);
-    if (mayKeep) memory.keep(offerList(id), word);
+    if (mayKeep) cache.keep(offerList(id), word);
   }
   return words;
 }
 
-function divided(list: KeyList, { named, wide, owners }: DividedOffers): OfferedWord {
+function divideWord(list: KeyList, { named, wide, owners }: DividedOffers): OfferedWord {
   return {
     list,
-    named: withWeights(list, named),
+    named: pickWeights(list, named),
     wide: wide.flatMap(({ provider, keys }) => {
-      const theirs = withWeights(list, keys);
-      return theirs.keys.length > 0 ? [{ provider, ...highestFirst(theirs) }] : [];
+      const theirs = pickWeights(list, keys);
+      return theirs.keys.length > 0 ? [{ provider, ...sortByWeight(theirs) }] : [];
     }),
     owners,
   };
 }
 
 /** Those among the list. */
-function withWeights({ keys, weights }: KeyList, wanted: readonly number[]): KeyList {
+function pickWeights({ keys, weights }: KeyList, wanted: readonly number[]): KeyList {
   const theirs = intersection(keys, keysOf(wanted));
   return { keys: theirs, weights: Uint8Array.from(theirs, (key) => weights[lowerBound(keys, key)] ?? 0) };
 }
 
 /** Weights are few: each gets its turn. */
-function highestFirst({ keys, weights }: KeyList): KeyList {
+function sortByWeight({ keys, weights }: KeyList): KeyList {
   const levels = [...new Set(weights)].sort((a, b) => b - a);
   const sorted = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
-  let place = 0;
+  let position = 0;
   for (const level of levels)
     for (let index = 0; index < keys.length; index++) {
       if (weights[index] !== level) continue;
-      sorted.keys[place] = keys[index] as number;
-      sorted.weights[place++] = level;
+      sorted.keys[position] = keys[index] as number;
+      sorted.weights[position++] = level;
     }
   return sorted;
 }
@@ -133,17 +132,17 @@ function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>):
   if (used.length === 0) return emptyWhole;
   const { last } = word;
   if (last?.listings.length === used.length && used.every((each, index) => each === last.listings[index]))
-    return last.places;
+    return last.postings;
   const heads = word.wide.flatMap((wide) => headsOf(wide, listings.get(nameOf(wide.provider)) ?? []));
-  const places = {
-    heads: inOrder({
+  const postings = {
+    heads: sortPostings({
       keys: Float64Array.from(heads, ({ key }) => key),
       weights: Uint8Array.from(heads, ({ weight }) => weight),
     }),
     others: emptyList,
   };
-  word.last = { listings: used, places };
-  return places;
+  word.last = { listings: used, postings };
+  return postings;
 }
 
 function headsOf(
@@ -151,9 +150,9 @@ function headsOf(
   listings: readonly Listing[],
 ): { key: number; weight: number }[] {
   return listings.flatMap((listing) =>
-    Array.from(findFirst(listing, keys), ([home, place]) => ({
+    Array.from(findFirst(listing, keys), ([home, position]) => ({
       key: keyOf(home, 0),
-      weight: weights[place] ?? 0,
+      weight: weights[position] ?? 0,
     })),
   );
 }

@@ -1,13 +1,13 @@
 import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
 import { type Candidates, inOnePart, type Proposal, type Search } from '../candidates.ts';
-import { passing, settled } from '../filter/check.ts';
+import { checkCandidates, filterCandidates } from '../filter/check.ts';
 import { type Keys, keysOf } from '../lists/key-sets.ts';
-import { inOrder, type Standing, sorted } from '../order.ts';
+import { type Hit, sortHits, sortKeys } from '../order.ts';
 import type { SpatialSearch } from '../spatial/spatial-search.ts';
 import type { Ranked } from './rank-keys.ts';
 import type { TextSearch } from './text-search.ts';
 
-/** So many of the ranked, best first, are held against places at a time. */
+/** So many of the ranked, best first, are held against spatial constraints at a time. */
 const checkedAtOnce = 1_200;
 
 /** Resources that have a word of the text, best first. */
@@ -17,62 +17,62 @@ export async function findRanked(
   { spatial, other }: { spatial?: SpatialSearch; other?: Proposal },
 ): Promise<Candidates> {
   if (other) {
-    const found = ranked(text, spatial, passing(search, await other.open()));
-    return { keys: inOrder(found), isSettled: true };
+    const found = rankHits(text, spatial, filterCandidates(search, await other.open()));
+    return { keys: sortHits(found), isSettled: true };
   }
   if (spatial) return { keys: inOnePart(await findNearRanked(search, text, spatial)), isSettled: true };
-  return settled(search, { keys: bestKeys(text), check: search.plan.filter?.checkBeside([]) });
+  return checkCandidates(search, { keys: streamBest(text), check: search.plan.filter?.checkBeside([]) });
 }
 
-async function* bestKeys(text: TextSearch): AsyncGenerator<Keys> {
+async function* streamBest(text: TextSearch): AsyncGenerator<Keys> {
   for await (const { keys } of text.best()) yield keys;
 }
 
 /** Few candidates of another part, with their ranks. */
-async function* ranked(
+async function* rankHits(
   text: TextSearch,
   spatial: SpatialSearch | undefined,
   batches: AsyncIterable<readonly number[]>,
-): AsyncGenerator<Standing[]> {
+): AsyncGenerator<Hit[]> {
   for await (const keys of batches) {
-    const placed = spatial ? await spatial.check(keys) : keys.map((key): Standing => ({ key }));
-    const standings = new Map(placed.map((standing) => [standing.key, standing]));
-    const found = await text.rank(keysOf(standings.keys()));
-    yield Array.from(found.keys, (key, index) => ({ ...standings.get(key), key, rank: found.ranks[index] }));
+    const placed = spatial ? await spatial.check(keys) : keys.map((key): Hit => ({ key }));
+    const hits = new Map(placed.map((hit) => [hit.key, hit]));
+    const found = await text.rank(keysOf(hits.keys()));
+    yield Array.from(found.keys, (key, index) => ({ ...hits.get(key), key, rank: found.ranks[index] }));
   }
 }
 
 /** Of equal ranks the nearer one stands first: those of the last rank on the page are all looked at. */
 async function findNearRanked(search: Search, text: TextSearch, spatial: SpatialSearch): Promise<number[]> {
-  const found: Standing[] = [];
+  const found: Hit[] = [];
   for await (const best of text.best()) {
     for (let start = 0; start < best.keys.length; start += checkedAtOnce) {
-      if (isSettled(search, found, best.ranks[start])) return sorted(found);
+      if (isPageSettled(search, found, best.ranks[start])) return sortKeys(found);
       const [keys, ranks] = [best.keys, best.ranks].map((each) =>
         each.subarray(start, start + checkedAtOnce),
       );
-      if (keys && ranks) found.push(...(await near(search, spatial, { keys, ranks })));
+      if (keys && ranks) found.push(...(await findNear(search, spatial, { keys, ranks })));
     }
     // What comes next has only words that are more common.
     if (found.length >= neededCount(search.plan.paging)) break;
   }
-  return sorted(found);
+  return sortKeys(found);
 }
 
-async function near(search: Search, spatial: SpatialSearch, best: Ranked): Promise<Standing[]> {
+async function findNear(search: Search, spatial: SpatialSearch, best: Ranked): Promise<Hit[]> {
   const ranks = new Map(Array.from(best.keys, (key, index) => [key, best.ranks[index]]));
   const candidates = { keys: inOnePart(best.keys), check: search.plan.filter?.checkBeside([]) };
-  const found: Standing[] = [];
-  for await (const keys of passing(search, candidates)) {
-    for (const standing of await spatial.check(keys)) {
-      found.push({ ...standing, rank: ranks.get(standing.key) });
+  const found: Hit[] = [];
+  for await (const keys of filterCandidates(search, candidates)) {
+    for (const hit of await spatial.check(keys)) {
+      found.push({ ...hit, rank: ranks.get(hit.key) });
     }
   }
   return found;
 }
 
 /** Whether nothing of the next rank can stand on the page any more: enough were counted, and the last one on the page ranks higher. */
-function isSettled({ plan: { paging } }: Search, found: readonly Standing[], nextRank = 0): boolean {
+function isPageSettled({ plan: { paging } }: Search, found: readonly Hit[], nextRank = 0): boolean {
   if (found.length < neededCount(paging)) return false;
   const { limit = maxLimit, offset = 0 } = paging;
   const ranks = found.map(({ rank = 0 }) => rank).sort((a, b) => b - a);

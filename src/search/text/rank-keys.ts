@@ -4,8 +4,8 @@ import type { Keys } from '../lists/key-sets.ts';
 import { type KeyList, seek } from '../lists/posting-list.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 
-// The ranks of many resources at once, from where words stand: rules/text/rank.ts over sorted lists instead of documents. Both are walked along
-// once, without calls or objects for each: of ten thousand resources, a word takes a tenth of a millisecond.
+// Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for
+// each: of ten thousand resources, a word takes a tenth of a millisecond.
 
 /** Resources, and beside each its rank. */
 export interface Ranked {
@@ -13,25 +13,29 @@ export interface Ranked {
   ranks: Float64Array;
 }
 
-/** Where a word stands, in resources and in what is said of catalogs; several lists count as one. */
-export type PlacesOf = (word: string) => readonly WholeList[];
+/** The postings of a word: resources, and heads of catalogs; several lists count as one. */
+export type PostingsOf = (word: string) => readonly WholeList[];
 
 /** Those of the resources, whose keys are in order, where one of the words stands, with their ranks. */
-export function rankKeys(query: TextQuery, keys: Keys, placesOf: PlacesOf): Ranked {
+export function rankKeys(query: TextQuery, keys: Keys, postingsOf: PostingsOf): Ranked {
   const ranked = { keys, ranks: new Float64Array(keys.length) };
-  for (const { variants } of query.words) addWord(ranked, variants, placesOf);
+  for (const { variants } of query.words) addWord(ranked, variants, postingsOf);
   const { ranks } = ranked;
   for (let index = 0; index < ranks.length; index++) ranks[index] = roundRank(ranks[index] as number);
   return within(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
 }
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
-export function addWord({ keys, ranks }: Ranked, variants: readonly WordVariant[], placesOf: PlacesOf): void {
+export function addWord(
+  { keys, ranks }: Ranked,
+  variants: readonly WordVariant[],
+  postingsOf: PostingsOf,
+): void {
   if (variants.length === 0) return;
   const best = spareArray('best', keys.length).fill(0);
   let catalogs: Keys | undefined;
   for (const { word, weight } of variants) {
-    for (const { heads, others } of placesOf(word)) {
+    for (const { heads, others } of postingsOf(word)) {
       raise(best, keys, others, weight);
       if (heads.keys.length === 0) continue;
       // What is said of a catalog is said of all its resources.
@@ -59,13 +63,13 @@ function spareArray(use: keyof typeof spare, length: number): Float64Array {
 const spare = { best: new Float64Array(), heads: new Float64Array() };
 const maxSpare = 100_000;
 
-/** Where one of the places is one of the keys, it counts so much there. The same key may come several times. */
-function raise(best: Float64Array, keys: Keys, { keys: places, weights }: KeyList, weight: number): void {
-  for (let index = 0, at = 0; index < keys.length && at < places.length; ) {
+/** Raises ranks where a posting is one of the keys. The same key may come several times. */
+function raise(best: Float64Array, keys: Keys, { keys: postings, weights }: KeyList, weight: number): void {
+  for (let index = 0, at = 0; index < keys.length && at < postings.length; ) {
     const key = keys[index] as number;
-    const place = places[at] as number;
-    if (key < place) index = seek(keys, place, index);
-    else if (key > place) at = seek(places, key, at);
+    const posting = postings[at] as number;
+    if (key < posting) index = seek(keys, posting, index);
+    else if (key > posting) at = seek(postings, key, at);
     else {
       const counts = weight * ((weights[at] as number) / 100);
       if (counts > (best[index] as number)) best[index] = counts;
@@ -81,12 +85,12 @@ export function within({ keys, ranks }: Ranked, from: number, upTo: number): Ran
     if ((ranks[index] as number) >= from && (ranks[index] as number) < upTo) count++;
   if (count === ranks.length) return { keys, ranks };
   const found = { keys: new Float64Array(count), ranks: new Float64Array(count) };
-  let place = 0;
-  for (let index = 0; place < count; index++) {
+  let position = 0;
+  for (let index = 0; position < count; index++) {
     const rank = ranks[index] as number;
     if (rank < from || rank >= upTo) continue;
-    found.keys[place] = keys[index] as number;
-    found.ranks[place++] = rank;
+    found.keys[position] = keys[index] as number;
+    found.ranks[position++] = rank;
   }
   return found;
 }

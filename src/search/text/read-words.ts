@@ -5,13 +5,13 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists } from '../lists/read-parts.ts';
-import { divided, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
+import { divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, offerList, wordList } from '../lists/runs.ts';
 import { hash53 } from '../write/attribute-entries.ts';
 import { countLists, matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
 
-// The words of a text as the index knows them: what each may stand for in spite of typing errors, where that stands, and how rare it is.
+// Reads the words of a text: which indexed words each matches in spite of typing errors, the postings of those, and how rare they are.
 
 /** A run has up to 320 keys: of a list that is too long to be read whole, some thousand are read at once. */
 const firstRuns = 32;
@@ -21,13 +21,13 @@ export interface WordEntry {
   id: number;
   /** In how many documents it stands. */
   documents: number;
-  /** Where it stands in resources and in what is said of catalogs; of a word that is too common, the beginning. */
-  places: WordPlaces;
+  /** Its postings in resources and heads; of a word that is too common, the first ones. */
+  postings: WordPostings;
   /** The resources that offers with it name and apply to, and the catalogs that list its wide offers. */
   offered: WholeList;
 }
 
-export interface WordPlaces extends WholeList {
+export interface WordPostings extends WholeList {
   /** Where the next part begins. */
   rest?: ListRest;
 }
@@ -66,19 +66,19 @@ async function readEntries(
 ): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
-  const { found, counts } = await readPlaces(search, [everyResource, ...lists]);
-  const placesOf = (list: number) => found.get(list) ?? emptyWhole;
-  const countOf = (list: number) => counts.get(list) ?? keyCount(placesOf(list));
+  const { found, counts } = await readPostings(search, [everyResource, ...lists]);
+  const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
+  const countOf = (list: number) => counts.get(list) ?? keyCount(postingsOf(list));
   const offered = await findOffered(
     search,
-    new Map([...ids.values()].map((id) => [id, placesOf(offerList(id)).others])),
+    new Map([...ids.values()].map((id) => [id, postingsOf(offerList(id)).others])),
   );
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
     word,
     {
       id,
       documents: countOf(wordList(id)) + countOf(offerList(id)),
-      places: placesOf(wordList(id)),
+      postings: postingsOf(wordList(id)),
       offered: offered.get(id) ?? emptyWhole,
     },
   ]);
@@ -91,14 +91,14 @@ function keyCount({ heads, others }: WholeList): number {
 }
 
 /** Lists, and of those that are too long their beginnings, and how many keys they have. */
-async function readPlaces(
+async function readPostings(
   { database }: Search,
   lists: readonly number[],
-): Promise<{ found: Map<number, WordPlaces>; counts: Map<number, number> }> {
-  const found = new Map<number, WordPlaces>(await readWholeLists(database, lists));
+): Promise<{ found: Map<number, WordPostings>; counts: Map<number, number> }> {
+  const found = new Map<number, WordPostings>(await readWholeLists(database, lists));
   const long = lists.filter((list) => !found.has(list));
   if (long.length === 0) return { found, counts: new Map() };
   for (const [list, { rest, ...part }] of await readLists(database, long, firstRuns))
-    found.set(list, { ...divided(part), ...(rest && { rest }) });
+    found.set(list, { ...divideHeads(part), ...(rest && { rest }) });
   return { found, counts: await countLists(database, long) };
 }

@@ -1,22 +1,22 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import { RankingMemory } from '../cache/ranking-cache.ts';
+import { RankingCache } from '../cache/ranking-cache.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf, lastNumbers, span } from '../documents/keys.ts';
-import { withMembers } from '../documents/members.ts';
+import { expandMembers } from '../documents/members.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, seek } from '../lists/posting-list.ts';
 import { readOn, readRanges } from '../lists/read-parts.ts';
-import { divided, type WholeList } from '../lists/read-whole.ts';
+import { divideHeads, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, wordList } from '../lists/runs.ts';
-import { bestFirst } from './best-first.ts';
+import { rankBestFirst } from './best-first.ts';
 import { readWordsAmong } from './match-words.ts';
-import { type PlacesOf, type Ranked, rankKeys } from './rank-keys.ts';
+import { type PostingsOf, type Ranked, rankKeys } from './rank-keys.ts';
 import { type KnownText, readWords, type WordEntry } from './read-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
 
-const rankings = new RankingMemory();
+const rankings = new RankingCache();
 
 /** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
 export interface TextSearch {
@@ -36,27 +36,27 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
   );
   const { query, entries } = known;
 
-  async function findPlaces(keys: Keys): Promise<PlacesOf> {
-    const along = await placesAmong(search, [...entries.values()], keys);
+  async function findPostings(keys: Keys): Promise<PostingsOf> {
+    const along = await readPostingsAmong(search, [...entries.values()], keys);
     return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
-      return [along.get(entry.id) ?? entry.places, entry.offered];
+      return [along.get(entry.id) ?? entry.postings, entry.offered];
     };
   }
 
   return {
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
-    rank: async (keys) => rankKeys(query, keys, await findPlaces(keys)),
+    rank: async (keys) => rankKeys(query, keys, await findPostings(keys)),
     async *best() {
       const first = rankings.find(text, known);
       if (first) yield first;
       let isFirst = true;
-      for await (const keys of gathered(search, known)) {
+      for await (const keys of gatherResources(search, known)) {
         search.deadline.check();
         const { best, rankOthers } = await search.trace.time(
           'rank',
-          async () => bestFirst(query, keys, await findPlaces(keys)),
+          async () => rankBestFirst(query, keys, await findPostings(keys)),
           (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
         if (isFirst) rankings.keep(text, known, best);
@@ -69,55 +69,58 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
-async function* gathered(search: Search, known: KnownText): AsyncGenerator<Keys> {
+async function* gatherResources(search: Search, known: KnownText): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
-  let pending: KeyPlaces[] = [];
+  let pending: KeyPostings[] = [];
   let count = 0;
-  for (const entry of rarestEntries(known)) {
-    for await (const places of placesOf(search, entry)) {
-      pending.push(places);
-      count += places.others.length + places.heads.length * resourcesOfCatalog;
+  for (const entry of sortByRarity(known)) {
+    for await (const postings of streamPostings(search, entry)) {
+      pending.push(postings);
+      count += postings.others.length + postings.heads.length * resourcesOfCatalog;
       if (count < maxRanked) continue;
-      const found = difference(await withResources(search, known, pending), done);
+      const found = difference(await expandCatalogs(search, known, pending), done);
       yield found;
       done = union([done, found]);
       pending = [];
       count = 0;
     }
   }
-  if (count > 0) yield difference(await withResources(search, known, pending), done);
+  if (count > 0) yield difference(await expandCatalogs(search, known, pending), done);
 }
 
 /** About. */
 const resourcesOfCatalog = 3;
 
-function rarestEntries({ query, entries }: KnownText): WordEntry[] {
+function sortByRarity({ query, entries }: KnownText): WordEntry[] {
   const words = new Set(rarestFirst(query).map(({ word }) => word));
   return [...words].flatMap((word) => entries.get(word) ?? []);
 }
 
-interface KeyPlaces {
+interface KeyPostings {
   heads: Keys;
   others: Keys;
 }
 
 const none: Keys = new Float64Array();
 
-/** Where one word stands, part by part. */
-async function* placesOf({ database }: Search, { places, offered }: WordEntry): AsyncGenerator<KeyPlaces> {
+/** The postings of one word, part by part. */
+async function* streamPostings(
+  { database }: Search,
+  { postings, offered }: WordEntry,
+): AsyncGenerator<KeyPostings> {
   yield { heads: offered.heads.keys, others: offered.others.keys };
-  yield { heads: places.heads.keys, others: none };
-  yield* slicesOf(places.others.keys);
-  for (let { rest } = places, runs = moreRuns; rest; runs *= growth) {
+  yield { heads: postings.heads.keys, others: none };
+  yield* slicePostings(postings.others.keys);
+  for (let { rest } = postings, runs = moreRuns; rest; runs *= growth) {
     const { rest: next, ...part } = await readOn(database, rest, runs);
-    const { heads, others } = divided(part);
+    const { heads, others } = divideHeads(part);
     yield { heads: heads.keys, others: none };
-    yield* slicesOf(others.keys);
+    yield* slicePostings(others.keys);
     rest = next;
   }
 }
 
-function* slicesOf(keys: Keys): Generator<KeyPlaces> {
+function* slicePostings(keys: Keys): Generator<KeyPostings> {
   for (let start = 0; start < keys.length; start += sliceLength)
     yield { heads: none, others: keys.subarray(start, start + sliceLength) };
 }
@@ -130,29 +133,29 @@ const moreRuns = 32;
 const growth = 2;
 
 /** What is said of a catalog is said of all its resources. */
-async function withResources(
+async function expandCatalogs(
   search: Search,
   { every }: KnownText,
-  places: readonly KeyPlaces[],
+  postings: readonly KeyPostings[],
 ): Promise<Keys> {
-  const heads = union(places.map((each) => each.heads));
-  const resources = places.map(({ others }) => others);
+  const heads = union(postings.map((each) => each.heads));
+  const resources = postings.map(({ others }) => others);
   if (heads.length === 0) return union(resources);
-  return union([...resources, every ? below(heads, every.keys) : await readBelow(search, heads)]);
+  return union([...resources, every ? findBelow(heads, every.keys) : await readBelow(search, heads)]);
 }
 
 async function readBelow({ database }: Search, heads: Keys): Promise<Keys> {
-  if (heads.length <= fewHeads) return keysOf(await withMembers(database, heads));
+  if (heads.length <= fewHeads) return keysOf(await expandMembers(database, heads));
   const range = { from: heads[0] as number, upTo: (heads.at(-1) as number) + lastNumbers.resource };
   const every = (await readRanges(database, [everyResource], range)).get(everyResource);
-  return below(heads, every?.keys ?? none);
+  return findBelow(heads, every?.keys ?? none);
 }
 
 /** Fewer catalogs are asked for their resources one by one. */
 const fewHeads = 500;
 
 /** The resources of these catalogs. */
-function below(heads: Keys, resources: Keys): Keys {
+function findBelow(heads: Keys, resources: Keys): Keys {
   const starts = new Uint32Array(heads.length);
   const ends = new Uint32Array(heads.length);
   let [at, count] = [0, 0];
@@ -165,10 +168,10 @@ function below(heads: Keys, resources: Keys): Keys {
     count += at - (starts[index] as number);
   }
   const found = new Float64Array(count);
-  let place = 0;
+  let position = 0;
   for (let index = 0; index < heads.length; index++)
     for (let from = starts[index] as number; from < (ends[index] as number); from++)
-      found[place++] = resources[from] as number;
+      found[position++] = resources[from] as number;
   return found;
 }
 
@@ -176,12 +179,12 @@ function below(heads: Keys, resources: Keys): Keys {
  * Where words that are too common to be known whole stand among these resources, by the words' numbers. Many resources are walked along with
  * the lists of their words; few are asked for their words.
  */
-async function placesAmong(
+async function readPostingsAmong(
   { database }: Search,
   entries: readonly WordEntry[],
   keys: Keys,
 ): Promise<Map<number, WholeList>> {
-  const common = entries.filter(({ places }) => places.rest);
+  const common = entries.filter(({ postings }) => postings.rest);
   const [first, last] = [keys[0], keys.at(-1)];
   if (common.length === 0 || first === undefined || last === undefined) return new Map();
   const entriesAlong = common.reduce((sum, { documents }) => sum + documents, 0);
@@ -193,10 +196,10 @@ async function placesAmong(
     const found = await readRanges(database, lists, range);
     return new Map(common.map(({ id }) => [id, found.get(wordList(id)) ?? emptyList]));
   };
-  return new Map(Array.from(await read(), ([id, list]) => [id, divided(list)]));
+  return new Map(Array.from(await read(), ([id, list]) => [id, divideHeads(list)]));
 }
 
-/** To look up the words of one resource takes as long as to walk along so many places of a word. */
+/** To look up the words of one resource takes as long as to walk along so many postings. */
 const lookUpCost = 40;
 
 function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): object[] {

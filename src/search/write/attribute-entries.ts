@@ -1,8 +1,8 @@
 import type { Json } from '../../protocol/json.ts';
 import type { IndexPath } from '../../rules/filters/index-condition.ts';
 
-// What a resource can be found by, apart from words and places: its values under their paths. Texts, booleans and null become facts,
-// hashes of path and value; numbers stay numbers, because they are asked for by ranges. Array elements share one path.
+// The entries of a document for filters: its values under their paths. Texts, booleans and null become facts, hashes of path and value; numbers stay numbers, because filters ask for ranges.
+// Array elements share one path.
 //
 // "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the
 // paths at which any resource has an object are kept.

@@ -3,15 +3,11 @@ import type { Json } from '../../protocol/json.ts';
 import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { kindOf } from '../documents/keys.ts';
+import { addObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, TypingKeys } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { addToLists, everyResource, type ListEntries, offerList, wordList } from '../lists/runs.ts';
-import {
-  addObjectPaths,
-  type GeometryRow,
-  readGeometryRows,
-  replaceGeometries,
-} from '../spatial/write-geometries.ts';
+import { type GeometryRow, readGeometryRows, replaceGeometries } from '../spatial/write-geometries.ts';
 import { numberWords, writeDocumentWords } from '../text/dictionary.ts';
 import type { DocumentEntries } from './document-entries.ts';
 import {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Recent } from './recent.ts';
+import { LruCache } from './lru-cache.ts';
 
-const namesIn = (recent: Recent<string, string>) => Array.from(recent.entries(), ([name]) => name).sort();
+const namesIn = (recent: LruCache<string, string>) => Array.from(recent.entries(), ([name]) => name).sort();
 
 describe('what was asked for lately', () => {
   it('stays when others have to go', () => {
-    const recent = new Recent<string, string>(6, (text) => text.length);
+    const recent = new LruCache<string, string>(6, (text) => text.length);
     for (const name of ['a', 'b', 'c']) recent.keep(name, 'xx');
     expect(recent.find('a')).toBe('xx');
     recent.keep('d', 'xx');
@@ -16,7 +16,7 @@ describe('what was asked for lately', () => {
   });
 
   it('stays no longer than it is asked for', () => {
-    const recent = new Recent<string, string>(2);
+    const recent = new LruCache<string, string>(2);
     recent.keep('a', 'x');
     recent.find('a');
     for (const name of ['b', 'c', 'd']) recent.keep(name, 'x');
@@ -24,7 +24,7 @@ describe('what was asked for lately', () => {
   });
 
   it('goes, too, where all of it was asked for', () => {
-    const recent = new Recent<string, string>(3);
+    const recent = new LruCache<string, string>(3);
     for (const name of ['a', 'b', 'c']) recent.keep(name, 'x');
     for (const name of ['c', 'b', 'a']) recent.find(name);
     recent.keep('d', 'x');
@@ -32,7 +32,7 @@ describe('what was asked for lately', () => {
   });
 
   it('does not go for what is too large', () => {
-    const recent = new Recent<string, string>(6, (text) => text.length);
+    const recent = new LruCache<string, string>(6, (text) => text.length);
     recent.keep('a', 'xxxxxx');
     recent.keep('b', 'too long');
     expect(namesIn(recent)).toEqual(['a']);
@@ -41,7 +41,7 @@ describe('what was asked for lately', () => {
   });
 
   it('has room again for what was forgotten', () => {
-    const recent = new Recent<string, string>(6, (text) => text.length);
+    const recent = new LruCache<string, string>(6, (text) => text.length);
     recent.keep('a', 'xxx');
     recent.forget('a');
     recent.keep('b', 'xxx');
@@ -57,7 +57,7 @@ describe('what was asked for lately', () => {
     const step = fc.record({ kind: fc.constantFrom('keep', 'find', 'forget'), name, size: fc.nat(12) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const recent = new Recent<string, string>(10, (text) => text.length);
+        const recent = new LruCache<string, string>(10, (text) => text.length);
         const all = new Map<string, string>();
         for (const { kind, name, size } of steps) {
           if (kind === 'keep') {

@@ -1,8 +1,8 @@
 /**
- * What was asked for lately, never more than there is room for. What goes first was not asked for since it was kept, or since others had to go; in
- * the order in which it was kept. Mostly something is asked for that is kept: then it is only marked, and nothing is put in order.
+ * An LRU cache, bounded by the sizes of its values. It approximates the order of use by second chance (CLOCK): a hit only marks an entry. An eviction takes the
+ * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once.
  */
-export class Recent<K, V> {
+export class LruCache<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
   private size = 0;

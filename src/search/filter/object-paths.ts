@@ -1,0 +1,25 @@
+import { textArray } from '../../storage/binary-arrays.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
+
+// The paths at which some resource has an object (write/attribute-entries.ts).
+
+/** Paths are only ever added: where one has gone, a filter takes a longer way. */
+export async function addObjectPaths(tx: Transaction, paths: readonly string[]): Promise<void> {
+  if (paths.length === 0) return;
+  await tx.query(
+    `insert into discovery.object_path (digest)
+     select md5(path)::uuid from unnest($1::text[]) as path
+     where not exists (select from discovery.object_path where digest = md5(path)::uuid)
+     order by 1 on conflict do nothing`,
+    [textArray(paths)],
+  );
+}
+
+/** Which of these paths some resource has an object at. */
+export async function findObjectPaths(queryable: Queryable, paths: readonly string[]): Promise<Set<string>> {
+  const { rows } = await queryable.query<{ path: string }>(
+    'select path from unnest($1::text[]) as path join discovery.object_path on digest = md5(path)::uuid',
+    [paths],
+  );
+  return new Set(rows.map(({ path }) => path));
+}
