@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { type Discovering, filter, startDiscovering } from './support/discover.ts';
+import { until, watchFor } from './support/time.ts';
 
 // Identities that ask at the same time: what one asks for never holds up another.
 
@@ -35,6 +36,32 @@ it('the valid filters of an identity are evaluated while the costly ones of anot
   await attack;
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
   expect(endedMeanwhile).toBe(0);
+});
+
+it('large answers of one identity are put together one after the other, until each is stored', async () => {
+  const { network, consumer } = discovering;
+  const { database } = network;
+  const every = filter('$.catalogs[*].resources[*]');
+  let broad: Promise<{ status: number }[]> = Promise.resolve([]);
+  await database.transaction(async (tx) => {
+    await tx.query('lock table work.request in exclusive mode');
+    broad = Promise.all(
+      [1, 2, 3, 4].map(() => consumer.send(actions.discover, every, { to: network.discoveryUrl })),
+    );
+    await until(async () => (await countStoring()) > 0);
+    // Long enough for the others to come as far.
+    await watchFor(500);
+    expect(await countStoring()).toBe(1);
+  });
+  expect((await broad).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+
+  async function countStoring(): Promise<number> {
+    const { rowCount } = await database.query(
+      `select from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into work.request%'`,
+    );
+    return rowCount;
+  }
 });
 
 function nested(depth: number): object {

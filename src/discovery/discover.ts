@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type KeepPromise, rememberAnswer, rememberPromise } from '../delivery/remember-answer.ts';
-import { createTurns, type Turns } from '../fair-turns.ts';
+import { createTurns, type Turn, type Turns } from '../fair-turns.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import type { CostLimits } from '../http/cost-limits.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
@@ -15,6 +15,7 @@ import {
   type Deadline,
   type Found,
   type NearMiss,
+  type SearchOptions,
   type SearchService,
   withinDeadline,
 } from '../search/port.ts';
@@ -28,9 +29,14 @@ import type { DiscoveryContext } from './context.ts';
 /** Who asked is hardly waiting any longer. */
 const giveUpAfterMs = 10 * 60_000;
 
+/** To read, render and store more resources takes tens of milliseconds of the thread that serves everybody: one identity does one at a time. */
+const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
+
 type DiscoverContext = DiscoveryContext & {
   keepPromise: KeepPromise;
   turns: Turns;
+  /** For large pages, beside the turn of their search. */
+  largeTurns: Turns;
   search: SearchService;
   costs?: CostLimits;
 };
@@ -39,12 +45,13 @@ type Discover = VerifiedRequest<typeof actions.discover>;
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: Omit<DiscoverContext, 'turns' | 'costs'>,
+  context: Omit<DiscoverContext, 'turns' | 'largeTurns' | 'costs'>,
 ): void {
   const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
   const turns = createTurns({ size, maxWaiting });
+  const largeTurns = createTurns(largePage.turns);
   const { costs } = service;
-  const handler = (request: Discover) => discover({ ...context, turns, costs }, request);
+  const handler = (request: Discover) => discover({ ...context, turns, largeTurns, costs }, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
 
@@ -67,20 +74,27 @@ async function search(
 ): Promise<Answer> {
   const { deadline } = options;
   const destination = callbackAddress(request, actions.onDiscover, context.config);
-  const askedAt = performance.now();
-  const turn = await withinDeadline(deadline, () => context.turns.take(request.identity, deadline.turnMs()));
-  deadline.spent.waitingMs += performance.now() - askedAt;
+  const held: Turn[] = [];
+  const take = async (turns: Turns) => {
+    const askedAt = performance.now();
+    held.push(await withinDeadline(deadline, () => turns.take(request.identity, deadline.turnMs())));
+    deadline.spent.waitingMs += performance.now() - askedAt;
+  };
+  const beforePage = async (resources: number) => {
+    if (resources > largePage.resources && held.length === 1) await take(context.largeTurns);
+  };
   try {
-    return await answer(context, request, { ...options, destination });
+    await take(context.turns);
+    return await answer(context, request, { ...options, beforePage, destination });
   } finally {
-    turn.end();
+    for (const turn of held) turn.end();
   }
 }
 
 async function answer(
   context: DiscoverContext,
   request: Discover,
-  { destination, ...options }: { optimistic: boolean; deadline: Deadline; destination: string },
+  { destination, ...options }: SearchOptions & { deadline: Deadline; destination: string },
 ): Promise<Answer> {
   const { message, context: scope, identity: owner } = request;
   const found = await context.search.search({ message, scope }, { ...options, owner });

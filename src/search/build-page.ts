@@ -39,6 +39,7 @@ export async function buildPage(
           offset: Math.max(0, offset - total),
           limit: Math.max(0, offset + limit - Math.max(offset, total)),
         });
+        await search.beforePage?.(found.keys.length);
         return { ...found, resources: await page.read(found.keys) };
       },
       ({ count, resources }) => ({ candidates: keys.length, passed: count, resources }),

@@ -15,6 +15,8 @@ export interface Search {
   owner?: string;
   deadline: Deadline;
   trace: Trace;
+  /** Waits until a page of so many resources may be read. */
+  beforePage?(resources: number): Promise<void>;
   /** Counts candidates that the filter looked at, and how many of them passed. */
   count(candidates: number, passed: number): void;
 }

@@ -39,6 +39,8 @@ export interface SearchOptions {
   deadline?: Deadline;
   /** The identity that asks: threads are given out fairly among those. */
   owner?: string;
+  /** Waited for before a page of so many resources is read. */
+  beforePage?(resources: number): Promise<void>;
 }
 
 export interface Found {
@@ -52,8 +54,9 @@ export interface Found {
 export async function evaluateIntent(
   { config, database, threads, now }: SearchContext,
   { message, scope }: Question,
-  { optimistic = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS), owner }: SearchOptions = {},
+  options: SearchOptions = {},
 ): Promise<Found> {
+  const { optimistic = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS), owner } = options;
   const trace = createTrace();
   const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
   const counts = { candidates: 0, passed: 0 };
@@ -64,6 +67,7 @@ export async function evaluateIntent(
     owner,
     deadline,
     trace,
+    beforePage: options.beforePage,
     count(candidates, passed) {
       counts.candidates += candidates;
       counts.passed += passed;
