@@ -14,6 +14,14 @@ beforeAll(async () => {
       id: 'deep',
       resources: Array.from({ length: 300 }, (_, index) => ({ id: `deep-${index}`, deep: nested(40) })),
     },
+    {
+      id: 'broad',
+      // An answer of them is too large to be stored together with others.
+      resources: Array.from({ length: 150 }, (_, index) => ({
+        id: `broad-${index}`,
+        text: 'x'.repeat(3_000),
+      })),
+    },
   ]);
 });
 afterAll(() => discovering.network.close());
@@ -41,7 +49,7 @@ it('the valid filters of an identity are evaluated while the costly ones of anot
 it('large answers of one identity are put together one after the other, until each is stored', async () => {
   const { network, consumer } = discovering;
   const { database } = network;
-  const every = filter('$.catalogs[*].resources[*]');
+  const every = filter("$.catalogs[?@.id == 'broad'].resources[*]");
   let broad: Promise<{ status: number }[]> = Promise.resolve([]);
   await database.transaction(async (tx) => {
     await tx.query('lock table work.request in exclusive mode');
