@@ -18,18 +18,11 @@ export const arbitraryNow = new Date('2026-06-01T12:00:00Z');
 const owners = ['one.example/reg', 'two.example/reg'];
 const networks = ['net/a', 'net/b'];
 const contexts = ['https://schema.example/A', 'https://schema.example/B'];
-const word = fc.constantFrom(
-  'tea',
-  'teas',
-  'green',
-  'greens',
-  'coffee',
-  'cofee',
-  'black',
-  'charger',
-  '茶',
-  'the',
-);
+export const arbitraryWords = [
+  ...['tea', 'teas', 'green', 'greens', 'coffee'],
+  ...['cofee', 'black', 'charger', '茶', 'the'],
+];
+const word = fc.constantFrom(...arbitraryWords);
 const text = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' '));
 
 const position = fc.tuple(
