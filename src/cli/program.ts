@@ -13,6 +13,7 @@ import { registerPublishCommand } from './publish.ts';
 import { registerRefreshCommand } from './refresh.ts';
 import { registerRegistryCommand } from './registry.ts';
 import { registerSchemaCommand } from './schema.ts';
+import { registerIndexCommand } from './search-index.ts';
 import { registerSendCommand } from './send.ts';
 import { registerServeCommand } from './serve.ts';
 import { registerUpCommand } from './up.ts';
@@ -52,6 +53,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerVerifyCommand(program, context);
   registerCrawlCommand(program, context);
   registerDoctorCommand(program, context);
+  registerIndexCommand(program, context);
   return program;
 }
 

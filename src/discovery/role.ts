@@ -30,15 +30,19 @@ export async function startDiscoveryRole(
   sync.addRoutes(server, signed);
 
   const loops: { close(): Promise<void> }[] = [sync];
+  let searching: { close(): Promise<void> } | undefined;
   const close = async () => {
     await service.close();
     await Promise.all(loops.map((loop) => loop.close()));
+    await searching?.close();
   };
   return startOrClose(async () => {
+    // Before anything is written to the index, until nothing is any more.
+    searching = await search.start(context);
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();
     loops.push(await startCrawler(context));
-    loops.push(service.startCallbacks(), startHousekeeping(context), search.start(context.logger));
+    loops.push(service.startCallbacks(), startHousekeeping(context));
     return { url, close };
   }, close);
 }

@@ -1,5 +1,6 @@
 import { repeat } from '../delivery/repeat.ts';
 import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
 import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
@@ -7,8 +8,11 @@ import { withinTime } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { indexFormats } from './format/index-format.ts';
 import { startCompactor } from './lists/compact.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
+import { announceProcess } from './reindex/processes.ts';
+import { startRebuild } from './reindex/rebuild.ts';
 import {
   evaluateIntent,
   type Found,
@@ -22,6 +26,9 @@ import type { TraceStep } from './trace.ts';
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export type { HeldCatalog } from './documents/catalogs.ts';
+export { describeDifference } from './reindex/describe.ts';
+export { type IndexMaintenance, maintainIndex } from './reindex/maintain.ts';
+export type { IndexStatus } from './reindex/status.ts';
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';
@@ -37,8 +44,11 @@ export interface SearchService {
   findNearMisses(missed: Missed): Promise<NearMiss[]>;
   /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
   explain(question: Question): Promise<Explanation>;
-  /** Keeps the index in shape: compacts lists that searches found in pieces, and purges the change log. */
-  start(logger: Logger): { close(): Promise<void> };
+  /**
+   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found in pieces, purges the
+   * change log. Throws where the index has entries that this program cannot read.
+   */
+  start(tools: { logger: Logger; metrics?: Metrics }): Promise<{ close(): Promise<void> }>;
 }
 
 /** How an intent was evaluated, for the operator of the index. */
@@ -54,7 +64,7 @@ export interface Explanation {
 const purgeEveryMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
-  const { config, database } = context;
+  const { config, database, formats = indexFormats } = context;
   return {
     search: (question, options) => evaluateIntent(context, question, options),
 
@@ -75,10 +85,21 @@ export function createSearch(context: SearchContext): SearchService {
       return { steps: trace.steps, resourceCount, pagination, leftOut };
     },
 
-    start(logger) {
+    async start({ logger, metrics }) {
+      const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change log of the index', everyMs: purgeEveryMs, logger };
-      const loops = [startCompactor({ database, logger }), repeat(purge, () => purgeChanges(database))];
-      return { close: async () => void (await Promise.all(loops.map((loop) => loop.close()))) };
+      const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
+      const loops = [
+        startRebuild({ database, logger, metrics, formats, graceMs }),
+        startCompactor({ database, logger }),
+        repeat(purge, () => purgeChanges(database)),
+      ];
+      return {
+        async close() {
+          await Promise.all(loops.map((loop) => loop.close()));
+          await announced.close();
+        },
+      };
     },
   };
 }

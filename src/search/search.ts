@@ -9,6 +9,7 @@ import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalid
 import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
+import type { IndexFormats } from './format/index-format.ts';
 import { planIntent } from './plan.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -21,7 +22,11 @@ import { createTrace, type Trace } from './trace.ts';
 //   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
 
 /** What a search needs of its process. */
-export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & { threads: ThreadPool };
+export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & {
+  threads: ThreadPool;
+  /** Those of this program, unless another one is tried. */
+  formats?: IndexFormats;
+};
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;

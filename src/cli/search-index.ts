@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { describeDifference, type IndexStatus, maintainIndex } from '../search/port.ts';
+import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { withDatabase } from './database.ts';
+
+// The operator's view of the index of the own discovery service.
+
+export function registerIndexCommand(program: Command, context: CommandContext): void {
+  const index = program
+    .command('index')
+    .description(
+      'the index of the discovery service: its version, a rebuild by hand, a check against the documents',
+    )
+    .addHelpText('after', examples);
+
+  index
+    .command('status')
+    .description(
+      'which version of the code made the entries, how far a rebuild went, which processes use the index',
+    )
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => showStatus(context, options));
+
+  index
+    .command('rebuild')
+    .description('make the entries of all catalogs anew, or of one; searches go on meanwhile')
+    .option('--catalog <id>', 'only catalogs with this id')
+    .action((options: { catalog?: string }) => rebuild(context, options));
+
+  index
+    .command('check')
+    .description(
+      'hold the index against the documents, and list every difference; ends with 1 where there are some',
+    )
+    .option('--mend', 'make the entries of what differs anew')
+    .option('--json', 'print each difference as a line of JSON')
+    .action((options: CheckOptions) => check(context, options));
+}
+
+const examples = `
+Examples:
+  $ signpost index status
+  $ signpost index rebuild --catalog chargers-london
+  $ signpost index check --mend
+
+After an upgrade that makes other entries, the discovery service rebuilds the index by itself, as soon as no process of the older version is left.
+Nothing has to be stopped, and searches are exact all the time.
+They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
+
+async function showStatus(context: CommandContext, { json }: { json?: boolean }): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const status = await maintainIndex(database).status();
+    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status));
+  });
+}
+
+function renderStatus(status: IndexStatus): string {
+  const { version, newest, catalogs, begun, processes } = status;
+  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
+  const lines = [
+    `The index has version ${version}; this program knows up to version ${newest}.`,
+    `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${whatNext(status)}`,
+    ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
+  ];
+  const rows = processes.map(({ name, version: known }) => [name, String(known)]);
+  if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
+  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
+}
+
+function whatNext({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
+  if (isRebuilding) return 'The others are being rebuilt.';
+  if (catalogs.some((each) => each.version !== version))
+    return processes.length > 0
+      ? 'The others will be rebuilt.'
+      : 'The others will be rebuilt when a discovery service runs.';
+  if (version < next) return `Searches are learning of version ${next}.`;
+  const older = processes.filter((each) => each.version < newest).length;
+  if (version < newest && older > 0)
+    return `The rebuild for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
+  return 'Nothing is left to rebuild.';
+}
+
+async function rebuild(context: CommandContext, { catalog }: { catalog?: string }): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const started = performance.now();
+    let toldAt = started;
+    const { catalogs, documents, version } = await maintainIndex(database).rebuild({
+      ...(catalog !== undefined && { catalogId: catalog }),
+      graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
+      onProgress({ catalogs: done }) {
+        if (performance.now() - toldAt < tellEveryMs) return;
+        toldAt = performance.now();
+        context.note(`${done} catalogs so far`);
+      },
+    });
+    if (catalog !== undefined && catalogs === 0)
+      throw new CommandError(`The index has no catalog with the id ${catalog}.`);
+    context.print(
+      `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`,
+    );
+  });
+}
+
+const tellEveryMs = 5_000;
+
+interface CheckOptions {
+  mend?: boolean;
+  json?: boolean;
+}
+
+async function check(context: CommandContext, { mend = false, json = false }: CheckOptions): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const { documents, differences, mended } = await maintainIndex(database).check({
+      mend,
+      onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
+    });
+    const held = `${documents} catalogs, resources and offers were held against the index`;
+    if (differences === 0) return context.note(`${held}: no difference.`);
+    const counted = `${held}: ${differences} ${differences === 1 ? 'difference' : 'differences'}`;
+    if (!mend) throw new CommandError(`${counted}. "signpost index check --mend" mends them.`);
+    context.note(`${counted}; the entries of ${mended} of them were made anew.`);
+  });
+}

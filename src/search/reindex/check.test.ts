@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { readIndexContent } from '../../../tests/support/index-content.ts';
+import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import type { Database } from '../../storage/database.ts';
+import { firstNumbers, keyOf } from '../documents/keys.ts';
+import { removeFromLists } from '../lists/remove.ts';
+import { addToLists, everyResource, factList } from '../lists/runs.ts';
+import { writeIndex } from '../write/write-index.ts';
+import type { Difference } from './check.ts';
+import { maintainIndex } from './maintain.ts';
+
+let database: Database;
+useDatabase((opened) => {
+  database = opened;
+});
+
+/** Of the second catalog. */
+const resource = keyOf(2, 1);
+const theOffer = keyOf(2, firstNumbers.offer);
+const gone = keyOf(9, 3);
+const somewhere = { type: 'Point', coordinates: [10, 50] };
+
+let sound: string[];
+beforeEach(async () => {
+  await database.query(
+    `truncate discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target, discovery.run, discovery.geometry,
+       discovery.word, discovery.deletion, discovery.object_path restart identity cascade`,
+  );
+  const incoming = ['c1', 'c2', 'c3'].map((id) => ({
+    ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
+    mode: 'FULL' as const,
+    catalog: catalog(id, {
+      resources: [1, 2].map((n) => ({
+        ...charger(`${id}-${n}`, { price: n, inner: { tags: ['fast', n] } }),
+        places: [{ geo: somewhere }, { geo: { coordinates: [n, 10], type: 'Point' } }],
+      })),
+      offers: [offer(`${id}-o`, { resourceIds: [`${id}-1`] })],
+    }),
+  }));
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
+  sound = await readIndexContent(database);
+});
+
+describe('a check of the index', () => {
+  it.each([1, 2, 4, 20_000])(
+    'finds nothing in a sound one, %s documents at a time',
+    async (documentsAtOnce) => {
+      expect(await check({ documentsAtOnce })).toEqual([]);
+    },
+  );
+
+  it('finds nothing in one whose entries version 0 did not store', async () => {
+    await database.query('update discovery.catalog set index_version = 0');
+    await database.query('update discovery.resource set entries = null');
+    await database.query('update discovery.offer set words = null');
+    expect(await check()).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>, object[]]>([
+    [
+      'an entry that a list lacks',
+      () => change((tx) => removeFromLists(tx, [{ list: everyResource, keys: [resource], marks: [0] }])),
+      [{ what: 'list', kind: 'missing', list: everyResource, key: resource, mark: 0 }],
+    ],
+    [
+      'an entry that a list has too many',
+      () => change((tx) => addToLists(tx, [{ list: factList(7), keys: [resource], marks: [0] }])),
+      [{ what: 'list', kind: 'surplus', list: 7, key: resource, mark: 0 }],
+    ],
+    [
+      'an entry that a list has twice',
+      () => change((tx) => addToLists(tx, [{ list: everyResource, keys: [resource], marks: [0] }])),
+      [{ what: 'list', kind: 'surplus', list: everyResource, key: resource, mark: 0 }],
+    ],
+    [
+      'an entry of a document that has gone, and of a catalog that has',
+      () =>
+        change((tx) => addToLists(tx, [{ list: factList(7), keys: [keyOf(2, 77), gone], marks: [0, 0] }])),
+      [
+        { what: 'list', kind: 'surplus', list: 7, key: keyOf(2, 77), mark: 0 },
+        { what: 'list', kind: 'surplus', list: 7, key: gone, mark: 0 },
+      ],
+    ],
+    [
+      'what is stored beside a resource and is not so',
+      () =>
+        database.query(
+          "update discovery.resource set entries = ''::bytea || '\\x0000000000000000' where key = $1",
+          [resource],
+        ),
+      [{ what: 'stored', kind: 'other', key: resource }],
+    ],
+    [
+      'what is not stored beside an offer',
+      () => database.query('update discovery.offer set words = null where key = $1', [theOffer]),
+      [{ what: 'stored', kind: 'other', key: theOffer }],
+    ],
+    [
+      'a geometry that is missing',
+      () => database.query('delete from discovery.geometry where key = $1 and position = 0', [resource]),
+      [{ what: 'geometry', kind: 'other', key: resource }],
+    ],
+    [
+      'a geometry whose box is not around it',
+      () =>
+        database.query(
+          "update discovery.geometry set box = '(0,0,0,0),(1,1,1,1)' where key = $1 and position = 0",
+          [resource],
+        ),
+      [{ what: 'geometry', kind: 'other', key: resource }],
+    ],
+    [
+      'a geometry of a document that has gone',
+      () =>
+        database.query('update discovery.geometry set key = $2 where key = $1 and position = 0', [
+          resource,
+          gone,
+        ]),
+      [
+        { what: 'geometry', kind: 'other', key: resource },
+        { what: 'geometry', kind: 'surplus', key: gone },
+      ],
+    ],
+    [
+      'an object path that is missing',
+      () => database.query("delete from discovery.object_path where digest = md5(E'\\x01descriptor')::uuid"),
+      [1, 2, 3].flatMap((home) =>
+        [1, 2].map((number) => ({
+          ...{ what: 'object path', kind: 'missing', key: keyOf(home, number) },
+          name: '\u0001descriptor',
+        })),
+      ),
+    ],
+  ])('finds %s, and mends it', async (_, damage, differences) => {
+    await damage();
+    expect(await check()).toEqual(differences);
+    expect(await check({ mend: true, documentsAtOnce: 2 })).not.toEqual([]);
+    expect(await check()).toEqual([]);
+    expect(await readIndexContent(database)).toEqual(sound);
+  });
+
+  it('finds a word that has no number any more, and mends all that stands in it', async () => {
+    await database.query("delete from discovery.word where word = 'charger'");
+    const found = await check();
+    expect(found.filter(({ what }) => what === 'word')).toHaveLength(6);
+    await check({ mend: true });
+    expect(await check()).toEqual([]);
+    expect(await readIndexContent(database)).toEqual(sound);
+  });
+
+  it('takes for no difference what is written meanwhile', async () => {
+    let writes = 0;
+    const stop = new AbortController();
+    const writing = (async () => {
+      for (; !stop.signal.aborted; writes++) {
+        const content = catalog('c2', { resources: [charger(`new-${writes}`, { price: writes })] });
+        const incoming = {
+          ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
+          ...{ mode: 'FULL' as const, catalog: content },
+        };
+        await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
+      }
+    })();
+    for (let round = 0; round < 10; round++) expect(await check({ documentsAtOnce: 2 })).toEqual([]);
+    stop.abort();
+    await writing;
+    expect(writes).toBeGreaterThan(0);
+  });
+});
+
+async function check(options: { mend?: boolean; documentsAtOnce?: number } = {}): Promise<Difference[]> {
+  const found: Difference[] = [];
+  const checked = await maintainIndex(database).check({
+    ...options,
+    onDifference: (difference) => void found.push(difference),
+  });
+  expect(checked.differences).toBe(found.length);
+  return found;
+}
+
+function change(work: Parameters<Database['transaction']>[0]): Promise<unknown> {
+  return database.transaction(work);
+}

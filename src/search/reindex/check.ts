@@ -1,0 +1,232 @@
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import type { IndexedVersions } from '../documents/catalogs.ts';
+import { type DocumentKind, type IndexedDocument, indexedColumns } from '../documents/documents.ts';
+import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
+import { findObjectPaths } from '../filter/object-paths.ts';
+import type { IndexFormat, IndexFormats } from '../format/index-format.ts';
+import { readGeometryRows } from '../spatial/write-geometries.ts';
+import { writeDocumentWords } from '../text/dictionary.ts';
+import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
+import { numberWeights, sameGeometries } from '../write/index-changes.ts';
+import { listAttributes, packAttributes } from '../write/stored-entries.ts';
+import { formatsOf } from '../write/target.ts';
+import { compareLists, createExpectedLists, type ListDifference } from './compare-lists.ts';
+import { mendDocuments } from './mend.ts';
+
+// Holds the index against the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded
+// by a slice. The posting lists are in the order of lists, not of keys, so each slice looks through the bounds of all runs.
+
+/** Documents of a slice. */
+const documentsAtOnce = 20_000;
+/** Of them, so many are in memory as texts. */
+const textsAtOnce = 500;
+
+export type Difference =
+  | ListDifference
+  | {
+      /** `stored`: what is stored beside the document is not what posting lists should have of it. */
+      what: 'stored' | 'geometry' | 'word' | 'object path';
+      kind: 'missing' | 'surplus' | 'other';
+      key: number;
+      name?: string;
+    };
+
+export interface CheckOptions {
+  /** Mends what differs. */
+  mend?: boolean;
+  onDifference(difference: Difference): void;
+  /** For tests. */
+  documentsAtOnce?: number;
+}
+
+export interface Checked {
+  documents: number;
+  differences: number;
+  /** How many documents and catalogs had their entries made anew, and keys without a document lost theirs. */
+  mended: number;
+}
+
+export async function checkIndex(
+  database: Database,
+  formats: IndexFormats,
+  { mend = false, onDifference, documentsAtOnce: atOnce = documentsAtOnce }: CheckOptions,
+): Promise<Checked> {
+  const checked: Checked = { documents: 0, differences: 0, mended: 0 };
+  for (let from: number | undefined = 0; from !== undefined; ) {
+    const start: number = from;
+    const slice = await database.transaction((tx) => checkSlice(tx, formats, start, atOnce), {
+      isolation: 'repeatable read',
+    });
+    checked.documents += slice.documents;
+    checked.differences += slice.differences.length;
+    for (const difference of slice.differences) onDifference(difference);
+    if (mend) checked.mended += await mendDocuments(database, formats, slice.differences);
+    from = slice.end;
+  }
+  return checked;
+}
+
+interface Slice {
+  documents: number;
+  differences: Difference[];
+  /** Where the next one begins. */
+  end?: number;
+}
+
+async function checkSlice(
+  tx: Transaction,
+  formats: IndexFormats,
+  from: number,
+  atOnce: number,
+): Promise<Slice> {
+  const keys = await readKeys(tx, from, atOnce);
+  const last = keys.at(-1);
+  const end = keys.length < atOnce || last === undefined ? undefined : last + 1;
+  const formatAt = await readFormats(tx, formats, keys);
+  const expected = createExpectedLists();
+  const differences: Difference[] = [];
+  for (let at = 0; at < keys.length; at += textsAtOnce) {
+    const documents = await readTexts(tx, keys.slice(at, at + textsAtOnce));
+    const indexed = documents.map((document) => {
+      const format = formatAt(document.key);
+      const kind = kindOf(document.key);
+      return { document, format, entries: entriesOfDocument(format, kind, JSON.parse(document.document)) };
+    });
+    differences.push(...(await checkDocuments(tx, indexed, expected)));
+  }
+  const range = { from, end: end ?? Number.MAX_SAFE_INTEGER };
+  differences.push(...(await compareLists(tx, expected, range)));
+  differences.push(...(await findLeftGeometries(tx, new Set(keys), range)));
+  return { documents: keys.length, differences, ...(end !== undefined && { end }) };
+}
+
+/** Of catalogs, resources and offers, in order. */
+async function readKeys(tx: Transaction, from: number, limit: number): Promise<number[]> {
+  const { rows } = await tx.query<{ key: number }>(
+    `select key from (
+       (select key from discovery.resource where key >= $1::bigint order by key limit $2)
+       union all (select key from discovery.offer where key >= $1::bigint order by key limit $2)
+       union all (select key << 26 from discovery.catalog where key >= ($1::bigint + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $2)
+     ) as every order by key limit $2`,
+    [from, limit],
+  );
+  return rows.map(({ key }) => key);
+}
+
+async function readFormats(
+  tx: Transaction,
+  formats: IndexFormats,
+  keys: readonly number[],
+): Promise<(key: number) => IndexFormat> {
+  const { rows } = await tx.query<IndexedVersions & { key: number }>(
+    `select key, index_version, reindexed_below, reindexed_version from discovery.catalog where key between $1 and $2`,
+    [catalogKeyOf(keys[0] ?? 0), catalogKeyOf(keys.at(-1) ?? 0)],
+  );
+  const known = new Map(rows.map((row) => [row.key, formatsOf(row, formats)]));
+  return (key) => {
+    const formatAt = known.get(catalogKeyOf(key));
+    if (formatAt === undefined) throw new Error(`the document ${key} has no catalog`);
+    return formatAt(numberOf(key) || undefined);
+  };
+}
+
+async function readTexts(tx: Queryable, keys: readonly number[]): Promise<IndexedDocument[]> {
+  const found = new Map<number, IndexedDocument>();
+  const read = async (columns: string, table: string, key: string, wanted: readonly number[]) => {
+    if (wanted.length === 0) return;
+    const { rows } = await tx.query<IndexedDocument>(
+      `select ${columns} from discovery.${table} where ${key} = any ($1::bigint[])`,
+      [wanted],
+    );
+    for (const row of rows) found.set(row.key, row);
+  };
+  for (const kind of ['resource', 'offer'] satisfies DocumentKind[])
+    await read(
+      indexedColumns(kind),
+      kind,
+      'key',
+      keys.filter((key) => kindOf(key) === kind),
+    );
+  const heads = keys.filter((key) => kindOf(key) === 'catalog').map(catalogKeyOf);
+  await read(
+    'key << 26 as key, head::text as document, words, null::bytea as entries',
+    'catalog',
+    'key',
+    heads,
+  );
+  return keys.flatMap((key) => found.get(key) ?? []);
+}
+
+interface IndexedTexts {
+  document: IndexedDocument;
+  format: IndexFormat;
+  entries: DocumentEntries;
+}
+
+/** What can be told of documents without the posting lists; and what those shall have. */
+async function checkDocuments(
+  tx: Transaction,
+  indexed: readonly IndexedTexts[],
+  expected: ReturnType<typeof createExpectedLists>,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const numbers = await findNumbers(tx, new Set(indexed.flatMap(({ entries }) => [...entries.words.keys()])));
+  const geometries = await readGeometryRows(
+    tx,
+    indexed.map(({ document }) => document.key),
+  );
+  const objects = await findObjectPaths(tx, [
+    ...new Set(indexed.flatMap(({ entries }) => [...entries.objects])),
+  ]);
+  for (const { document, format, entries } of indexed) {
+    const { key } = document;
+    const known = new Map([...entries.words].filter(([word]) => numbers.has(word)));
+    for (const word of entries.words.keys())
+      if (!numbers.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
+    const words = numberWeights(known, (word) => numbers.get(word) ?? 0);
+    const attributes = listAttributes(entries);
+    expected.add(key, { ...attributes, words });
+    if (!isStored(document, format, writeDocumentWords(words), packAttributes(attributes)))
+      differences.push({ what: 'stored', kind: 'other', key });
+    if (!sameGeometries(geometries.get(key) ?? [], entries, format))
+      differences.push({ what: 'geometry', kind: 'other', key });
+    for (const path of entries.objects)
+      if (!objects.has(path)) differences.push({ what: 'object path', kind: 'missing', key, name: path });
+  }
+  return differences;
+}
+
+/** Version 0 did not store all of it. */
+function isStored(
+  { key, words, entries }: IndexedDocument,
+  { version }: IndexFormat,
+  expectedWords: Buffer,
+  expectedEntries: Buffer,
+): boolean {
+  const isSame = (stored: Buffer | null, expected: Buffer) =>
+    stored === null ? version === 0 : stored.equals(expected);
+  return isSame(words, expectedWords) && (kindOf(key) !== 'resource' || isSame(entries, expectedEntries));
+}
+
+async function findNumbers(tx: Queryable, words: ReadonlySet<string>): Promise<Map<string, number>> {
+  const { rows } = await tx.query<{ id: number; word: string }>(
+    'select id, word from discovery.word where word = any ($1::text[])',
+    [[...words]],
+  );
+  return new Map(rows.map(({ id, word }) => [word, id]));
+}
+
+/** Geometries of documents that have gone. */
+async function findLeftGeometries(
+  tx: Queryable,
+  documents: ReadonlySet<number>,
+  { from, end }: { from: number; end: number },
+): Promise<Difference[]> {
+  const { rows } = await tx.query<{ key: number }>(
+    'select distinct key from discovery.geometry where key >= $1 and key < $2',
+    [from, end],
+  );
+  return rows
+    .filter(({ key }) => !documents.has(key))
+    .map(({ key }) => ({ what: 'geometry', kind: 'surplus', key }) as const);
+}

@@ -1,0 +1,101 @@
+import type { Database, Queryable } from '../../storage/database.ts';
+import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { createListRemovals } from '../lists/remove.ts';
+import { type Checked, type CheckOptions, checkIndex } from './check.ts';
+import { advanceVersion } from './index-state.ts';
+import { rebuildPart, renewPart } from './rebuild-catalog.ts';
+import { type IndexStatus, readStatus } from './status.ts';
+
+/** What the operator of an index can do about it by hand. */
+export interface IndexMaintenance {
+  status(): Promise<IndexStatus>;
+  /** Makes the entries of all catalogs anew, the newest first, or of those with one id. Searches and writes go on meanwhile. */
+  rebuild(options: RebuildOptions): Promise<Rebuilt>;
+  /** Holds the index against the documents. */
+  check(options: CheckOptions): Promise<Checked>;
+}
+
+export interface RebuildOptions {
+  catalogId?: string;
+  /** As long as a search may take that began before. */
+  graceMs: number;
+  onProgress?(rebuilt: Rebuilt): void;
+}
+
+export interface Rebuilt {
+  version: number;
+  catalogs: number;
+  documents: number;
+}
+
+export function maintainIndex(database: Database, formats: IndexFormats = indexFormats): IndexMaintenance {
+  return {
+    status: () => readStatus(database, formats),
+    rebuild: (options) => rebuildByHand(database, formats, options),
+    check: (options) => checkIndex(database, formats, options),
+  };
+}
+
+/** Documents of one transaction. */
+const documentsAtOnce = 2_000;
+const catalogsAtOnce = 1_000;
+
+async function rebuildByHand(
+  database: Database,
+  formats: IndexFormats,
+  { catalogId, graceMs, onProgress }: RebuildOptions,
+): Promise<Rebuilt> {
+  const { version } = await advanceVersion(database, formats, { graceMs });
+  const done: Rebuilt = { version, catalogs: 0, documents: 0 };
+  for await (const key of catalogKeys(database, catalogId)) {
+    const documents = await rebuildCatalog(database, formats, key, version);
+    if (documents === undefined) continue;
+    done.catalogs += 1;
+    done.documents += documents;
+    onProgress?.(done);
+  }
+  return done;
+}
+
+/** The newest first. */
+async function* catalogKeys(queryable: Queryable, id?: string): AsyncGenerator<number> {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const { rows } = await queryable.query<{ key: number }>(
+      `select key from discovery.catalog where key < $1 and ($2::text is null or id = $2) order by key desc limit $3`,
+      [before, id ?? null, catalogsAtOnce],
+    );
+    for (const { key } of rows) yield key;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < catalogsAtOnce) return;
+    before = last.key;
+  }
+}
+
+/** First to the version, then anew: what is stored beside the documents may be wrong. */
+async function rebuildCatalog(
+  database: Database,
+  formats: IndexFormats,
+  key: number,
+  version: number,
+): Promise<number | undefined> {
+  const maxDocuments = documentsAtOnce;
+  for (let isDone = false; !isDone; ) {
+    isDone = await database.transaction(async (tx) => {
+      const removals = createListRemovals();
+      const part = await rebuildPart(tx, removals, key, { version, formats, maxDocuments });
+      await removals.write(tx);
+      return part?.isDone ?? true;
+    });
+  }
+  let documents = 0;
+  for (let from: number | undefined = 1; from !== undefined; ) {
+    const start: number = from;
+    const part = await database.transaction((tx) =>
+      renewPart(tx, key, { from: start, formats, maxDocuments }),
+    );
+    if (part === undefined) return undefined;
+    documents += part.documents;
+    from = part.rest;
+  }
+  return documents;
+}

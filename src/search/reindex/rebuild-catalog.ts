@@ -1,0 +1,215 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { bigintArray, bytesArray } from '../../storage/binary-arrays.ts';
+import type { Transaction } from '../../storage/database.ts';
+import type { IndexedVersions } from '../documents/catalogs.ts';
+import { type DocumentKind, type IndexedDocument, indexedColumns } from '../documents/documents.ts';
+import { firstNumbers, keyOf, lastNumbers, numberOf } from '../documents/keys.ts';
+import { formatOf, type IndexFormat, type IndexFormats } from '../format/index-format.ts';
+import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
+import type { ListEntries } from '../lists/runs.ts';
+import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
+import { createIndexChanges, type IndexChanges, type PackedEntries } from '../write/index-changes.ts';
+import {
+  type EntriesBefore,
+  listAttributes,
+  noAttributes,
+  readEntries,
+  unpackWords,
+} from '../write/stored-entries.ts';
+import { formatsOf } from '../write/target.ts';
+
+// A catalog is rebuilt from its documents: what their stored entries have and the new ones have not leaves the posting lists, and the other way round. A large one
+// takes several transactions. Its documents come in the order of their numbers, and the row tells how far that went, so that whoever searches or writes
+// knows the version of each.
+
+export interface RebuiltPart {
+  documents: number;
+  /** Whether all of the catalog has the version. */
+  isDone: boolean;
+}
+
+/** After so many documents others get their turn. */
+const documentsWithoutBreak = 50;
+
+/** Brings the next documents of a catalog to a version. Undefined: it has it, has gone, or is just being written by somebody else. */
+export async function rebuildPart(
+  tx: Transaction,
+  removals: ListRemovals,
+  catalogKey: number,
+  { version, formats, maxDocuments }: { version: number; formats: IndexFormats; maxDocuments: number },
+): Promise<RebuiltPart | undefined> {
+  const row = await lockCatalog(tx, catalogKey, 'skip locked');
+  if (row === undefined || (row.index_version === version && row.reindexed_below === 0)) return undefined;
+  // One that was begun for another version is brought to that first: a catalog has two at most.
+  const target = formatOf(formats, row.reindexed_below > 0 ? row.reindexed_version : version);
+  const current = formatsOf(row, formats);
+  const documents = await readFrom(tx, catalogKey, row.reindexed_below, maxDocuments);
+  const isDone = documents.length < maxDocuments;
+  const changes = createIndexChanges({ checksBoxes: true });
+  for (const [index, { kind, ...document }] of documents.entries()) {
+    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
+    const parsed = JSON.parse(document.document);
+    const before = readEntries(current(numberOf(document.key)), kind, document, parsed);
+    changes.add(target, document.key, before, entriesOfDocument(target, kind, parsed));
+  }
+  if (isDone && row.isKnown) addHead(changes, target, row);
+  const packed = await changes.numberWords(tx);
+  await storeEntries(tx, documents, packed);
+  await changes.write(tx, removals);
+  const below = numberOf(documents.at(-1)?.key ?? 0) + 1;
+  await storeVersion(tx, {
+    ...{ key: row.key, words: packed.get(keyOf(row.key, 0))?.words ?? row.words },
+    index_version: isDone ? target.version : row.index_version,
+    reindexed_below: isDone ? 0 : below,
+    reindexed_version: target.version,
+  });
+  return { documents: documents.length, isDone: isDone && target.version === version };
+}
+
+/**
+ * Makes the entries of the next documents of a catalog anew, in the version that they have. Undefined: the catalog has gone. Otherwise from which number on to
+ * continue; none: all is done.
+ */
+export async function renewPart(
+  tx: Transaction,
+  catalogKey: number,
+  { from, formats, maxDocuments }: { from: number; formats: IndexFormats; maxDocuments: number },
+): Promise<{ documents: number; rest?: number } | undefined> {
+  const row = await lockCatalog(tx, catalogKey);
+  if (row === undefined) return undefined;
+  const documents = await readFrom(tx, catalogKey, from, maxDocuments);
+  const isDone = documents.length < maxDocuments;
+  await renewDocuments(tx, row, { documents, formats, withHead: isDone });
+  const last = documents.at(-1);
+  return { documents: documents.length, ...(!isDone && last && { rest: numberOf(last.key) + 1 }) };
+}
+
+/** Takes what posting lists have of documents out, whatever is stored, and what else is named; then puts in what they shall have. */
+export async function renewDocuments(
+  tx: Transaction,
+  row: LockedCatalog,
+  { documents, formats, withHead, surplus = [], copies = 1 }: Renewal,
+): Promise<void> {
+  const removals = createListRemovals();
+  const formatAt = formatsOf(row, formats);
+  const [leaving, coming] = [createIndexChanges(), createIndexChanges()];
+  const renew = (format: IndexFormat, key: number, before: EntriesBefore, after: DocumentEntries) => {
+    leaving.add(format, key, before, undefined);
+    leaving.add(format, key, { ...listAttributes(after), words: { unnumbered: after.words } }, undefined);
+    coming.add(format, key, undefined, after);
+  };
+  for (const [index, { kind, ...document }] of documents.entries()) {
+    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
+    const parsed = JSON.parse(document.document);
+    const format = formatAt(numberOf(document.key));
+    const before = readEntries(format, kind, document, parsed);
+    renew(format, document.key, before, entriesOfDocument(format, kind, parsed));
+  }
+  if (withHead && row.isKnown) {
+    const after = entriesOfDocument(formatAt(), 'catalog', JSON.parse(row.head));
+    renew(formatAt(), keyOf(row.key, 0), { ...noAttributes, words: unpackWords(row.words) }, after);
+  }
+  await leaving.numberWords(tx);
+  const packed = await coming.numberWords(tx);
+  for (let copy = 0; copy < copies; copy++) {
+    await leaving.write(tx, removals);
+    await removals.add(tx, surplus);
+    await removals.write(tx);
+  }
+  await coming.write(tx, removals);
+  await storeEntries(tx, documents, packed);
+  await storeVersion(tx, { ...row, words: packed.get(keyOf(row.key, 0))?.words ?? row.words });
+}
+
+interface Renewal {
+  documents: readonly KindOfDocument[];
+  formats: IndexFormats;
+  /** The catalog-level members, too. */
+  withHead: boolean;
+  /** What leaves posting lists besides. */
+  surplus?: readonly ListEntries[];
+  /** How often an entry may stand in a list. */
+  copies?: number;
+}
+
+export interface LockedCatalog extends IndexedVersions {
+  key: number;
+  head: string;
+  words: Buffer;
+  /** Otherwise somebody has made room for it, and not filled it yet. */
+  isKnown: boolean;
+}
+
+export async function lockCatalog(
+  tx: Transaction,
+  key: number,
+  how = '',
+): Promise<LockedCatalog | undefined> {
+  const { rows } = await tx.query<LockedCatalog>(
+    `select key, head::text as head, words, index_version, reindexed_below, reindexed_version, provider_id <> '' as "isKnown"
+     from discovery.catalog where key = $1 for update ${how}`,
+    [key],
+  );
+  return rows[0];
+}
+
+export type KindOfDocument = IndexedDocument & { kind: DocumentKind };
+
+/** The next documents of a catalog from a number on: resources, then offers. */
+export async function readFrom(
+  tx: Transaction,
+  catalogKey: number,
+  from: number,
+  limit: number,
+): Promise<KindOfDocument[]> {
+  const found: KindOfDocument[] = [];
+  for (const kind of ['resource', 'offer'] as const) {
+    const { rows } = await tx.query<IndexedDocument>(
+      `select ${indexedColumns(kind)} from discovery.${kind} where key between $1 and $2 order by key limit $3`,
+      [
+        keyOf(catalogKey, Math.max(from, firstNumbers[kind])),
+        keyOf(catalogKey, lastNumbers[kind]),
+        limit - found.length,
+      ],
+    );
+    for (const row of rows) found.push({ ...row, kind });
+  }
+  return found;
+}
+
+function addHead(changes: IndexChanges, target: IndexFormat, { key, head, words }: LockedCatalog): void {
+  const before = { ...noAttributes, words: unpackWords(words) };
+  changes.add(target, keyOf(key, 0), before, entriesOfDocument(target, 'catalog', JSON.parse(head)));
+}
+
+/** Beside the documents. */
+export async function storeEntries(
+  tx: Transaction,
+  documents: readonly KindOfDocument[],
+  packed: ReadonlyMap<number, PackedEntries>,
+): Promise<void> {
+  for (const kind of ['resource', 'offer'] as const) {
+    const keys = documents.filter((each) => each.kind === kind).map(({ key }) => key);
+    if (keys.length === 0) continue;
+    const entries = kind === 'resource' ? ', entries = stored.entries' : '';
+    await tx.query(
+      `update discovery.${kind} as document set words = stored.words${entries}
+       from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as stored (key, words, entries) where document.key = stored.key`,
+      [
+        bigintArray(keys),
+        bytesArray(keys.map((key) => packed.get(key)?.words ?? null)),
+        bytesArray(keys.map((key) => packed.get(key)?.entries ?? null)),
+      ],
+    );
+  }
+}
+
+async function storeVersion(
+  tx: Transaction,
+  row: IndexedVersions & { key: number; words: Buffer },
+): Promise<void> {
+  await tx.query(
+    `update discovery.catalog set words = $2, index_version = $3, reindexed_below = $4, reindexed_version = $5 where key = $1`,
+    [row.key, row.words, row.index_version, row.reindexed_below, row.reindexed_version],
+  );
+}

@@ -1,0 +1,243 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { readIndexContent } from '../../../tests/support/index-content.ts';
+import { laterFormats } from '../../../tests/support/index-formats.ts';
+import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { silentLogger } from '../../logger.ts';
+import { createMetrics } from '../../metrics.ts';
+import type { Database } from '../../storage/database.ts';
+import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import type { IncomingCatalog } from '../write/target.ts';
+import { writeIndex } from '../write/write-index.ts';
+import { advanceVersion, takeLease } from './index-state.ts';
+import { maintainIndex } from './maintain.ts';
+import { announceProcess } from './processes.ts';
+import { rebuildNext, rebuildOutdated } from './rebuild.ts';
+
+let database: Database;
+useDatabase((opened) => {
+  database = opened;
+});
+
+const tables = 'catalog, resource, offer, offer_target, run, geometry, index_process'
+  .split(', ')
+  .map((name) => `discovery.${name}`);
+
+beforeEach(async () => {
+  await database.query(`truncate ${tables} restart identity cascade`);
+  await setState(1);
+});
+
+describe('a rebuild of the index', () => {
+  it('brings every catalog to the entries that the newer code makes, and stores them', async () => {
+    const expected = await fillWith(laterFormats, 2);
+    await fillWith(laterFormats, 1);
+    expect(await readIndexContent(database)).not.toEqual(expected);
+    await rebuild(laterFormats);
+    expect(await readIndexContent(database)).toEqual(expected);
+    expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('stores the entries of catalogs from before they were stored, and changes no list', async () => {
+    const expected = await fillWith(indexFormats, 1);
+    await setState(0);
+    await database.query('update discovery.catalog set index_version = 0');
+    await database.query('update discovery.resource set entries = null');
+    await database.query('update discovery.offer set words = null');
+    await rebuild(indexFormats);
+    expect(await readIndexContent(database)).toEqual(expected);
+    expect(await versions()).toEqual([1, 1, 1]);
+  });
+
+  it('goes catalog by catalog, the newest first, and goes on where another process left off', async () => {
+    await fillWith(laterFormats, 1);
+    await setState(2);
+    const seen = [];
+    while (await rebuildNext(database, laterFormats, 2, 3)) seen.push(await versions());
+    expect(seen[0]).toEqual([1, 1, 1]);
+    expect(seen).toContainEqual([1, 1, 2]);
+    expect(seen).toContainEqual([1, 2, 2]);
+    expect(seen.at(-1)).toEqual([2, 2, 2]);
+  });
+
+  it('takes several short transactions for a large catalog, between which it may be written and searched', async () => {
+    const expected = await fillWith(laterFormats, 2, 'renamed');
+    await fillWith(laterFormats, 1);
+    await setState(2);
+    await rebuildNext(database, laterFormats, 2, 2);
+    const { rows } = await database.query(
+      'select reindexed_below from discovery.catalog order by key desc limit 1',
+    );
+    expect(rows).toEqual([{ reindexed_below: 3 }]);
+    expect(await maintainIndex(database, laterFormats).status()).toMatchObject({
+      begun: [{ id: 'c3', documents: 2 }],
+    });
+    await apply(laterFormats, 'renamed');
+    while (await rebuildNext(database, laterFormats, 2, 2));
+    expect(await readIndexContent(database)).toEqual(expected);
+  });
+
+  it('passes over a catalog that is just being written, and comes back to it', async () => {
+    await fillWith(laterFormats, 1);
+    await setState(2);
+    await database.transaction(async (tx) => {
+      await tx.query("select from discovery.catalog where id = 'c3' for update");
+      while (await rebuildNext(database, laterFormats, 2));
+    });
+    expect(await versions()).toEqual([2, 2, 1]);
+    await rebuild(laterFormats);
+    expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('is done by one process at a time', async () => {
+    await fillWith(laterFormats, 1);
+    const other = '6f7e33bc-6a4e-4a0c-8f4b-3c2f0c9f7a11';
+    await takeLease(database, other);
+    await rebuild(laterFormats);
+    expect(await versions()).toEqual([1, 1, 1]);
+    await database.query("update discovery.index_state set leased_until = now() - interval '1 second'");
+    await rebuild(laterFormats);
+    expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('tells how far it went, in the log and in the metrics', async () => {
+    await fillWith(laterFormats, 1);
+    const lines: string[] = [];
+    const logger = Object.assign(Object.create(silentLogger()), {
+      info: (_details: object, text: string) => void lines.push(text),
+    });
+    const metrics = createMetrics({ process: false });
+    await rebuild(laterFormats, { logger, metrics });
+    expect(lines).toEqual(['rebuilding the index for another version', 'the index is rebuilt']);
+    const text = await metrics.registry.metrics();
+    expect(text).toContain('signpost_index_outdated_catalogs 0');
+    expect(text).toContain('signpost_index_rebuilt_documents_total 12');
+  });
+});
+
+describe('processes of two versions', () => {
+  it('share the older form, and the rebuild waits until those of the older version have ended', async () => {
+    await fillWith(laterFormats, 1);
+    const logger = silentLogger();
+    const older = await announceProcess({ database, logger }, indexFormats);
+    const newer = await announceProcess({ database, logger }, laterFormats);
+    await rebuild(laterFormats);
+    await apply(laterFormats, 'new', ['c4']);
+    expect(await versions()).toEqual([1, 1, 1, 1]);
+    expect((await maintainIndex(database, laterFormats).status()).processes).toHaveLength(2);
+    await older.close();
+    await rebuild(laterFormats);
+    await apply(laterFormats, 'new', ['c5']);
+    expect(await versions()).toEqual([2, 2, 2, 2, 2]);
+    await newer.close();
+  });
+
+  it('count as ended when they were not heard of for half a minute', async () => {
+    await fillWith(laterFormats, 1);
+    await database.query(
+      `insert into discovery.index_process (id, name, version, seen_at)
+       values (gen_random_uuid(), 'stopped', 1, now() - interval '31 seconds')`,
+    );
+    await rebuild(laterFormats);
+    expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('never meet the other way round: one that is older than the index does not start', async () => {
+    await fillWith(laterFormats, 1);
+    await rebuild(laterFormats);
+    await expect(announceProcess({ database, logger: silentLogger() }, indexFormats)).rejects.toThrow(
+      'The index has entries of version 2; this program knows 0 and 1.',
+    );
+  });
+
+  it('learn of the next version as long before it is written as a search may take', async () => {
+    await fillWith(laterFormats, 1);
+    const step = () => advanceVersion(database, laterFormats, { graceMs: 60_000 });
+    expect(await step()).toEqual({ version: 1, next: 2 });
+    expect(await step()).toEqual({ version: 1, next: 2 });
+    await database.query("update discovery.index_state set next_since = now() - interval '61 seconds'");
+    expect(await step()).toEqual({ version: 2, next: 2 });
+  });
+
+  it('write the newest version at once into an index with nothing in it', async () => {
+    expect(await advanceVersion(database, laterFormats, { graceMs: 60_000 })).toEqual({
+      version: 2,
+      next: 2,
+    });
+  });
+});
+
+describe('a rebuild by hand', () => {
+  it('makes the entries anew, whatever became of those that are there', async () => {
+    const expected = await fillWith(indexFormats, 1);
+    await database.query('delete from discovery.run where list % 3 = 0');
+    await database.query('update discovery.resource set entries = null');
+    await database.query('delete from discovery.geometry');
+    const rebuilt = await maintainIndex(database).rebuild({ graceMs: 0 });
+    expect(rebuilt).toEqual({ version: 1, catalogs: 3, documents: 12 });
+    expect(await readIndexContent(database)).toEqual(expected);
+  });
+
+  it('of one catalog leaves the others alone', async () => {
+    await fillWith(laterFormats, 1);
+    await advance(laterFormats);
+    await maintainIndex(database, laterFormats).rebuild({ catalogId: 'c2', graceMs: 0 });
+    expect(await versions()).toEqual([1, 2, 1]);
+  });
+});
+
+async function fillWith(formats: IndexFormats, version: number, name = 'first'): Promise<string[]> {
+  await database.query(`truncate ${tables} restart identity cascade`);
+  await setState(version);
+  await apply(formats, name);
+  const content = await readIndexContent(database);
+  return content;
+}
+
+async function apply(formats: IndexFormats, name: string, ids = ['c1', 'c2', 'c3']): Promise<void> {
+  const incoming = ids.map((id): IncomingCatalog => {
+    const place = (n: number) => ({ geo: { type: 'Point', coordinates: [n, 10 + n] } });
+    const resources = [1, 2, 3].map((n) => ({
+      ...charger(`${id}-${n}`, { price: n, tags: ['fast', n], name }),
+      places: [place(n)],
+    }));
+    return {
+      ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR', networks: null, mode: 'FULL' },
+      catalog: catalog(id, {
+        descriptor: { name: `Chargers ${name}` },
+        resources,
+        offers: [offer(`${id}-o`, { resourceIds: [`${id}-1`], descriptor: { name: `${name} nights` } })],
+      }),
+    };
+  });
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply: add }) => add(incoming), formats));
+}
+
+async function setState(version: number): Promise<void> {
+  await database.query('delete from discovery.index_state');
+  await database.query('insert into discovery.index_state (version, next) values ($1, $1)', [version]);
+}
+
+async function advance(formats: IndexFormats): Promise<void> {
+  await advanceVersion(database, formats, { graceMs: 0 });
+  // The next moment of the database's clock.
+  await immediate();
+  await advanceVersion(database, formats, { graceMs: 0 });
+}
+
+async function rebuild(
+  formats: IndexFormats,
+  more: Partial<Parameters<typeof rebuildOutdated>[0]> = {},
+): Promise<void> {
+  await advance(formats);
+  const context = { database, logger: silentLogger(), formats, graceMs: 0, ...more };
+  await rebuildOutdated(context, new AbortController().signal);
+}
+
+async function versions(): Promise<number[]> {
+  const { rows } = await database.query<{ index_version: number }>(
+    'select index_version from discovery.catalog order by key',
+  );
+  return rows.map((row) => row.index_version);
+}
