@@ -5,13 +5,20 @@
 export class LruCache<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
+  private readonly onForget: (key: K, value: V) => void;
   private size = 0;
   /** The first one is the next that may go. */
   private readonly kept = new Map<K, Kept<V>>();
 
-  constructor(maxSize: number, sizeOf: (value: V) => number = () => 1) {
+  /** `onForget` is called for each entry that goes, unless all do. */
+  constructor(
+    maxSize: number,
+    sizeOf: (value: V) => number = () => 1,
+    onForget: (key: K, value: V) => void = () => {},
+  ) {
     this.maxSize = maxSize;
     this.sizeOf = sizeOf;
+    this.onForget = onForget;
   }
 
   get count(): number {
@@ -40,6 +47,7 @@ export class LruCache<K, V> {
     if (found === undefined) return;
     this.size -= this.sizeOf(found.value);
     this.kept.delete(key);
+    this.onForget(key, found.value);
   }
 
   *entries(): Generator<[K, V]> {

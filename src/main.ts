@@ -15,6 +15,7 @@ import { requireSigningKey } from './registry/key-files.ts';
 import { openSigningKey, type RegistrationWatch, watchRegistration } from './registry/registration.ts';
 import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
+import { createSearch, type SearchService } from './search/port.ts';
 import type { Role } from './setting-table.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
@@ -116,10 +117,13 @@ export async function startProcess(
       return schemas;
     };
 
-    const openThreads = () => {
+    let search: SearchService | undefined;
+    const openSearch = () => {
+      if (search) return search;
       const threads = createThreadPool({ size: evaluatingThreads, logger });
       closers.push(() => threads.close());
-      return threads;
+      search = createSearch({ config, database: needed(database), threads, now });
+      return search;
     };
 
     const start: Record<Role, () => Promise<StartedRole>> = {
@@ -166,7 +170,7 @@ export async function startProcess(
           ...openIdentity('discovery'),
           client,
           registry,
-          threads: openThreads(),
+          search: openSearch(),
           schemas: await openSchemas(),
           metrics,
           operations,
@@ -177,7 +181,7 @@ export async function startProcess(
         startConsoleRole({
           config,
           database: needed(database),
-          threads: openThreads(),
+          search: openSearch(),
           metrics,
           operations,
           logger: logger.child({ role: 'console' }),

@@ -4,16 +4,14 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { NetworkId, Pagination } from '../protocol/shapes.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
-import { createSearch } from '../search/port.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** POST /api/explain: how the discovery service evaluates an intent on its index. The body of a discover can be sent as it is. */
 export function addExplainRoute(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(ExplainRequest);
-  const search = createSearch(context);
   server.post('/api/explain', { config: { operation } }, async (request) => {
     const { context: scope = {}, message } = validator(ExplainRequest)(request.body);
-    return search.explain({ message, scope });
+    return context.search.explain({ message, scope });
   });
 }
 

@@ -1,13 +1,12 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { SchemaStore } from '../schemas/schema-store.ts';
-import type { ThreadPool } from '../thread-pool.ts';
+import type { SearchService } from '../search/port.ts';
 
 /** What the actions and loops of the discovery service work with. */
 export interface DiscoveryContext extends ServiceContext {
   /** The service's public base address. */
   url: string;
-  /** For filters and geometry that take long. */
-  threads: ThreadPool;
+  search: SearchService;
   /** The domain schemas that crawled attributes are checked against. */
   schemas: SchemaStore;
 }

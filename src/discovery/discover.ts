@@ -16,7 +16,6 @@ import {
   type Found,
   type NearMiss,
   type SearchOptions,
-  type SearchService,
   withinDeadline,
 } from '../search/port.ts';
 import { Stale } from '../storage/freshness.ts';
@@ -37,7 +36,6 @@ type DiscoverContext = DiscoveryContext & {
   turns: Turns;
   /** For large pages, beside the turn of their search. */
   largeTurns: Turns;
-  search: SearchService;
   costs?: CostLimits;
 };
 type Discover = VerifiedRequest<typeof actions.discover>;

@@ -1,6 +1,5 @@
 import { repeat } from '../delivery/repeat.ts';
 import { createService } from '../delivery/service.ts';
-import { createSearch } from '../search/port.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { purgeLog } from '../storage/crawl/log.ts';
 import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
@@ -23,8 +22,7 @@ export async function startDiscoveryRole(
   const { isExempt, findSentRequest, isAwaited } = sync;
   const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited });
   const { server, signed, keepPromise } = service;
-  const search = createSearch(context);
-  addDiscoverRoute(server, signed, { ...context, keepPromise, search });
+  addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, context);
   sync.addRoutes(server, signed);
@@ -38,7 +36,7 @@ export async function startDiscoveryRole(
   };
   return startOrClose(async () => {
     // Before anything is written to the index, until nothing is any more.
-    searching = await search.start(context);
+    searching = await context.search.start(context);
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();
     loops.push(await startCrawler(context));

@@ -1,5 +1,5 @@
-import type { Queryable } from '../storage/database.ts';
 import type { ThreadPool } from '../thread-pool.ts';
+import type { IndexReader } from './cache/caches.ts';
 import type { Deadline } from './deadline.ts';
 import type { DocumentCheck } from './filter/check-documents.ts';
 import type { Plan } from './plan.ts';
@@ -9,7 +9,7 @@ import type { Trace } from './trace.ts';
 export interface Search {
   plan: Plan;
   /** Its statements end with the deadline. */
-  database: Queryable;
+  database: IndexReader;
   threads: ThreadPool;
   /** The identity that asks; none: the operator. */
   owner?: string;

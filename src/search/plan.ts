@@ -5,6 +5,7 @@ import {
   spatialConstraints,
 } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
+import type { Caches } from './cache/caches.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
@@ -31,7 +32,7 @@ export interface SpatialPlan {
 export function planIntent(
   { intent, limit, offset }: DiscoverMessage,
   { networkId, schemaContext = [] }: Pick<Context, 'networkId' | 'schemaContext'>,
-  { acceptPostfix, now }: { acceptPostfix: boolean; now: Date },
+  { acceptPostfix, now, plans }: { acceptPostfix: boolean; now: Date; plans: Caches['plans'] },
 ): Plan {
   const text = intent.textSearch?.trim();
   const expression = intent.filters?.expression;
@@ -40,7 +41,7 @@ export function planIntent(
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {
-      filter: planFilter(expression, { acceptPostfix }),
+      filter: planFilter(expression, { acceptPostfix }, plans),
       filterSource: { expression, acceptPostfix },
     }),
     spatial: spatialConstraints(intent).map((constraint) => ({

@@ -4,8 +4,9 @@ import type { Metrics } from '../metrics.ts';
 import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
-import { withinTime } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
+import { type Caches, createCaches } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { indexFormats } from './format/index-format.ts';
@@ -16,8 +17,10 @@ import { startRebuild } from './reindex/rebuild.ts';
 import {
   evaluateIntent,
   type Found,
+  openReader,
   type Question,
   type SearchContext,
+  type SearchEngine,
   type SearchOptions,
 } from './search.ts';
 import type { TraceStep } from './trace.ts';
@@ -65,22 +68,23 @@ const purgeEveryMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
   const { config, database, formats = indexFormats } = context;
+  const engine: SearchEngine = { ...context, caches: followOrigin(database) };
   return {
-    search: (question, options) => evaluateIntent(context, question, options),
+    search: (question, options) => evaluateIntent(engine, question, options),
 
     async confirm({ freshness }, deadline) {
       if (freshness === undefined) return;
-      const inTime = withinTime(database, deadline.remainingMs);
-      if (!(await withinDeadline(deadline, () => isStillFresh(inTime, freshness)))) throw new Stale();
+      const reader = openReader(engine, deadline);
+      if (!(await withinDeadline(deadline, () => isStillFresh(reader, freshness)))) throw new Stale();
     },
 
-    findNearMisses: (missed) => findNearMisses(context, missed),
+    findNearMisses: (missed) => findNearMisses(engine, missed),
 
     async explain(question) {
       checkDiscoverMessage(question.message);
       const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
-      const { answer, trace } = await evaluateIntent(context, question, { deadline });
-      if (answer.total === 0) await findNearMisses(context, { ...question, deadline, trace });
+      const { answer, trace } = await evaluateIntent(engine, question, { deadline });
+      if (answer.total === 0) await findNearMisses(engine, { ...question, deadline, trace });
       const { resourceCount, pagination, leftOut } = answer;
       return { steps: trace.steps, resourceCount, pagination, leftOut };
     },
@@ -91,7 +95,7 @@ export function createSearch(context: SearchContext): SearchService {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
       const loops = [
         startRebuild({ database, logger, metrics, formats, graceMs }),
-        startCompactor({ database, logger }),
+        startCompactor({ database, caches: engine.caches, logger }),
         repeat(purge, () => purgeChanges(database)),
       ];
       return {
@@ -101,5 +105,18 @@ export function createSearch(context: SearchContext): SearchService {
         },
       };
     },
+  };
+}
+
+/** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
+function followOrigin(database: Database): () => Caches {
+  let { origin } = database;
+  let caches = createCaches();
+  return () => {
+    if (database.origin !== origin) {
+      origin = database.origin;
+      caches = createCaches();
+    }
+    return caches;
   };
 }

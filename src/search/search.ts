@@ -5,12 +5,13 @@ import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { ThreadPool } from '../thread-pool.ts';
 import { buildPage } from './build-page.ts';
+import type { Caches, IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
 import type { IndexFormats } from './format/index-format.ts';
-import { planIntent } from './plan.ts';
+import { type Plan, planIntent } from './plan.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
@@ -27,6 +28,11 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
   /** Those of this program, unless another one is tried. */
   formats?: IndexFormats;
 };
+
+/** And what the search service keeps between searches. */
+export interface SearchEngine extends SearchContext {
+  caches(): Caches;
+}
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
@@ -57,18 +63,19 @@ export interface Found {
 
 /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
 export async function evaluateIntent(
-  { config, database, threads, now }: SearchContext,
+  engine: SearchEngine,
   { message, scope }: Question,
   options: SearchOptions = {},
 ): Promise<Found> {
-  const { optimistic = false, deadline = createDeadline(config.DISCOVER_TIMEOUT_MS), owner } = options;
+  const { optimistic = false, deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner } = options;
   const trace = createTrace();
-  const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
+  const reader = openReader(engine, deadline);
+  const plan = planQuestion(engine, { message, scope }, reader.caches);
   const counts = { candidates: 0, passed: 0 };
   const search: Search = {
     plan,
-    database: withinTime(database, deadline.remainingMs),
-    threads,
+    database: reader,
+    threads: engine.threads,
     owner,
     deadline,
     trace,
@@ -82,8 +89,8 @@ export async function evaluateIntent(
   const isQuick = plan.filter?.exact !== false;
   return withinDeadline(deadline, async () => {
     for (let attempt = 1; ; attempt++) {
-      const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(search.database) : undefined;
-      if (freshness === undefined) await refreshCaches(search.database);
+      const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(reader.caches) : undefined;
+      if (freshness === undefined) await refreshCaches(reader);
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (isOutdated && attempt < maxAttempts) continue;
@@ -92,4 +99,17 @@ export async function evaluateIntent(
       return { answer, trace, ...(freshness && { freshness }) };
     }
   });
+}
+
+/** Statements that end with the deadline, and the caches as they are at the beginning of a search. */
+export function openReader({ database, caches }: SearchEngine, { remainingMs }: Deadline): IndexReader {
+  return { ...withinTime(database, remainingMs), caches: caches() };
+}
+
+export function planQuestion(
+  { config, now }: SearchContext,
+  { message, scope }: Question,
+  { plans }: Caches,
+): Plan {
+  return planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now(), plans });
 }

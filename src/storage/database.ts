@@ -36,11 +36,6 @@ export interface Queryable {
     values?: readonly unknown[],
     options?: QueryOptions,
   ): Promise<{ rows: R[]; rowCount: number }>;
-  /**
-   * What a process remembers of the database, it remembers under this. It is another one after a connection was lost: an older state of
-   * the database may have been restored.
-   */
-  readonly origin?: object;
 }
 
 export interface QueryOptions {
@@ -68,6 +63,8 @@ export interface TransactionOptions {
 }
 
 export interface Database extends Queryable {
+  /** Another object after a connection was lost: an older state of the database may have been restored, and what is cached of it is worth nothing. */
+  readonly origin: object;
   /** Its address, with its secrets: for threads, which need connections of their own. */
   readonly url: string;
   /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
@@ -382,7 +379,6 @@ function cancelAfter(
 /** Statements that all together have so much time left. */
 export function withinTime(database: Database, remainingMs: () => number): Queryable {
   return {
-    origin: database.origin ?? database,
     query: (text, values, options) =>
       database.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   };

@@ -23,7 +23,6 @@ export function countSearches(database: Database, config: Config): CountedSearch
   const threads = createThreadPool({ size: 1, logger: silentLogger() });
   const asked: Asked = { statements: 0, characters: 0 };
   const counted: Database = Object.create(database, {
-    origin: { get: () => database.origin },
     query: {
       value: async (...statement: Parameters<Database['query']>) => {
         const answer = await database.query(...statement);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { type SearchingProcess, withCaches } from './index-reader.ts';
 
 /** A process that answers searches, as a test sees it. */
 export interface WatchedReader {
@@ -16,13 +17,13 @@ export interface WatchedReader {
  * of the index. `emptied` tables are so before each test.
  */
 export function useProcesses(
-  take: (writer: Database, reader: Database) => void,
+  take: (writer: Database, reader: SearchingProcess) => void,
   { emptied }: { emptied: string },
 ): WatchedReader {
   const watched: WatchedReader = { statements: 0, meanwhile: async () => {} };
   let home: TestDatabase;
   let writer: Database;
-  let reader: Database;
+  let reader: SearchingProcess;
   beforeAll(async () => {
     home = await createTestDatabase();
     const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 4 });
@@ -34,7 +35,7 @@ export function useProcesses(
       await watched.meanwhile();
       return answer as never;
     };
-    reader = Object.create(opened, { query: { value: query } });
+    reader = withCaches(Object.create(opened, { query: { value: query } }));
     take(writer, reader);
   });
   beforeEach(() => writer.query(`truncate ${emptied} cascade`));

@@ -9,7 +9,7 @@ import { findSearched } from '../documents/searched-catalogs.ts';
 import { mergeRuns } from '../lists/compact.ts';
 import { maxRuns, readWholeLists } from '../lists/read-whole.ts';
 import { addToLists } from '../lists/runs.ts';
-import { knownCatalogs, readForCache } from './caches.ts';
+import { createCaches, type IndexReader, readForCache } from './caches.ts';
 import {
   assumeFresh,
   type CacheFreshness,
@@ -30,14 +30,13 @@ let home: TestDatabase;
 let reader: Database;
 let writer: Database;
 let statements: string[] = [];
-/** Under which the reader remembers. */
-const memory = {};
+const caches = createCaches();
 /** What happens while the answer of a statement is on its way. */
 let meanwhile = async () => {};
 /** How far the clock of the database has gone on since the reader asked first. */
 let passedMs = 0;
 /** Of the reader, whose statements are counted. */
-let counted: Database;
+let counted: Database & IndexReader;
 
 beforeAll(async () => {
   home = await createTestDatabase();
@@ -45,7 +44,7 @@ beforeAll(async () => {
   [reader, writer] = [await open(), await open()];
   counted = {
     ...reader,
-    origin: memory,
+    caches,
     async query(text, ...rest) {
       statements.push(text);
       const answer = await reader.query(text, ...rest);
@@ -71,7 +70,7 @@ const read = async (which = list) => [
   ...((await readWholeLists(counted, [which])).get(which)?.others.keys ?? []),
 ];
 
-describe('what a process remembers of the index', () => {
+describe('what a process has cached of the index', () => {
   it('is not read again while nothing of it has changed', async () => {
     await add(1);
     await refreshCaches(counted);
@@ -118,7 +117,7 @@ describe('what a process remembers of the index', () => {
   });
 
   it('is nothing before the process has caught up for the first time', async () => {
-    const fresh = { ...counted, origin: {} };
+    const fresh = { ...counted, caches: createCaches() };
     expect(await readForCache(fresh, async () => 1)).toEqual({ found: 1, mayKeep: false });
   });
 
@@ -168,7 +167,7 @@ describe('what a process remembers of the index', () => {
     const copy = await createTestDatabase();
     const other = await openDatabase({ url: copy.url, logger: silentLogger() });
     try {
-      const restored = { ...other, origin: memory };
+      const restored = { ...other, caches };
       await refreshCaches(restored);
       expect((await readWholeLists(restored, [list])).get(list)?.others.keys).toHaveLength(0);
     } finally {
@@ -197,10 +196,10 @@ describe('what a process remembers of the index', () => {
     await refreshCaches(counted);
     await refreshCaches(counted);
     expect(await read()).toEqual([1, 2, 3, 4, 5]);
-    const freshness = assumeFresh(counted) as CacheFreshness;
+    const freshness = assumeFresh(caches) as CacheFreshness;
     expect(await mergeRuns(writer, list)).toBe(4);
     expect(await isStillFresh(counted, freshness)).toBe(true);
-    expect(assumeFresh(counted)).toBeDefined();
+    expect(assumeFresh(caches)).toBeDefined();
     statements = [];
     expect(await read()).toEqual([1, 2, 3, 4, 5]);
     expect(statements).toEqual([]);
@@ -222,14 +221,14 @@ describe('what a process remembers of the index', () => {
 describe('an optimistic search', () => {
   it('is right as long as nothing is committed', async () => {
     await refreshCaches(counted);
-    const freshness = assumeFresh(counted);
+    const freshness = assumeFresh(caches);
     expect(freshness).toBeDefined();
     expect(freshness && (await isStillFresh(counted, freshness))).toBe(true);
   });
 
   it('learns that something was committed meanwhile, by the database or in the statement that stores what it found', async () => {
     await refreshCaches(counted);
-    const freshness = assumeFresh(counted) as CacheFreshness;
+    const freshness = assumeFresh(caches) as CacheFreshness;
     const holds = async ({ snapshot, home } = freshness) => {
       const { rows } = await reader.query(`select ${freshCondition('$1', '$2')} as holds`, [snapshot, home]);
       return rows[0]?.holds;
@@ -248,7 +247,7 @@ describe('an optimistic search', () => {
     await writer.query('insert into discovery.change (lists) select array[1] from generate_series(1, 20000)');
     await refreshCaches(counted);
     await refreshCaches(counted);
-    const { snapshot, home } = assumeFresh(counted) as CacheFreshness;
+    const { snapshot, home } = assumeFresh(caches) as CacheFreshness;
     const { rows } = await writer.query<{ 'QUERY PLAN': string }>(
       `explain select ${freshCondition('snapshot', 'home')} from (values ($1::pg_snapshot, $2), ($1, $2)) as given (snapshot, home)`,
       [snapshot, home],
@@ -262,14 +261,14 @@ describe('an optimistic search', () => {
     await refreshCaches(counted);
     await add(1);
     await refreshCaches(counted);
-    expect(assumeFresh(counted)).toBeUndefined();
+    expect(assumeFresh(caches)).toBeUndefined();
     await refreshCaches(counted);
-    expect(assumeFresh(counted)).toBeDefined();
-    expect(assumeFresh(counted, performance.now() + 2_000)).toBeUndefined();
+    expect(assumeFresh(caches)).toBeDefined();
+    expect(assumeFresh(caches, performance.now() + 2_000)).toBeUndefined();
   });
 
   it('does not exist before the process has asked for the first time', () => {
-    expect(assumeFresh({ ...counted, origin: {} })).toBeUndefined();
+    expect(assumeFresh(createCaches())).toBeUndefined();
   });
 });
 
@@ -322,7 +321,7 @@ describe('the states of catalogs', () => {
     statements = [];
     expect(await searched(keys)).toEqual(keys);
     expect(statements).toEqual([]);
-    expect(knownCatalogs(counted).get(a)).toBe(knownCatalogs(counted).get(b));
+    expect(caches.catalogs.get(a)).toBe(caches.catalogs.get(b));
   });
 
   it('are read again when one of them changed, and tell one that is gone', async () => {
@@ -345,7 +344,7 @@ describe('the states of catalogs', () => {
     meanwhile = async () => {
       meanwhile = async () => {};
       await hide(a, b);
-      await refreshCaches({ ...reader, origin: memory });
+      await refreshCaches({ ...reader, caches });
     };
     expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([keyOf(a, 1), keyOf(b, 1)]);
     expect(await searched([keyOf(a, 1), keyOf(b, 1)])).toEqual([]);

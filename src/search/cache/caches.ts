@@ -3,11 +3,14 @@ import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
 import type { CatalogState } from '../../rules/discover/served.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { FilterPlan } from '../filter/plan.ts';
 import { maxRunLength } from '../lists/runs.ts';
 import { GeometryCache } from './geometry-cache.ts';
 import { OfferWordCache } from './offer-word-cache.ts';
 import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
+import { RangeCache } from './range-cache.ts';
+import { RankingCache } from './ranking-cache.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { WordCache } from './word-cache.ts';
 
@@ -41,10 +44,35 @@ const maxVerdictBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_li
 const maxWideOffers = 2_000_000;
 /** A match takes some hundred bytes. */
 const maxMatches = 100_000;
+const maxPlans = 1_000;
+/** Keys of ranges, eight bytes each. */
+const maxRangeKeys = 4_000_000;
+/** Resources of rankings, sixteen bytes each. */
+const maxRankedResources = 2_000_000;
 
 /** Of the machine, or of the container. */
 function findMemorySize(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+}
+
+/** The one place where caches are made. */
+export function createCaches(): Caches {
+  return {
+    state: { askedAt: 0, isQuiet: false },
+    generation: 0,
+    lists: new LruCache(maxListBytes, ({ bytes }) => bytes),
+    ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
+    members: new LruCache(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
+    pages: new PageCache(maxPageBytes),
+    verdicts: new VerdictCache(maxVerdictBytes),
+    words: new WordCache(maxMatches),
+    geometries: new GeometryCache(maxGeometryBytes),
+    providers: new ProviderCache(maxWideOffers),
+    offerWords: new OfferWordCache(maxWideOffers),
+    plans: new LruCache(maxPlans),
+    ranges: new RangeCache(maxRangeKeys),
+    rankings: new RankingCache(maxRankedResources),
+  };
 }
 
 export interface Caches {
@@ -52,7 +80,8 @@ export interface Caches {
   state: RefreshState;
   /** Counts invalidations. What was read in an older generation may be stale. */
   generation: number;
-  lists: LruCache<number, { list: unknown; bytes: number }>;
+  /** By their numbers; undefined instead of a list that is too long to be read whole. */
+  lists: LruCache<number, { list: object | undefined; bytes: number }>;
   /** Undefined: there is no such catalog. */
   catalogs: Map<number, CatalogState | undefined>;
   /** By their texts. */
@@ -64,7 +93,13 @@ export interface Caches {
   words: WordCache;
   geometries: GeometryCache;
   providers: ProviderCache;
-  offeredWords: OfferWordCache;
+  offerWords: OfferWordCache;
+  /** Plans of filters; they depend on nothing in the index. */
+  plans: LruCache<string, FilterPlan>;
+  /** Made of cached lists, and valid as long as these. */
+  ranges: RangeCache;
+  rankings: RankingCache;
+  /** Lists that wait for compaction (lists/compact.ts). */
   inPieces: Set<number>;
 }
 
@@ -112,7 +147,7 @@ export function invalidateAll(caches: Caches): void {
   caches.words.clear();
   caches.geometries.clear();
   caches.providers.clear();
-  caches.offeredWords.clear();
+  caches.offerWords.clear();
   caches.lists.clear();
 }
 
@@ -131,7 +166,7 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
     for (const owner of JSON.parse(owners ?? '[]')) {
       caches.pages.forgetOwner(owner);
       caches.providers.forgetOwner(owner);
-      caches.offeredWords.forgetOwner(owner);
+      caches.offerWords.forgetOwner(owner);
     }
     for (const list of JSON.parse(lists ?? '[]')) caches.lists.forget(list);
   }
@@ -154,122 +189,48 @@ function invalidateCatalogs(caches: Caches): void {
   caches.states.clear();
 }
 
+/** A connection with the caches of what is read through it. The search service makes it for each search (search.ts). */
+export interface IndexReader extends Queryable {
+  readonly caches: Caches;
+}
+
 /** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already. */
 export async function readForCache<T>(
-  queryable: Queryable,
+  { caches }: Pick<IndexReader, 'caches'>,
   read: () => Promise<T>,
 ): Promise<{ found: T; mayKeep: boolean }> {
-  const caches = cachesOf(queryable);
   const { generation } = caches;
   const found = await read();
   return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
 }
 
-/** While the generation is the same, the index is as it was. */
-export function generationOf(queryable: Queryable): number {
-  return cachesOf(queryable).generation;
+/** Undefined instead of a list: it is too long to be read whole. */
+export function keepList({ lists }: Caches, number: number, list: object | undefined, bytes: number): void {
+  lists.keep(number, { list, bytes: bytes + entryBytes });
 }
 
-export function findList<T>(queryable: Queryable, list: number): { list: T } | undefined {
-  return cachesOf(queryable).lists.find(list) as { list: T } | undefined;
-}
-
-export function keepList(queryable: Queryable, list: number, value: unknown, bytes: number): void {
-  cachesOf(queryable).lists.keep(list, { list: value, bytes: bytes + entryBytes });
-}
-
-/** The states of catalogs that are known, by their keys; undefined where there is no such catalog. */
-export function knownCatalogs(queryable: Queryable): ReadonlyMap<number, CatalogState | undefined> {
-  return cachesOf(queryable).catalogs;
-}
-
-export function keepCatalogs(
-  queryable: Queryable,
-  states: ReadonlyMap<number, CatalogState | undefined>,
-): void {
-  const caches = cachesOf(queryable);
+export function keepCatalogs(caches: Caches, states: ReadonlyMap<number, CatalogState | undefined>): void {
   if (caches.catalogs.size + states.size > maxCatalogs || caches.states.size > maxStates)
     invalidateCatalogs(caches);
   for (const [key, state] of states) caches.catalogs.set(key, state);
 }
 
-/** The keys of the resources of catalogs, in order, by the catalogs' keys; null where they are many. */
-export function memberCache(queryable: Queryable): Caches['members'] {
-  return cachesOf(queryable).members;
-}
-
-/** Documents that are known. */
-export function pageCache(queryable: Queryable): PageCache {
-  return cachesOf(queryable).pages;
-}
-
-/** Which resources pass which checks, as far as it is known. */
-export function verdictCache(queryable: Queryable): VerdictCache {
-  return cachesOf(queryable).verdicts;
-}
-
-/** What words of queries stand for, as far as it is known. */
-export function wordCache(queryable: Queryable): WordCache {
-  return cachesOf(queryable).words;
-}
-
-/** Geometries that are known. */
-export function geometryCache(queryable: Queryable): GeometryCache {
-  return cachesOf(queryable).geometries;
-}
-
-/** The wide offers of providers that are known. */
-export function providerCache(queryable: Queryable): ProviderCache {
-  return cachesOf(queryable).providers;
-}
-
-/** Whose offers words stand in, as far as it is known. */
-export function offerWordCache(queryable: Queryable): OfferWordCache {
-  return cachesOf(queryable).offeredWords;
-}
-
 /** Most catalogs have the same state as many others: those share one object. */
-export function sharedState(queryable: Queryable, text: string, parse: () => CatalogState): CatalogState {
-  const { states } = cachesOf(queryable);
+export function sharedState({ states }: Caches, text: string, parse: () => CatalogState): CatalogState {
   const state = states.get(text) ?? parse();
   states.set(text, state);
   return state;
 }
 
 /** Notes a list that was found in pieces: in so many runs, with so many keys. */
-export function noteRuns(queryable: Queryable, list: number, runs: number, keys: number): void {
+export function noteRuns({ inPieces }: Caches, list: number, runs: number, keys: number): void {
   if (runs <= fewRuns || keys >= runs * maxRunLength(list) * leastFilled) return;
-  const { inPieces } = cachesOf(queryable);
   if (inPieces.size < maxInPieces) inPieces.add(list);
 }
 
 /** The lists that were found in pieces since this was asked last. */
-export function takeListsInPieces(queryable: Queryable): ReadonlySet<number> {
-  const caches = cachesOf(queryable);
-  const lists = caches.inPieces;
-  caches.inPieces = new Set();
+export function takeListsInPieces({ inPieces }: Caches): number[] {
+  const lists = [...inPieces];
+  inPieces.clear();
   return lists;
 }
-
-export function cachesOf(queryable: Queryable): Caches {
-  const database = queryable.origin ?? queryable;
-  const known = memories.get(database);
-  if (known) return known;
-  const caches: Caches = {
-    state: { askedAt: 0, isQuiet: false },
-    generation: 0,
-    lists: new LruCache(maxListBytes, ({ bytes }) => bytes),
-    ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
-    members: new LruCache(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
-    pages: new PageCache(maxPageBytes),
-    verdicts: new VerdictCache(maxVerdictBytes),
-    words: new WordCache(maxMatches),
-    geometries: new GeometryCache(maxGeometryBytes),
-    providers: new ProviderCache(maxWideOffers),
-    offeredWords: new OfferWordCache(maxWideOffers),
-  };
-  memories.set(database, caches);
-  return caches;
-}
-
-const memories = new WeakMap<object, Caches>();

@@ -13,7 +13,7 @@ export interface KnownCell {
   box: SphereBox;
   /** Whether something is indexed under the path, here or elsewhere. */
   isPathKnown: boolean;
-  /** All that touch the cell, in the order of keys; undefined where they are too many, or too long, to be remembered. */
+  /** All that touch the cell, in the order of keys; undefined where they are too many, or too long, to be cached. */
   geometries?: readonly BoxedGeometry[];
 }
 
@@ -38,7 +38,7 @@ const maxUnread = 100;
 /** What a geometry takes beside its text, about: as much again when it was parsed. */
 const geometryBytes = 400;
 const cellBytes = 900;
-/** More that came one after the other are not remembered. */
+/** Where updates bring more, the cell is no longer cached. */
 const maxInCell = 2_500;
 
 export class GeometryCache {

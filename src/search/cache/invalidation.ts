@@ -3,7 +3,7 @@ import { type Freshness, homeText, isNewsTo } from '../../storage/freshness.ts';
 import {
   type Caches,
   type Change,
-  cachesOf,
+  type IndexReader,
   invalidateAll,
   invalidateChanged,
   invalidateTooLong,
@@ -26,25 +26,25 @@ const maxAskMs = 5_000;
 const optimisticMs = 1_000;
 
 /** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. */
-export async function refreshCaches(queryable: Queryable): Promise<void> {
-  const caches = cachesOf(queryable);
-  const { state } = caches;
+export async function refreshCaches(reader: IndexReader): Promise<void> {
+  const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
   await state.asking?.catch(() => undefined);
   // The search that started the shared refresh may have had less time than this one: where that failed, this one refreshes by itself.
-  if (state.asking) return state.asking.catch(() => ask(queryable, caches));
-  state.asking = ask(queryable, caches).finally(() => {
+  if (state.asking) return state.asking.catch(() => ask(reader));
+  state.asking = ask(reader).finally(() => {
     state.asking = undefined;
   });
   return state.asking;
 }
 
-async function ask(queryable: Queryable, caches: Caches): Promise<void> {
+async function ask(reader: IndexReader): Promise<void> {
+  const { caches } = reader;
   // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other one has advanced the state meanwhile.
   const { state } = caches;
   const { asked } = state;
   const askedAt = performance.now();
-  const { rows } = await queryable.query<(Moment | { snapshot: null }) & Change>(
+  const { rows } = await reader.query<(Moment | { snapshot: null }) & Change>(
     `select pg_current_snapshot()::text as snapshot, ${homeText} as home, extract(epoch from now())::float8 * 1000 as at,
        null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
      union all (
@@ -80,19 +80,18 @@ export interface CacheFreshness extends Freshness {
  * An optimistic read: the search does without asking what has changed, as mostly nothing has. Its answer holds only if that is made sure afterwards: by
  * `isStillFresh`, or by the statement that stores the answer, with `freshCondition`.
  */
-export function assumeFresh(queryable: Queryable, now = performance.now()): CacheFreshness | undefined {
-  const caches = cachesOf(queryable);
+export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
   const { asked, askedAt, isQuiet } = caches.state;
   if (asked === undefined || !isQuiet || now - askedAt > optimisticMs) return undefined;
   return { snapshot: asked.snapshot, home: asked.home, caches, generation: caches.generation };
 }
 
 export async function isStillFresh(
-  queryable: Queryable,
+  reader: IndexReader,
   { caches, generation }: CacheFreshness,
 ): Promise<boolean> {
-  await refreshCaches(queryable);
-  return cachesOf(queryable) === caches && caches.generation === generation;
+  await refreshCaches(reader);
+  return reader.caches === caches && caches.generation === generation;
 }
 
 /** Removes changes that every process has read. */

@@ -21,7 +21,7 @@ export interface OfferedWord {
 
 /** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
 export interface CoveredPostings {
-  /** How often something had to be forgotten before (caches.ts). */
+  /** Of the caches (caches.ts). */
   generation: number;
   networkId: string | undefined;
   /** Milliseconds since the epoch. */

@@ -11,7 +11,7 @@ function home(owner: string, ...keys: number[]): KnownHome {
   };
 }
 
-describe('the memory of documents', () => {
+describe('the cache of documents', () => {
   let cache: PageCache;
   beforeEach(() => {
     cache = new PageCache(10_000);

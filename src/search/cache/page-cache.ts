@@ -1,3 +1,4 @@
+import { LruCache } from '../../lru-cache.ts';
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import type { PeriodBounds } from '../../rules/time-period.ts';
 
@@ -40,68 +41,51 @@ interface Kept extends KnownHome {
 const entryBytes = 200;
 
 export class PageCache {
-  private readonly maxBytes: number;
-  private bytes = 0;
-  /** By their keys; the last one is the one that was asked for last. */
-  private readonly homes = new Map<number, Kept>();
+  private readonly homes: LruCache<number, Kept>;
   private readonly homesOf = new Map<string, Set<number>>();
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes;
+    this.homes = new LruCache(
+      maxBytes,
+      ({ bytes }) => bytes,
+      (catalogKey, { owner }) => {
+        const keys = this.homesOf.get(owner);
+        keys?.delete(catalogKey);
+        if (keys?.size === 0) this.homesOf.delete(owner);
+      },
+    );
   }
 
   find(catalogKey: number): KnownHome | undefined {
-    const home = this.homes.get(catalogKey);
-    if (home === undefined) return undefined;
-    this.homes.delete(catalogKey);
-    this.homes.set(catalogKey, home);
-    return home;
+    return this.homes.find(catalogKey);
   }
 
-  /** Beside the resources of the same catalog that are known already. Those that were not asked for the longest are forgotten. */
-  keep(catalogKey: number, { owner, head, offers, more, resources }: KnownHome): void {
-    const home = this.homes.get(catalogKey) ?? this.open(catalogKey, { owner, head, offers, more });
+  /** Beside the resources of the same catalog that are known already. */
+  keep(catalogKey: number, { resources, ...home }: KnownHome): void {
+    const { owner, head: document, offers } = home;
+    const opened = { ...home, resources: new Map(), bytes: sizeOf({ document, offers }) };
+    const kept: Kept = this.homes.find(catalogKey) ?? opened;
+    this.homes.forget(catalogKey); // it is kept again with its new size
     for (const [key, resource] of resources) {
-      if (home.resources.has(key)) continue;
-      home.resources.set(key, resource);
-      this.charge(home, sizeOf(resource));
+      if (kept.resources.has(key)) continue;
+      kept.resources.set(key, resource);
+      kept.bytes += sizeOf(resource);
     }
-    for (const oldest of this.homes.keys()) {
-      if (this.bytes <= this.maxBytes) break;
-      this.forget(oldest);
-    }
+    this.homesOf.set(owner, (this.homesOf.get(owner) ?? new Set()).add(catalogKey));
+    this.homes.keep(catalogKey, kept);
   }
 
   forget(catalogKey: number): void {
-    const home = this.homes.get(catalogKey);
-    if (home === undefined) return;
-    this.homes.delete(catalogKey);
-    this.homesOf.get(home.owner)?.delete(catalogKey);
-    if (this.homesOf.get(home.owner)?.size === 0) this.homesOf.delete(home.owner);
-    this.bytes -= home.bytes;
+    this.homes.forget(catalogKey);
   }
 
   forgetOwner(owner: string): void {
-    for (const catalogKey of this.homesOf.get(owner) ?? []) this.forget(catalogKey);
+    for (const catalogKey of this.homesOf.get(owner) ?? []) this.homes.forget(catalogKey);
   }
 
   clear(): void {
     this.homes.clear();
     this.homesOf.clear();
-    this.bytes = 0;
-  }
-
-  private open(catalogKey: number, home: Omit<KnownHome, 'resources'>): Kept {
-    const opened = { ...home, resources: new Map(), bytes: 0 };
-    this.homes.set(catalogKey, opened);
-    this.homesOf.set(home.owner, (this.homesOf.get(home.owner) ?? new Set()).add(catalogKey));
-    this.charge(opened, sizeOf({ document: home.head, offers: home.offers }));
-    return opened;
-  }
-
-  private charge(home: Kept, bytes: number): void {
-    home.bytes += bytes;
-    this.bytes += bytes;
   }
 }
 

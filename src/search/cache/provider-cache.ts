@@ -11,13 +11,13 @@ export interface ProviderName {
 }
 
 export interface KnownProvider extends ProviderOffers {
-  /** Whether time changes nothing: then its listings are remembered. */
+  /** Whether nothing of it begins or ends to be valid: then its listings are cached. */
   isTimeless: boolean;
   /** By the network that was asked for. */
   listings: Map<string | undefined, Listing[]>;
 }
 
-/** More changed catalogs are not looked up: then all is forgotten. */
+/** More changed catalogs are not looked up: then the whole cache is invalidated. */
 const maxUnread = 5_000;
 /** Networks that are made up must not fill the memory. */
 const maxListings = 10;
@@ -28,7 +28,7 @@ export class ProviderCache {
   /** Catalogs that were written, and whose providers were not looked up since. */
   readonly unread = new Set<number>();
   private readonly providers: LruCache<string, KnownProvider>;
-  /** The names of providers, some of which may be forgotten already. */
+  /** The names of providers, some of which may be evicted already. */
   private readonly namesOfCatalog = new Map<number, Set<string>>();
   private readonly namesOfOwner = new Map<string, Set<string>>();
 

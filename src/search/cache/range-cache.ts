@@ -11,12 +11,15 @@ interface Kept {
   set: Keys;
 }
 
-/** Eight bytes each; an entry takes as much as some. */
-const maxKeys = 4_000_000;
+/** What an entry takes by itself, counted in keys. */
 const keysOfEntry = 50;
 
 export class RangeCache {
-  private readonly kept = new LruCache<string, Kept>(maxKeys, ({ set }) => set.length + keysOfEntry);
+  private readonly kept: LruCache<string, Kept>;
+
+  constructor(maxKeys: number) {
+    this.kept = new LruCache(maxKeys, ({ set }) => set.length + keysOfEntry);
+  }
 
   /** The keys of a part of a list, each once: below arrays, one resource may have several numbers at a path. */
   inOrder(path: number, list: NumberList, start: number, end: number): Keys {

@@ -13,17 +13,17 @@ interface Kept {
   best: Ranked;
 }
 
-/** Sixteen bytes each; an entry takes as much as some. */
-const maxResources = 2_000_000;
+/** What an entry takes by itself, counted in resources. */
 const resourcesOfEntry = 100;
 /** Characters. */
 const maxText = 1_000;
 
 export class RankingCache {
-  private readonly kept = new LruCache<string, Kept>(
-    maxResources,
-    ({ best }) => best.keys.length + resourcesOfEntry,
-  );
+  private readonly kept: LruCache<string, Kept>;
+
+  constructor(maxResources: number) {
+    this.kept = new LruCache(maxResources, ({ best }) => best.keys.length + resourcesOfEntry);
+  }
 
   find(text: string, known: KnownText): Ranked | undefined {
     const kept = this.kept.find(text);

@@ -4,7 +4,7 @@ import { VerdictCache } from './verdict-cache.ts';
 
 const [a, b, other] = [keyOf(1, 1), keyOf(1, 2), keyOf(2, 1)];
 
-describe('the memory of checks', () => {
+describe('the cache of verdicts', () => {
   it('knows of each resource and each check by itself', () => {
     const cache = new VerdictCache(10_000);
     cache.keep('cheap', [a, other], new Set([a]));

@@ -12,7 +12,7 @@ interface Kept {
 
 /** Resources that one number tells of. */
 const atOnce = 15;
-/** Numbers of one catalog. Of more, the first one is forgotten. */
+/** Numbers of one catalog. Of more, the first one is evicted. */
 const maxBlocks = 1_000;
 /** Texts of checks that have a number. */
 const maxChecks = 10_000;
@@ -69,7 +69,7 @@ export class VerdictCache {
     this.lastNumber = 0;
   }
 
-  /** None is given twice: what was said of a check whose text was forgotten is never taken for another's. */
+  /** None is given twice: a verdict on a check whose text was evicted is never taken for one on another check. */
   private numberOf(check: string): number {
     const number = this.numbers.find(check);
     if (number !== undefined) return number;

@@ -1,6 +1,5 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { memberCache, readForCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { catalogKeyOf, firstNumbers, isHead, keysBetween } from './keys.ts';
 
 /** Of catalogs with more resources, only as many are read as are asked for. */
@@ -11,25 +10,25 @@ type Members = Map<number, readonly number[] | null | undefined>;
 
 /** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
 export async function expandMembers<K extends ArrayLike<number>>(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: K,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  return replaceHeads(keys, await findMembers(queryable, knownMembers(queryable, keys), atMost), atMost);
+  return replaceHeads(keys, await findMembers(reader, knownMembers(reader, keys), atMost), atMost);
 }
 
 /** All of them, where they are at most so many and no catalog has too many to be known from now on; otherwise undefined. */
 export async function expandFewMembers(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: ArrayLike<number>,
   atMost: number,
 ): Promise<readonly number[] | undefined> {
   if (keys.length > atMost) return undefined;
   if (!hasCatalogs(keys)) return Array.from(keys);
-  const known = knownMembers(queryable, keys);
+  const known = knownMembers(reader, keys);
   if (areMany(known, atMost)) return undefined;
-  const found = await findMembers(queryable, known, maxKept);
+  const found = await findMembers(reader, known, maxKept);
   const few = areMany(found, atMost) ? undefined : replaceHeads(keys, found, atMost + 1);
   return few && few.length <= atMost ? few : undefined;
 }
@@ -45,8 +44,8 @@ function areMany(catalogs: Members, atMost: number): boolean {
 }
 
 /** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */
-function knownMembers(queryable: Queryable, keys: ArrayLike<number>): Members {
-  const cache = memberCache(queryable);
+function knownMembers(reader: IndexReader, keys: ArrayLike<number>): Members {
+  const cache = reader.caches.members;
   const known: Members = new Map();
   for (let index = 0; index < keys.length; index++) {
     if (!isHead(keys[index] as number)) continue;
@@ -57,12 +56,12 @@ function knownMembers(queryable: Queryable, keys: ArrayLike<number>): Members {
 }
 
 /** Of each catalog at most so many; what is not known is read. */
-async function findMembers(queryable: Queryable, known: Members, atMost: number): Promise<Members> {
+async function findMembers(reader: IndexReader, known: Members, atMost: number): Promise<Members> {
   const unknown = Array.from(known.keys()).filter((catalogKey) => !known.get(catalogKey));
   if (unknown.length === 0) return known;
   const limit = Math.max(atMost, maxKept + 1);
-  const { found, mayKeep } = await readForCache(queryable, () => readMembers(queryable, unknown, limit));
-  const cache = memberCache(queryable);
+  const { found, mayKeep } = await readForCache(reader, () => readMembers(reader, unknown, limit));
+  const cache = reader.caches.members;
   for (const [catalogKey, members] of found)
     if (mayKeep) cache.keep(catalogKey, members.length <= maxKept ? members : null);
   return new Map([...known, ...found]);
@@ -79,11 +78,11 @@ function replaceHeads(keys: ArrayLike<number>, members: Members, atMost: number)
 }
 
 async function readMembers(
-  queryable: Queryable,
+  reader: IndexReader,
   catalogKeys: readonly number[],
   limit: number,
 ): Promise<Map<number, number[]>> {
-  const { rows } = await queryable.query<{ key: number; members: string | null }>(
+  const { rows } = await reader.query<{ key: number; members: string | null }>(
     `select catalog.key, (
        select array_to_json(array_agg(member.key))::text from (
          select key from discovery.resource

@@ -2,6 +2,7 @@ import { maxAnswerBytes } from '../../rules/discover/page-answer.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
 import { checkCondition, type DocumentCheck } from '../filter/check-documents.ts';
 import { catalogKeyOf } from './keys.ts';
@@ -30,12 +31,12 @@ const maxWideAtOnce = 300;
  * longer for the way to the database and back than for what happens there.
  */
 export async function readHomes(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   { scope, check = {} }: { scope: Scope; check?: DocumentCheck },
 ): Promise<ReadHomes> {
   const parameters = new Parameters();
-  const { rows } = await queryable.query<HomeRow>(
+  const { rows } = await reader.query<HomeRow>(
     `with passing as materialized (
        select ordinal, resource.key, resource.id, catalog.key as home, owner, provider_id, document, head, (
          select count(*) from (
@@ -100,7 +101,7 @@ export async function readHomes(
   );
   const { homes, many, unread } = homesOf(rows);
   await addWideOffers(
-    queryable,
+    reader,
     keys.map(catalogKeyOf).filter((home) => many.has(home)),
     homes,
     scope,
@@ -117,19 +118,19 @@ export interface ReadHomes {
 
 /** In the order of the answer: what comes after as much as an answer has room for is not read. */
 async function addWideOffers(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   homes: ReadonlyMap<number, Draft>,
   scope: Scope,
 ): Promise<void> {
   if (keys.length === 0) return;
-  const listings = await findListings(queryable, new Set(keys), scope);
+  const listings = await findListings(reader, new Set(keys), scope);
   let room = maxAnswerBytes;
   for (const key of new Set(keys)) {
     const [home, listing] = [homes.get(key), listings.get(key)];
     if (home === undefined || listing === undefined) continue;
     const wanted = offersIn(listing, key);
-    const pieces = await readPieces(queryable, wanted, room);
+    const pieces = await readPieces(reader, wanted, room);
     home.offers = pieces.map(({ first, text, count }) => ({
       key: first,
       document: { text, count },
@@ -237,7 +238,7 @@ export async function readCatalogHeads(
   return new Map(rows.map(({ key, head }) => [key, head]));
 }
 
-/** Documents as one JSON array: whoever passes them on need not look at each. */
+/** Documents as one JSON array: code that passes them on need not look at each. */
 export interface DocumentList {
   /** In ascending order, as the documents. */
   keys: Float64Array;

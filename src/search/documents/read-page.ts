@@ -1,8 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { pageCache, readForCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
 import { type CandidateQuery, type DocumentCheck, readPassing } from '../filter/check-documents.ts';
 import { catalogKeyOf, keysBetween } from './keys.ts';
@@ -57,22 +56,22 @@ export interface ListedResource {
 
 type ListedOffer = Pick<KnownOffer, 'key' | 'document'>;
 
-export async function findPage(queryable: Queryable, query: PageQuery): Promise<FoundPage> {
+export async function findPage(reader: IndexReader, query: PageQuery): Promise<FoundPage> {
   const { keys, isSettled, atMost, offset, limit } = query;
-  const passed = isSettled ? keys : await readPassing(queryable, query, atMost);
+  const passed = isSettled ? keys : await readPassing(reader, query, atMost);
   const count = Math.min(passed.length, atMost);
   return { count, keys: Array.from(keysBetween(passed, offset, Math.min(count, offset + limit))) };
 }
 
 /** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
 export async function readListed(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   query: ListQuery,
 ): Promise<{ listed: ListedResource[]; read: number }> {
-  const known = findKnown(queryable, keys, query);
+  const known = findKnown(reader, keys, query);
   const unknown = keys.filter((key) => !known.has(key));
-  const { homes, unread } = unknown.length === 0 ? nothingRead : await readUnknown(queryable, unknown, query);
+  const { homes, unread } = unknown.length === 0 ? nothingRead : await readUnknown(reader, unknown, query);
   const firstUnread = keys.findIndex((key) => unread.has(key));
   const read = firstUnread < 0 ? keys.length : firstUnread;
   const wide = new Map<KnownHome, ListedResource['wide']>();
@@ -98,11 +97,11 @@ function validAt(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[
 
 /** The catalogs of those resources that are known, by the resources' keys; null where one does not satisfy what it must. */
 function findKnown(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   { confirm }: ListQuery,
 ): Map<number, KnownHome | null> {
-  const cache = pageCache(queryable);
+  const cache = reader.caches.pages;
   const homes = new Map<number, KnownHome | null>();
   if (confirm && !confirm.test) return homes;
   for (const key of keys) {
@@ -114,7 +113,7 @@ function findKnown(
   return homes;
 }
 
-/** Longer ones are not remembered. */
+/** Longer ones are not cached. */
 const maxFilter = 200;
 
 /** Most are asked for by the same filter again and again. */
@@ -126,13 +125,13 @@ function isConfirmed(resource: KnownResource, { filter, test }: Partial<Confirma
 }
 
 async function readUnknown(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
   { scope, confirm }: ListQuery,
 ): Promise<ReadHomes> {
-  const read = () => readHomes(queryable, keys, { scope, check: confirm?.check });
-  const { found, mayKeep } = await readForCache(queryable, read);
-  const cache = pageCache(queryable);
+  const read = () => readHomes(reader, keys, { scope, check: confirm?.check });
+  const { found, mayKeep } = await readForCache(reader, read);
+  const cache = reader.caches.pages;
   for (const [catalogKey, { isForGood, ...home }] of found.homes)
     if (mayKeep && isForGood) cache.keep(catalogKey, home);
   return found;

@@ -1,6 +1,5 @@
 import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { providerCache, readForCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { type KnownProvider, listingsOf, nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import { catalogKeyOf, keyOf } from './keys.ts';
 import type { Scope } from './scope.ts';
@@ -12,13 +11,13 @@ import type { Listing, NamedRival } from './wide-offers.ts';
 
 /** What catalogs list of their providers' wide offers, by the catalogs' keys. Those that list none are left out. */
 export async function findListings(
-  queryable: Queryable,
+  reader: IndexReader,
   homes: Iterable<number>,
   scope: Scope,
 ): Promise<Map<number, Listing>> {
-  const providers = await readProvidersOf(queryable, [...homes]);
+  const providers = await readProvidersOf(reader, [...homes]);
   const listings = await readListings(
-    queryable,
+    reader,
     [...new Map(providers.map((one) => [nameOf(one), one])).values()],
     scope,
   );
@@ -35,12 +34,12 @@ export async function findListings(
 
 /** The listings of providers, by their names (nameOf). */
 export async function readListings(
-  queryable: Queryable,
+  reader: IndexReader,
   names: readonly ProviderName[],
   scope: Scope,
 ): Promise<Map<string, Listing[]>> {
-  await catchUpWithCatalogs(queryable);
-  const cache = providerCache(queryable);
+  await catchUpWithCatalogs(reader);
+  const cache = reader.caches.providers;
   const known = new Map<string, KnownProvider>();
   const unknown: ProviderName[] = [];
   for (const name of names) {
@@ -49,7 +48,7 @@ export async function readListings(
     else unknown.push(name);
   }
   if (unknown.length > 0) {
-    const { found, mayKeep } = await readForCache(queryable, () => readProviders(queryable, unknown));
+    const { found, mayKeep } = await readForCache(reader, () => readProviders(reader, unknown));
     for (const [ordinal, provider] of found.entries()) {
       const name = unknown[ordinal] as ProviderName;
       known.set(nameOf(name), provider);
@@ -60,21 +59,21 @@ export async function readListings(
 }
 
 /** A catalog that was written may belong to a provider now that does not know it. */
-async function catchUpWithCatalogs(queryable: Queryable): Promise<void> {
-  const cache = providerCache(queryable);
+async function catchUpWithCatalogs(reader: IndexReader): Promise<void> {
+  const cache = reader.caches.providers;
   const keys = [...cache.unread];
   if (keys.length === 0) return;
-  const { found, mayKeep } = await readForCache(queryable, () => readProvidersOf(queryable, keys));
+  const { found, mayKeep } = await readForCache(reader, () => readProvidersOf(reader, keys));
   for (const provider of found) cache.forget(provider);
   if (mayKeep) for (const key of keys) cache.unread.delete(key);
 }
 
 async function readProvidersOf(
-  queryable: Queryable,
+  reader: IndexReader,
   homes: readonly number[],
 ): Promise<(ProviderName & { home: number })[]> {
   if (homes.length === 0) return [];
-  const { rows } = await queryable.query<ProviderName & { home: number }>(
+  const { rows } = await reader.query<ProviderName & { home: number }>(
     `select key as home, owner, provider_id as "providerId" from discovery.catalog where key = any ($1::bigint[])`,
     [bigintArray(homes)],
     { prepared: true },
@@ -91,8 +90,8 @@ type Row =
   | { kind: 3; ordinal: number; homes: string };
 
 /** In the order of the names. */
-async function readProviders(queryable: Queryable, names: readonly ProviderName[]): Promise<KnownProvider[]> {
-  const { rows } = await queryable.query<Row>(
+async function readProviders(reader: IndexReader, names: readonly ProviderName[]): Promise<KnownProvider[]> {
+  const { rows } = await reader.query<Row>(
     `with wanted as materialized (
        select * from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, ordinal)
      ), wide as materialized (
@@ -129,7 +128,7 @@ async function readProviders(queryable: Queryable, names: readonly ProviderName[
   }
   const catalogs = drafts.map(catalogsOf);
   const states = await findStates(
-    queryable,
+    reader,
     Array.from(new Set(catalogs.flat()), (key) => keyOf(key, 0)),
   );
   return drafts.map((draft, ordinal) => {

@@ -1,7 +1,6 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { keepCatalogs, knownCatalogs, readForCache, sharedState } from '../cache/caches.ts';
+import { type IndexReader, keepCatalogs, readForCache, sharedState } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
 import type { Scope } from './scope.ts';
 import { readPeriod, validityText } from './scope.ts';
@@ -11,13 +10,13 @@ import { readPeriod, validityText } from './scope.ts';
 
 /** Those of the keys that belong to searched catalogs, in their order. */
 export async function findSearched(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: ArrayLike<number>,
   scope: Scope,
 ): Promise<Float64Array> {
-  // Without waiting where all are known: meanwhile some could be forgotten.
-  const searched = selectSearched(knownCatalogs(queryable), keys, scope);
-  return searched ?? selectSearched(await findStates(queryable, keys), keys, scope) ?? new Float64Array();
+  // Without waiting where all states are cached: meanwhile some could be invalidated.
+  const searched = selectSearched(reader.caches.catalogs, keys, scope);
+  return searched ?? selectSearched(await findStates(reader, keys), keys, scope) ?? new Float64Array();
 }
 
 /** Undefined where nothing is known of one of the catalogs. */
@@ -52,11 +51,11 @@ function selectSearched(
 
 /** The states of the catalogs of all these keys; what is not known is read. */
 export async function findStates(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: ArrayLike<number>,
 ): Promise<Map<number, CatalogState | undefined>> {
-  const known = knownCatalogs(queryable);
-  // Taken now: what is known may be forgotten while the rest is read.
+  const known = reader.caches.catalogs;
+  // Taken now: cached states may be invalidated while the others are read.
   const states = new Map<number, CatalogState | undefined>();
   const unknown = new Set<number>();
   for (let index = 0; index < keys.length; index++) {
@@ -65,17 +64,17 @@ export async function findStates(
     if (!known.has(catalogKey)) unknown.add(catalogKey);
   }
   if (unknown.size === 0) return states;
-  const { found, mayKeep } = await readForCache(queryable, () => readStates(queryable, [...unknown]));
-  if (mayKeep) keepCatalogs(queryable, found);
+  const { found, mayKeep } = await readForCache(reader, () => readStates(reader, [...unknown]));
+  if (mayKeep) keepCatalogs(reader.caches, found);
   for (const [catalogKey, state] of found) states.set(catalogKey, state);
   return states;
 }
 
 async function readStates(
-  queryable: Queryable,
+  reader: IndexReader,
   keys: readonly number[],
 ): Promise<Map<number, CatalogState | undefined>> {
-  const { rows } = await queryable.query<{ key: number; state: string }>(
+  const { rows } = await reader.query<{ key: number; state: string }>(
     `select key, json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text as state
      from discovery.catalog where key = any ($1::bigint[])`,
     [bigintArray(keys)],
@@ -84,7 +83,7 @@ async function readStates(
   const states = new Map<number, CatalogState | undefined>(keys.map((key) => [key, undefined]));
   for (const { key, state } of rows) {
     const parse = () => stateOf(JSON.parse(state));
-    states.set(key, sharedState(queryable, state, parse));
+    states.set(key, sharedState(reader.caches, state, parse));
   }
   return states;
 }

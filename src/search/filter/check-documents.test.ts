@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SearchingProcess } from '../../../tests/support/index-reader.ts';
 import { useProcesses } from '../../../tests/support/processes.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Resource } from '../../protocol/catalog.ts';
@@ -12,7 +13,7 @@ const now = new Date('2026-06-01T12:00:00Z');
 
 let writer: Database;
 /** A process that remembers. */
-let reader: Database;
+let reader: SearchingProcess;
 const watched = useProcesses(
   (...opened) => {
     [writer, reader] = opened;

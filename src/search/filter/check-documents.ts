@@ -1,7 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { readForCache, verdictCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { lastNumbers, span } from '../documents/keys.ts';
 import { expandFewMembers, expandMembers, hasCatalogs } from '../documents/members.ts';
 
@@ -21,29 +20,29 @@ export interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>>
 
 /** The resources that pass, in the order in which they were named, none twice: the first so many of them. */
 export async function readPassing<K extends ArrayLike<number>>(
-  queryable: Queryable,
+  reader: IndexReader,
   { keys, check }: CandidateQuery<K>,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
-  if (check === undefined || keys.length === 0) return expandMembers(queryable, keys, atMost);
+  if (check === undefined || keys.length === 0) return expandMembers(reader, keys, atMost);
   const name = JSON.stringify([check.strict, check.lax]);
-  const few = name.length <= maxName ? await expandFewMembers(queryable, keys, maxRemembered) : undefined;
-  if (few === undefined) return selectPassing(queryable, { keys, check }, atMost);
-  return (await findPassing(queryable, { keys: few, check }, name)).slice(0, atMost);
+  const few = name.length <= maxName ? await expandFewMembers(reader, keys, maxRemembered) : undefined;
+  if (few === undefined) return selectPassing(reader, { keys, check }, atMost);
+  return (await findPassing(reader, { keys: few, check }, name)).slice(0, atMost);
 }
 
-/** Checks with longer names are not remembered. */
+/** Checks with longer names are not cached. */
 const maxName = 300;
-/** What is said of more resources at a time is not remembered: that would take long, and room for what is asked for more often. */
+/** Verdicts on more resources at a time are not cached: that would take long, and room from what is asked for more often. */
 const maxRemembered = 2_500;
 
 /** What is not known of these resources (cache/verdict-cache.ts) is read. */
 async function findPassing(
-  queryable: Queryable,
+  reader: IndexReader,
   { keys, check }: CandidateQuery<readonly number[]>,
   name: string,
 ): Promise<number[]> {
-  const cache = verdictCache(queryable);
+  const cache = reader.caches.verdicts;
   const passing = new Set<number>();
   const passes = cache.find(name);
   const unknown = keys.filter((key) => {
@@ -52,8 +51,8 @@ async function findPassing(
     return isPassing === undefined;
   });
   if (unknown.length > 0) {
-    const { found, mayKeep } = await readForCache(queryable, () =>
-      selectPassing(queryable, { keys: unknown, check }),
+    const { found, mayKeep } = await readForCache(reader, () =>
+      selectPassing(reader, { keys: unknown, check }),
     );
     for (const key of found) passing.add(key);
     if (mayKeep) cache.keep(name, unknown, passing);
@@ -62,12 +61,12 @@ async function findPassing(
 }
 
 async function selectPassing(
-  queryable: Queryable,
+  reader: IndexReader,
   query: CandidateQuery,
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<number[]> {
   const parameters = new Parameters();
-  const { rows } = await queryable.query<{ keys: string | null }>(
+  const { rows } = await reader.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by ordinal, key))::text as keys from (
        select key, ordinal from (${passingKeys(query, parameters)}) as passing order by ordinal, key limit ${parameters.add(atMost)}
      ) as first`,
@@ -80,12 +79,12 @@ async function selectPassing(
 
 /** The same with their documents, JSON texts. */
 export async function readPassingDocuments(
-  queryable: Queryable,
+  reader: IndexReader,
   query: CandidateQuery,
 ): Promise<{ key: number; document: string }[]> {
   if (query.keys.length === 0) return [];
   const parameters = new Parameters();
-  const { rows } = await queryable.query<{ key: number; document: string }>(
+  const { rows } = await reader.query<{ key: number; document: string }>(
     `select key, document::text as document
      from (${passingKeys(query, parameters)}) as passing join discovery.resource using (key)
      order by ordinal, key`,

@@ -20,7 +20,7 @@ import { readCatalogTexts } from './read-catalogs.ts';
 const documentsAtOnce = 500;
 /** Keys that are looked up at a time. */
 const keysAtOnce = 2_000;
-/** Keys that are told apart at a time: hardly more than an answer counts, as more may have to be ranked first. */
+/** Keys that are filtered by scope at a time: hardly more than an answer counts, as more may have to be ranked first. */
 const searchedAtOnce = 1_200;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;

@@ -1,4 +1,4 @@
-import { LruCache } from '../../lru-cache.ts';
+import type { LruCache } from '../../lru-cache.ts';
 import type { Json } from '../../protocol/json.ts';
 import { indexCondition } from '../../rules/filters/conditions.ts';
 import {
@@ -55,8 +55,12 @@ export type Source =
   | ({ kind: 'numbers' } & NumberRange)
   | { kind: 'any'; sources: readonly Source[] };
 
-/** The same filters are asked for again and again: plans of short and simple ones are remembered. */
-export function planFilter(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
+/** The same filters are asked for again and again: plans of short and simple ones are cached. */
+export function planFilter(
+  expression: string,
+  options: { acceptPostfix: boolean },
+  plans: LruCache<string, FilterPlan>,
+): FilterPlan {
   const name = `${options.acceptPostfix} ${expression}`;
   const known = plans.find(name);
   if (known) return known;
@@ -66,7 +70,6 @@ export function planFilter(expression: string, options: { acceptPostfix: boolean
 }
 
 const maxKnownLength = 1_000;
-const plans = new LruCache<string, FilterPlan>(1_000);
 
 function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
   const filter = parseFilter(expression, options);

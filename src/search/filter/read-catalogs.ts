@@ -1,4 +1,4 @@
-import type { Queryable } from '../../storage/database.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf } from '../documents/keys.ts';
 import { findOffers } from '../documents/offers.ts';
 import {
@@ -24,7 +24,7 @@ const noOffers = new Float64Array();
 
 /** Whole catalogs, as filters see them: assembled, each with the offers that apply to its resources. */
 export async function readCatalogTexts(
-  database: Queryable,
+  database: IndexReader,
   keys: readonly number[],
   scope: Scope,
 ): Promise<WholeCatalogs> {

@@ -1,4 +1,4 @@
-import { RangeCache } from '../cache/range-cache.ts';
+import type { Caches } from '../cache/caches.ts';
 import type { Search } from '../candidates.ts';
 import { type Keys, setOf, union } from '../lists/key-sets.ts';
 import type { NumberList } from '../lists/number-list.ts';
@@ -52,7 +52,7 @@ export async function readSources(
       }
       case 'numbers': {
         const whole = numbers.get(numberList(source.path));
-        return whole ? knownNumbers(whole, source) : readNumbers(database, source);
+        return whole ? knownNumbers(database.caches, whole, source) : readNumbers(database, source);
       }
       case 'any':
         return readAny(await Promise.all(source.sources.map(read)));
@@ -82,10 +82,8 @@ async function readList(database: Search['database'], list: number): Promise<Rea
   };
 }
 
-const ranges = new RangeCache();
-
 /** A range of numbers that are all known. */
-function knownNumbers(list: NumberList, { path, low, high }: NumberRange): Reading {
+function knownNumbers({ ranges }: Caches, list: NumberList, { path, low, high }: NumberRange): Reading {
   const { keys, values } = list;
   const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
   const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
-import type { Database } from '../../storage/database.ts';
 import { startCompactor } from './compact.ts';
 import { readLists } from './read-parts.ts';
 import { addToLists, factList } from './runs.ts';
 
-let database: Database;
+let database: SearchingProcess;
 useDatabase((opened) => {
-  database = opened;
+  database = withCaches(opened);
 });
 
 const list = factList(4711);
@@ -17,7 +17,7 @@ const list = factList(4711);
 it('a list that a search finds in pieces is in one piece soon after, and nobody needs to ask again', async () => {
   for (let key = 1; key <= 40; key++)
     await database.transaction((tx) => addToLists(tx, [{ list, keys: [key], marks: [0] }]));
-  const compactor = startCompactor({ database, logger: silentLogger() });
+  const compactor = startCompactor({ database, caches: () => database.caches, logger: silentLogger() });
   const found = await readLists(database, [list], 100);
   await until(async () => (await countRuns()) <= 1, 'one piece');
   await compactor.close();

@@ -1,7 +1,7 @@
 import { repeat } from '../../delivery/repeat.ts';
 import type { ServiceContext } from '../../delivery/service.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
-import { takeListsInPieces } from '../cache/caches.ts';
+import { type Caches, takeListsInPieces } from '../cache/caches.ts';
 import {
   deleteRuns,
   entriesOf,
@@ -21,14 +21,16 @@ import {
 const compactEveryMs = 1_000;
 
 /** Compacts, in the background, the lists that searches of this process found in many pieces. */
-export function startCompactor({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): {
-  close(): Promise<void>;
-} {
+export function startCompactor({
+  database,
+  caches,
+  logger,
+}: Pick<ServiceContext, 'database' | 'logger'> & { caches(): Caches }): { close(): Promise<void> } {
   const stop = new AbortController();
   const work = repeat(
     { what: 'the compaction of posting lists', everyMs: compactEveryMs, logger },
     async () => {
-      for (const list of takeListsInPieces(database)) await mergeRuns(database, list, stop.signal);
+      for (const list of takeListsInPieces(caches())) await mergeRuns(database, list, stop.signal);
     },
   );
   return {

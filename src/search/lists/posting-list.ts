@@ -58,9 +58,9 @@ export function sortPostings(list: KeyList): KeyList {
 }
 
 /** The index of the first key that is not lower: a binary search. */
-export function lowerBound(keys: Float64Array, key: number): number {
-  let low = 0;
-  let high = keys.length;
+export function lowerBound(keys: Float64Array, key: number, from = 0, end = keys.length): number {
+  let low = from;
+  let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((keys[middle] as number) < key) low = middle + 1;
@@ -86,14 +86,7 @@ export function seek(keys: Float64Array, key: number, from: number): number {
   let low = from;
   let step = 1;
   for (; low + step < keys.length && (keys[low + step] as number) < key; step *= 2) low += step;
-  let high = Math.min(low + step, keys.length);
-  low++;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] as number) < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return lowerBound(keys, key, low + 1, Math.min(low + step, keys.length));
 }
 
 // The bytes of a run begin with a head: how many keys, how many bytes after the head, the first key and what it counts. Then come the steps: how

@@ -1,6 +1,5 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { noteRuns } from '../cache/caches.ts';
+import { type IndexReader, noteRuns } from '../cache/caches.ts';
 import { noNumbers, readNumberRuns } from './number-list.ts';
 import {
   emptyList,
@@ -30,21 +29,21 @@ export interface ListRest {
 
 /** The beginnings of lists, by their numbers: at most so many runs of each. */
 export function readLists(
-  queryable: Queryable,
+  reader: IndexReader,
   lists: readonly number[],
   maxRuns: number,
 ): Promise<Map<number, ListPart>> {
   return readParts(
-    queryable,
+    reader,
     lists.map((list) => ({ list, from: 0 })),
     maxRuns,
   );
 }
 
 /** What follows of a list. */
-export async function readOn(queryable: Queryable, rest: ListRest, maxRuns: number): Promise<ListPart> {
+export async function readOn(reader: IndexReader, rest: ListRest, maxRuns: number): Promise<ListPart> {
   for (let limit = maxRuns; ; limit *= growth) {
-    const part: ListPart = (await readParts(queryable, [rest], limit)).get(rest.list) ?? emptyList;
+    const part: ListPart = (await readParts(reader, [rest], limit)).get(rest.list) ?? emptyList;
     // So many runs begin before this part that none of those that begin in it was read.
     if (part.rest && part.rest.from <= rest.from) continue;
     return part;
@@ -54,12 +53,12 @@ export async function readOn(queryable: Queryable, rest: ListRest, maxRuns: numb
 const growth = 4;
 
 async function readParts(
-  queryable: Queryable,
+  reader: IndexReader,
   rests: readonly ListRest[],
   maxRuns: number,
 ): Promise<Map<number, ListPart>> {
   if (rests.length === 0) return new Map();
-  const { rows } = await queryable.query<{ list: number; bytes: Buffer | null }>(
+  const { rows } = await reader.query<{ list: number; bytes: Buffer | null }>(
     `select wanted.list, (
        select string_agg(bytes, '') from (
          select ${runBytes} as bytes from discovery.run
@@ -71,19 +70,19 @@ async function readParts(
     { prepared: true },
   );
   const bytes = new Map(rows.map((row) => [row.list, row.bytes]));
-  return new Map(rests.map((rest) => [rest.list, partOf(queryable, rest, bytes.get(rest.list), maxRuns)]));
+  return new Map(rests.map((rest) => [rest.list, partOf(reader, rest, bytes.get(rest.list), maxRuns)]));
 }
 
 /** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
 function partOf(
-  queryable: Queryable,
+  reader: IndexReader,
   { list, from }: ListRest,
   bytes: Buffer | null | undefined,
   maxRuns: number,
 ): ListPart {
   if (!bytes) return emptyList;
   const { list: found, starts } = readRuns(bytes);
-  noteRuns(queryable, list, starts.length, found.keys.length);
+  noteRuns(reader.caches, list, starts.length, found.keys.length);
   const end = starts[maxRuns];
   if (end === undefined) return sliceBetween(sortPostings(found), from, Number.POSITIVE_INFINITY);
   const next = found.keys[end] as number;
@@ -92,12 +91,12 @@ function partOf(
 
 /** What lists hold from one key up to another, by their numbers. */
 export async function readRanges(
-  queryable: Queryable,
+  reader: IndexReader,
   lists: readonly number[],
   { from, upTo }: { from: number; upTo: number },
 ): Promise<Map<number, KeyList>> {
   if (lists.length === 0) return new Map();
-  const { rows } = await queryable.query<{ list: number; bytes: Buffer | null }>(
+  const { rows } = await reader.query<{ list: number; bytes: Buffer | null }>(
     `select wanted.list, (
        select string_agg(bytes, '') from (
          select ${runBytes} as bytes from discovery.run
@@ -144,13 +143,13 @@ export interface RangePart {
 }
 
 export async function readRange(
-  queryable: Queryable,
+  reader: IndexReader,
   { path, low, high }: NumberRange,
   { maxRuns, from = low?.value ?? Number.NEGATIVE_INFINITY }: { maxRuns: number; from?: number },
 ): Promise<RangePart> {
   const upTo = high?.value ?? Number.POSITIVE_INFINITY;
   for (let limit = maxRuns; ; limit *= growth) {
-    const { rows } = await queryable.query<{ bytes: Buffer | null }>(
+    const { rows } = await reader.query<{ bytes: Buffer | null }>(
       `select string_agg(bytes, '') as bytes from (
          select bytes from discovery.run where list = $1 and last >= $2 and first <= $3 order by first limit $4
        ) as runs`,
@@ -159,7 +158,7 @@ export async function readRange(
     );
     const bytes = rows[0]?.bytes;
     const { list, firsts } = bytes ? readNumberRuns(bytes) : { list: noNumbers, firsts: [] };
-    noteRuns(queryable, numberList(path), firsts.length, list.keys.length);
+    noteRuns(reader.caches, numberList(path), firsts.length, list.keys.length);
     const rest = firsts[limit];
     // So many runs have this one value.
     if (rest !== undefined && rest <= from) continue;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
@@ -15,14 +16,13 @@ const numbers = numberList(815);
 
 let home: TestDatabase;
 /** Two processes: each remembers for itself what it has read. */
-let reader: Database;
+let reader: SearchingProcess;
 let writer: Database;
 
 beforeAll(async () => {
   home = await createTestDatabase();
-  [reader, writer] = (await Promise.all(
-    [1, 2].map(() => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 })),
-  )) as [Database, Database];
+  const open = () => openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
+  [reader, writer] = [withCaches(await open()), await open()];
 });
 afterAll(async () => {
   await Promise.all([reader.close(), writer.close()]);

@@ -1,6 +1,5 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { findList, keepList, noteRuns, readForCache } from '../cache/caches.ts';
+import { type IndexReader, keepList, noteRuns, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
 import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
@@ -21,10 +20,10 @@ const maxNumberRuns = 12_000;
 
 /** Lists by their numbers; those that are too long are left out. */
 export function readWholeLists(
-  queryable: Queryable,
+  reader: IndexReader,
   lists: readonly number[],
 ): Promise<Map<number, WholeList>> {
-  return readWhole(queryable, lists, {
+  return readWhole(reader, lists, {
     bytes: runBytes,
     maxRuns,
     empty: emptyWhole,
@@ -38,10 +37,10 @@ export function readWholeLists(
 
 /** Likewise lists of numbers. */
 export function readWholeNumbers(
-  queryable: Queryable,
+  reader: IndexReader,
   lists: readonly number[],
 ): Promise<Map<number, NumberList>> {
-  return readWhole(queryable, lists, {
+  return readWhole(reader, lists, {
     bytes: 'bytes',
     maxRuns: maxNumberRuns,
     empty: noNumbers,
@@ -83,25 +82,25 @@ interface Form<T> {
   bytesOfKey: number;
 }
 
-async function readWhole<T>(
-  queryable: Queryable,
+async function readWhole<T extends object>(
+  reader: IndexReader,
   lists: readonly number[],
   form: Form<T>,
 ): Promise<Map<number, T>> {
   const found = new Map<number, T>();
   const unknown: number[] = [];
   for (const list of lists) {
-    const kept = findList<T | undefined>(queryable, list);
+    const kept = reader.caches.lists.find(list) as { list: T | undefined } | undefined;
     if (kept?.list !== undefined) found.set(list, kept.list);
     if (kept === undefined) unknown.push(list);
   }
   if (unknown.length === 0) return found;
-  const { found: rows, mayKeep } = await readForCache(queryable, () => readRows(queryable, unknown, form));
+  const { found: rows, mayKeep } = await readForCache(reader, () => readRows(reader, unknown, form));
   for (const { list, runs, bytes } of rows) {
-    // That it is too long is remembered, too.
-    const decoded = runs <= form.maxRuns ? decode(queryable, list, bytes, form) : undefined;
+    // That a list is too long is cached, too.
+    const decoded = runs <= form.maxRuns ? decode(reader, list, bytes, form) : undefined;
     if (decoded) found.set(list, decoded.list);
-    if (mayKeep) keepList(queryable, list, decoded?.list, (decoded?.keys ?? 0) * form.bytesOfKey);
+    if (mayKeep) keepList(reader.caches, list, decoded?.list, (decoded?.keys ?? 0) * form.bytesOfKey);
   }
   return found;
 }
@@ -114,11 +113,11 @@ interface WholeRow {
 }
 
 async function readRows<T>(
-  queryable: Queryable,
+  reader: IndexReader,
   lists: readonly number[],
   { bytes, maxRuns: limit }: Form<T>,
 ): Promise<WholeRow[]> {
-  const { rows } = await queryable.query<WholeRow>(
+  const { rows } = await reader.query<WholeRow>(
     `select wanted.list, runs, case when runs <= $2 then (
        select string_agg(bytes, '') from (
          select ${bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
@@ -135,13 +134,13 @@ async function readRows<T>(
 }
 
 function decode<T>(
-  queryable: Queryable,
+  reader: IndexReader,
   list: number,
   bytes: Buffer | null,
   { decode, empty }: Form<T>,
 ): { list: T; keys: number } {
   if (bytes === null) return { list: empty, keys: 0 };
   const decoded = decode(bytes);
-  noteRuns(queryable, list, decoded.runs, decoded.keys);
+  noteRuns(reader.caches, list, decoded.runs, decoded.keys);
   return decoded;
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { takeListsInPieces } from '../cache/caches.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { countLists } from '../text/match-words.ts';
@@ -13,10 +14,10 @@ import { addToLists, numberList } from './runs.ts';
 const list = 4711;
 const path = 815;
 
-let database: Database;
+let database: SearchingProcess;
 useDatabase(
   (opened) => {
-    database = opened;
+    database = withCaches(opened);
   },
   { emptied: 'discovery.run' },
 );
@@ -159,10 +160,10 @@ describe('a list', () => {
   it('is remembered when a search finds it in pieces, until somebody asks', async () => {
     for (let key = 1; key <= 40; key++) await add([key]);
     await readAll(100);
-    expect([...takeListsInPieces(database)]).toEqual([list]);
+    expect([...takeListsInPieces(database.caches)]).toEqual([list]);
     await mergeRuns(database, list);
     await readAll(100);
-    expect([...takeListsInPieces(database)]).toEqual([]);
+    expect([...takeListsInPieces(database.caches)]).toEqual([]);
   });
 });
 

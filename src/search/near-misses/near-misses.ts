@@ -2,11 +2,10 @@ import type { SpatialEntry } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { swapPositions } from '../../rules/geometry/swap-positions.ts';
-import { withinTime } from '../../storage/database.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
-import { type Plan, planIntent } from '../plan.ts';
-import { evaluateIntent, type Question, type SearchContext } from '../search.ts';
+import type { Plan } from '../plan.ts';
+import { evaluateIntent, openReader, planQuestion, type Question, type SearchEngine } from '../search.ts';
 import { findLargeText } from '../spatial/query-geometry.ts';
 import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
@@ -23,7 +22,7 @@ export interface NearMiss {
   close?: string[];
 }
 
-/** More searches at a time that find nothing are told no more than that: those that find something come first. */
+/** A semaphore: so many searches at a time look for near misses. Others go without, because searches that find something come first. */
 const maxAtOnce = 2;
 let underWay = 0;
 /** Of the time that a search has. */
@@ -39,14 +38,14 @@ export interface Missed extends Question {
   owner?: string;
 }
 
-export async function findNearMisses(context: SearchContext, missed: Missed): Promise<NearMiss[]> {
+export async function findNearMisses(engine: SearchEngine, missed: Missed): Promise<NearMiss[]> {
   const found: NearMiss[] = [];
   if (underWay >= maxAtOnce) return found;
   underWay += 1;
-  const mostMs = context.config.DISCOVER_TIMEOUT_MS * timeShare;
+  const mostMs = engine.config.DISCOVER_TIMEOUT_MS * timeShare;
   const deadline = createDeadline(Math.min(mostMs, missed.deadline.remainingMs()));
   try {
-    for await (const miss of look(context, { ...missed, deadline })) {
+    for await (const miss of look(engine, { ...missed, deadline })) {
       missed.trace.note('near miss', { ...miss });
       found.push(miss);
     }
@@ -60,11 +59,11 @@ export async function findNearMisses(context: SearchContext, missed: Missed): Pr
   return found;
 }
 
-async function* look(context: SearchContext, missed: Missed): AsyncGenerator<NearMiss> {
+async function* look(engine: SearchEngine, missed: Missed): AsyncGenerator<NearMiss> {
   const { message, scope, deadline } = missed;
-  const { config, now } = context;
-  const database = withinTime(context.database, deadline.remainingMs);
-  const plan = planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now() });
+  const { now } = engine;
+  const database = openReader(engine, deadline);
+  const plan = planQuestion(engine, { message, scope }, database.caches);
   const isSearched = (narrowed: Scope) =>
     isAnySearched(database, { now: now(), schemaContext: [], ...narrowed });
   const empty = await findEmptyScope(scope, isSearched);
@@ -75,7 +74,7 @@ async function* look(context: SearchContext, missed: Missed): AsyncGenerator<Nea
   const unknown = await findUnknownTargets(database, plan);
   yield* unknown.filter((miss) => isNew(miss, wrong));
   for await (const miss of findUnknownPaths(database, plan)) if (isNew(miss, wrong)) yield miss;
-  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(context, missed, plan);
+  if (wrong.length === 0 && unknown.length === 0) yield* await findSwapped(engine, missed, plan);
 }
 
 /** One sentence about a culprit is enough. */
@@ -117,7 +116,7 @@ function wrongRoot(what: string, written: string): string {
 
 /** Whether the same intent finds something where latitude and longitude change places. */
 async function findSwapped(
-  context: SearchContext,
+  engine: SearchEngine,
   { message, scope, deadline, owner }: Missed,
   { filter, spatial }: Plan,
 ): Promise<NearMiss[]> {
@@ -135,7 +134,7 @@ async function findSwapped(
     intent: { ...intent, spatial: swapped as (SpatialEntry & { geometry: Geometry })[] },
     limit: 1,
   };
-  const { answer } = await evaluateIntent(context, { message: asked, scope }, { deadline, owner });
+  const { answer } = await evaluateIntent(engine, { message: asked, scope }, { deadline, owner });
   if (answer.resourceCount === 0) return [];
   return [
     {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import { type AskedPath, leadsSomewhere, listAskedPaths } from '../../rules/filters/asked-paths.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import type { Plan, SpatialPlan } from '../plan.ts';
 import { pathStep } from '../spatial/geometry-paths.ts';
@@ -30,7 +31,7 @@ const maxUnknownPaths = 2;
 const maxExpression = 2_000;
 const maxKnownPaths = 2_000;
 
-export async function findUnknownTargets(database: Queryable, plan: Plan): Promise<NearMiss[]> {
+export async function findUnknownTargets(database: IndexReader, plan: Plan): Promise<NearMiss[]> {
   const constraints = plan.spatial.slice(0, maxConstraints);
   if (constraints.length === 0) return [];
   const known = await listGeometryPaths(
@@ -52,7 +53,7 @@ export async function findUnknownTargets(database: Queryable, plan: Plan): Promi
 
 /** Undefined where something stands at one of its targets, as far as can be told. */
 async function findClose(
-  database: Queryable,
+  database: IndexReader,
   { scope }: Plan,
   { constraint, paths }: SpatialPlan,
   known: readonly GeometryPath[],

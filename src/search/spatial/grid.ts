@@ -8,7 +8,7 @@ export interface Cell {
   box: SphereBox;
 }
 
-/** 600 km on the earth: wider searches find too much to be remembered. */
+/** 600 km on the earth: wider searches find too much to be cached. */
 const maxWidth = 0.1;
 /** 1.5 km. */
 const leastSize = 2 ** -12;

@@ -39,7 +39,7 @@ export async function judge(
 
 type Stored = Pick<StoredGeometry, 'shape' | 'geometry'>;
 
-/** What is remembered is judged again and again; most are points. */
+/** A cached geometry is judged again and again: it is parsed once. Most are points. */
 function readOnce(stored: Stored): Geometry {
   if (stored.shape.length > maxKnownShape) return JSON.parse(stored.shape);
   stored.geometry ??= JSON.parse(stored.shape) as Geometry;

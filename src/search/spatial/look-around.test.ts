@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { arbitraryGeometry, type Lattice, movedEast } from '../../../tests/support/arbitrary-geometry.ts';
+import type { SearchingProcess } from '../../../tests/support/index-reader.ts';
 import { useProcesses } from '../../../tests/support/processes.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
@@ -22,7 +23,7 @@ const now = new Date('2026-06-01T12:00:00Z');
 
 let writer: Database;
 /** A process that remembers. */
-let reader: Database;
+let reader: SearchingProcess;
 const watched = useProcesses(
   (...opened) => {
     [writer, reader] = opened;
@@ -54,7 +55,7 @@ function around(geometry: Geometry, meters = 2_000): Region {
 const search = async (region = around(point(77.6))) =>
   (await findInOrder(reader, region, { limit: 1_000 })).map(({ shape }) => JSON.parse(shape));
 
-describe('geometries that are remembered', () => {
+describe('geometries in the cache', () => {
   it('are those that the database finds, whatever they are and wherever one looks', async () => {
     for (const { lattice, east } of regions) {
       const geometry = arbitraryGeometry(lattice).map((each) => movedEast(each, east));

@@ -1,6 +1,5 @@
 import { encloses, gapBetween, type SphereBox, touches, unite } from '../../rules/geometry/sphere-box.ts';
-import type { Queryable } from '../../storage/database.ts';
-import { geometryCache, readForCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { KnownCell } from '../cache/geometry-cache.ts';
 import { type Cell, cellsOf } from './grid.ts';
 import {
@@ -21,29 +20,29 @@ import {
 const cellLimits = { geometries: 2_500, characters: 500_000 };
 /** When catalogs that have changed have more, all is read again as it is needed. */
 const changeLimits = { geometries: 100, characters: 100_000 };
-/** Who asks for more paths at a time, or longer ones, could fill the memory with their names. */
+/** A request with more paths, or longer ones, is not cached: it could fill the cache with their names. */
 const maxPaths = 10;
 const maxPathLength = 300;
 
 /** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
 export async function countGeometries(
-  queryable: Queryable,
+  reader: IndexReader,
   region: Region,
   limit: number,
 ): Promise<number | undefined> {
-  const known = await lookInto(queryable, region);
-  if (known === undefined) return countRegion(queryable, region, limit);
+  const known = await lookInto(reader, region);
+  if (known === undefined) return countRegion(reader, region, limit);
   return known.isPathKnown ? known.geometries.length : undefined;
 }
 
 /** The next ones of a region, in the order of keys. */
 export async function findInOrder(
-  queryable: Queryable,
+  reader: IndexReader,
   region: Region,
   page: { after?: StoredGeometry; limit: number },
 ): Promise<readonly StoredGeometry[]> {
-  const known = await lookInto(queryable, region);
-  if (known === undefined) return readRegion(queryable, region, page);
+  const known = await lookInto(reader, region);
+  if (known === undefined) return readRegion(reader, region, page);
   const { after, limit } = page;
   const left = after ? known.geometries.filter((each) => byKey(each, after) > 0) : known.geometries;
   return left.sort(byKey).slice(0, limit);
@@ -55,13 +54,13 @@ function byKey(a: StoredGeometry, b: StoredGeometry): number {
 
 /** The first ones of a region, the nearest boxes first; undefined where no path is known. */
 export async function findNearby(
-  queryable: Queryable,
+  reader: IndexReader,
   region: Region,
   from: SphereBox,
   limit: number,
 ): Promise<Nearby | undefined> {
-  const known = await lookInto(queryable, region);
-  if (known === undefined) return readNearby(queryable, region, from, limit);
+  const known = await lookInto(reader, region);
+  if (known === undefined) return readNearby(reader, region, from, limit);
   if (!known.isPathKnown) return undefined;
   const all = known.geometries.map((geometry) => ({ geometry, gap: gapBetween(geometry.box, from) }));
   const nearest = all.sort((a, b) => a.gap - b.gap || byKey(a.geometry, b.geometry)).slice(0, limit);
@@ -78,11 +77,11 @@ interface Known {
 }
 
 /** All that stands in a region; undefined where the database has to be asked. */
-async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<Known | undefined> {
+async function lookInto(reader: IndexReader, { paths, box }: Region): Promise<Known | undefined> {
   const isShort = paths.length <= maxPaths && paths.every(({ length }) => length <= maxPathLength);
   const cells = box && isShort ? cellsOf(box) : undefined;
-  if (!box || !cells || !(await isUpToDate(queryable))) return undefined;
-  const cache = geometryCache(queryable);
+  if (!box || !cells || !(await isUpToDate(reader))) return undefined;
+  const cache = reader.caches.geometries;
   const known: KnownCell[] = [];
   const unknown: { path: string; cell: Cell }[] = [];
   for (const path of paths)
@@ -92,18 +91,18 @@ async function lookInto(queryable: Queryable, { paths, box }: Region): Promise<K
       else unknown.push({ path, cell });
     }
   const isCrowded = () => known.some(({ geometries }) => geometries === undefined);
-  if (!isCrowded() && unknown.length > 0) known.push(...(await readCells(queryable, unknown)));
+  if (!isCrowded() && unknown.length > 0) known.push(...(await readCells(reader, unknown)));
   if (isCrowded()) return undefined;
   return { isPathKnown: known.some(({ isPathKnown }) => isPathKnown), geometries: within(box, known) };
 }
 
 /** The geometries that changed catalogs have now are read first. When something changes meanwhile, the database is asked instead. */
-async function isUpToDate(queryable: Queryable): Promise<boolean> {
-  const cache = geometryCache(queryable);
+async function isUpToDate(reader: IndexReader): Promise<boolean> {
+  const cache = reader.caches.geometries;
   const catalogs = [...cache.unread];
   if (catalogs.length === 0) return true;
-  const read = () => readGeometriesOf(queryable, catalogs, changeLimits);
-  const { found, mayKeep } = await readForCache(queryable, read);
+  const read = () => readGeometriesOf(reader, catalogs, changeLimits);
+  const { found, mayKeep } = await readForCache(reader, read);
   if (!mayKeep) return false;
   if (found) cache.noteRead(catalogs, found);
   else cache.clear();
@@ -111,14 +110,14 @@ async function isUpToDate(queryable: Queryable): Promise<boolean> {
 }
 
 async function readCells(
-  queryable: Queryable,
+  reader: IndexReader,
   unknown: readonly { path: string; cell: Cell }[],
 ): Promise<KnownCell[]> {
   const paths = [...new Set(unknown.map(({ path }) => path))];
   const box = unite(unknown.map(({ cell }) => cell.box));
-  const read = () => readBoxed(queryable, { paths, box }, cellLimits);
-  const { found, mayKeep } = await readForCache(queryable, read);
-  const cache = geometryCache(queryable);
+  const read = () => readBoxed(reader, { paths, box }, cellLimits);
+  const { found, mayKeep } = await readForCache(reader, read);
+  const cache = reader.caches.geometries;
   return unknown.map(({ path, cell }) => {
     const isPathKnown = found.paths.has(path);
     const isHere = (each: BoxedGeometry) => each.path === path && touches(each.box, cell.box);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import type { Database } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
@@ -9,10 +10,10 @@ import { matchWords } from './match-words.ts';
 let database: Database;
 let statements = 0;
 /** A process of its own, whose statements are counted. */
-let reader: Database;
+let reader: SearchingProcess;
 useDatabase((opened) => {
   database = opened;
-  reader = Object.create(opened, {
+  const counted = Object.create(opened, {
     query: {
       value: (...asked: Parameters<Database['query']>) => {
         statements++;
@@ -20,6 +21,7 @@ useDatabase((opened) => {
       },
     },
   });
+  reader = withCaches(counted);
 });
 
 const hashOf = (text: string) => [...text].reduce((hash, letter) => hash * 31 + letter.charCodeAt(0), 7);

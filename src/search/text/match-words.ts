@@ -1,7 +1,7 @@
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { readForCache, wordCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import { keyOf } from '../documents/keys.ts';
 import type { KeyList } from '../lists/posting-list.ts';
@@ -16,23 +16,23 @@ export interface MatchedWords {
   documents: number;
 }
 
-/** What words stand for. What was asked before is remembered (cache/word-cache.ts). */
+/** Matches words of a query with indexed words, through a cache (cache/word-cache.ts). */
 export async function matchWords(
-  queryable: Queryable,
+  reader: IndexReader,
   words: readonly string[],
   typingKeysOf: (word: string) => Iterable<number>,
 ): Promise<MatchedWords> {
-  const cache = wordCache(queryable);
+  const cache = reader.caches.words;
   const known = new Map(words.map((word) => [word, cache.find(word)]));
   const unknown = words.filter((word) => known.get(word) === undefined);
-  const { found, mayKeep } = await readForCache(queryable, () =>
+  const { found, mayKeep } = await readForCache(reader, () =>
     Promise.all([
       findWords(
-        queryable,
+        reader,
         unknown,
         unknown.flatMap((word) => [...typingKeysOf(word)]),
       ),
-      cache.documents ?? countDocuments(queryable),
+      cache.documents ?? countDocuments(reader),
     ]),
   );
   const [candidates, documents] = found;

@@ -1,4 +1,4 @@
-import { generationOf, offerWordCache, readForCache } from '../cache/caches.ts';
+import { readForCache } from '../cache/caches.ts';
 import type { OfferedWord, WideOffers } from '../cache/offer-word-cache.ts';
 import { nameOf } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
@@ -42,7 +42,7 @@ async function findCoveredPostings(
   { database, plan: { scope } }: Search,
   words: ReadonlyMap<number, OfferedWord>,
 ): Promise<Map<number, KeyList>> {
-  const [generation, now] = [generationOf(database), scope.now.getTime()];
+  const [generation, now] = [database.caches.generation, scope.now.getTime()];
   const known = new Map<number, KeyList>();
   const unknown = new Map<number, OfferedWord>();
   for (const [id, word] of words) {
@@ -75,7 +75,7 @@ async function divideLists(
   { database }: Search,
   lists: ReadonlyMap<number, KeyList>,
 ): Promise<Map<number, OfferedWord>> {
-  const cache = offerWordCache(database);
+  const cache = database.caches.offerWords;
   const words = new Map<number, OfferedWord>();
   const unknown: [number, KeyList][] = [];
   for (const [id, list] of lists) {

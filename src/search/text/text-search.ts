@@ -1,5 +1,4 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
-import { RankingCache } from '../cache/ranking-cache.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf, lastNumbers, span } from '../documents/keys.ts';
 import { expandMembers } from '../documents/members.ts';
@@ -15,8 +14,6 @@ import { type KnownText, readWords, type WordEntry } from './read-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
-
-const rankings = new RankingCache();
 
 /** A text search: it proposes candidates, the rarest words first, and ranks whatever it is given. */
 export interface TextSearch {
@@ -35,6 +32,7 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
     (read) => ({ words: describe(read.query, read.entries) }),
   );
   const { query, entries } = known;
+  const { rankings } = search.database.caches;
 
   async function findPostings(keys: Keys): Promise<PostingsOf> {
     const along = await readPostingsAmong(search, [...entries.values()], keys);

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
-import type { Database } from '../../storage/database.ts';
 import { mergeRuns } from '../lists/compact.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { everyResource } from '../lists/runs.ts';
 import { writeIndex } from './write-index.ts';
 
-let database: Database;
+let database: SearchingProcess;
 useDatabase((opened) => {
-  database = opened;
+  database = withCaches(opened);
 });
 
 const catalogs = Array.from({ length: 8 }, (_, index) => `c${index}`);

@@ -1,15 +1,16 @@
 import { beforeEach, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { factList } from '../lists/runs.ts';
 import { valueFact } from './attribute-entries.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
 
-let database: Database;
+let database: SearchingProcess;
 useDatabase((opened) => {
-  database = opened;
+  database = withCaches(opened);
 });
 
 const now = new Date('2026-06-01T12:00:00Z');
