@@ -5,7 +5,7 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists } from '../lists/read-parts.ts';
-import { divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
+import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, offerList, wordList } from '../lists/runs.ts';
 import { hash53 } from '../write/attribute-entries.ts';
 import { countLists, matchWords } from './match-words.ts';
@@ -68,7 +68,7 @@ async function readEntries(
   const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
   const { found, counts } = await readPostings(search, [everyResource, ...lists]);
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
-  const countOf = (list: number) => counts.get(list) ?? keyCount(postingsOf(list));
+  const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
   const offered = await findOffered(
     search,
     new Map([...ids.values()].map((id) => [id, postingsOf(offerList(id)).others])),
@@ -84,10 +84,6 @@ async function readEntries(
   ]);
   const every = found.get(everyResource);
   return { entries: new Map(entries), ...(every && !every.rest && { every: every.others }) };
-}
-
-function keyCount({ heads, others }: WholeList): number {
-  return heads.keys.length + others.keys.length;
 }
 
 /** Lists, and of those that are too long their beginnings, and how many keys they have. */
