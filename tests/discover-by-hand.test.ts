@@ -6,11 +6,19 @@ import { type Discovering, filter, resourceIds, startDiscovering } from './suppo
 let discovering: Discovering;
 beforeAll(async () => {
   discovering = await startDiscovering();
-  const lamp = {
-    ...{ id: 'lamp', kind: 'lamp', color: 'red' },
-    places: [{ geo: { type: 'Point', coordinates: [10, 50] } }],
-  };
-  await discovering.hold([{ id: 'lamps', resources: [lamp] }]);
+  await discovering.hold([
+    {
+      id: 'lamps',
+      resources: [
+        {
+          id: 'lamp',
+          kind: 'lamp',
+          color: 'red',
+          places: [{ geo: { type: 'Point', coordinates: [10, 50] } }],
+        },
+      ],
+    },
+  ]);
 });
 afterAll(() => discovering.network.close());
 

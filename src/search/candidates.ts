@@ -2,12 +2,18 @@ import type { ThreadPool } from '../thread-pool.ts';
 import type { IndexReader } from './cache/caches.ts';
 import type { Deadline } from './deadline.ts';
 import type { DocumentCheck } from './filter/check-documents.ts';
+import type { DocumentVersions } from './format/formats-in-use.ts';
+import type { IndexFormat } from './format/index-format.ts';
 import type { Plan } from './plan.ts';
 import type { Trace } from './trace.ts';
 
 /** One search under way: what it needs, and what it has done so far. */
 export interface Search {
   plan: Plan;
+  /** Those of which the index has entries, the newest first. */
+  formats: readonly IndexFormat[];
+  /** Where there are several: which one a document has. */
+  versions?: DocumentVersions;
   /** Its statements end with the deadline. */
   database: IndexReader;
   threads: ThreadPool;

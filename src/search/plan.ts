@@ -9,7 +9,7 @@ import type { Caches } from './cache/caches.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
-import { findTargetPath } from './spatial/geometry-paths.ts';
+import type { IndexFormat } from './format/index-format.ts';
 
 /** The query plan of an intent: what the index is asked, and what is left to evaluate. */
 export interface Plan {
@@ -28,11 +28,19 @@ export interface SpatialPlan {
   paths: string[];
 }
 
+export interface PlanOptions {
+  acceptPostfix: boolean;
+  now: Date;
+  plans: Caches['plans'];
+  /** Those of which the index has entries. */
+  formats: readonly IndexFormat[];
+}
+
 /** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. */
 export function planIntent(
   { intent, limit, offset }: DiscoverMessage,
   { networkId, schemaContext = [] }: Pick<Context, 'networkId' | 'schemaContext'>,
-  { acceptPostfix, now, plans }: { acceptPostfix: boolean; now: Date; plans: Caches['plans'] },
+  { acceptPostfix, now, plans, formats }: PlanOptions,
 ): Plan {
   const text = intent.textSearch?.trim();
   const expression = intent.filters?.expression;
@@ -41,12 +49,16 @@ export function planIntent(
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {
-      filter: planFilter(expression, { acceptPostfix }, plans),
+      filter: planFilter(expression, { acceptPostfix, formats }, plans),
       filterSource: { expression, acceptPostfix },
     }),
     spatial: spatialConstraints(intent).map((constraint) => ({
       constraint,
-      paths: [...new Set(constraint.targets.flatMap((target) => findTargetPath(target) ?? []))],
+      paths: [...new Set(constraint.targets.flatMap((target) => findPaths(target, formats)))],
     })),
   };
+}
+
+function findPaths(target: string, formats: readonly IndexFormat[]): string[] {
+  return formats.flatMap(({ geometries }) => geometries.targetPath(target) ?? []);
 }

@@ -10,7 +10,8 @@ import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalid
 import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
-import type { IndexFormats } from './format/index-format.ts';
+import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
+import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
 import { type Plan, planIntent } from './plan.ts';
 import { createTrace, type Trace } from './trace.ts';
 
@@ -70,10 +71,13 @@ export async function evaluateIntent(
   const { optimistic = false, deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner } = options;
   const trace = createTrace();
   const reader = openReader(engine, deadline);
-  const plan = planQuestion(engine, { message, scope }, reader.caches);
+  const { formats = indexFormats } = engine;
+  const newest = [newestOf(formats)];
+  const plan = planQuestion(engine, { message, scope }, reader.caches, newest);
   const counts = { candidates: 0, passed: 0 };
   const search: Search = {
     plan,
+    formats: newest,
     database: reader,
     threads: engine.threads,
     owner,
@@ -91,8 +95,12 @@ export async function evaluateIntent(
     for (let attempt = 1; ; attempt++) {
       const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(reader.caches) : undefined;
       if (freshness === undefined) await refreshCaches(reader);
+      await useFormats(search, formats, (inUse) =>
+        planQuestion(engine, { message, scope }, reader.caches, inUse),
+      );
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
+      if (search.versions && !freshness && !(await search.versions.areStill())) continue;
       if (isOutdated && attempt < maxAttempts) continue;
       if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
         trace.note('cut', { leftOut: answer.leftOut });
@@ -110,6 +118,26 @@ export function planQuestion(
   { config, now }: SearchContext,
   { message, scope }: Question,
   { plans }: Caches,
+  formats: readonly IndexFormat[] = [newestOf(indexFormats)],
 ): Plan {
-  return planIntent(message, scope, { acceptPostfix: config.ACCEPT_POSTFIX_FILTERS, now: now(), plans });
+  const acceptPostfix = config.ACCEPT_POSTFIX_FILTERS;
+  return planIntent(message, scope, { acceptPostfix, now: now(), plans, formats });
+}
+
+/** Has a search look for the entries of all formats there are. As a rule there is one, or all look for the same. */
+async function useFormats(
+  search: Search,
+  formats: IndexFormats,
+  planFor: (inUse: readonly IndexFormat[]) => Plan,
+): Promise<void> {
+  const inUse = await readFormatsInUse(search.database, formats);
+  const [newest = newestOf(formats)] = inUse;
+  const isMixed = !inUse.every((each) => isAlike(each, newest));
+  const wanted = isMixed ? inUse : [newest];
+  const isPlanned =
+    wanted.length === search.formats.length &&
+    search.formats.every((each, at) => isAlike(each, wanted[at] ?? each));
+  if (!isPlanned) search.plan = planFor(wanted);
+  search.formats = wanted;
+  search.versions = isMixed ? await readDocumentVersions(search.database, newest.version) : undefined;
 }

@@ -8,6 +8,7 @@ import { ProtocolError } from '../../src/protocol/errors.ts';
 import type { Geometry } from '../../src/protocol/geojson.ts';
 import { distanceBetween } from '../../src/rules/geometry/distance.ts';
 import { predicate } from '../../src/rules/geometry/predicate.ts';
+import type { IndexFormat } from '../../src/search/format/index-format.ts';
 import { mergeRuns } from '../../src/search/lists/compact.ts';
 import { createSearch, type SearchContext, type SearchService, writeIndex } from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
@@ -117,6 +118,7 @@ export async function compare(
   index: readonly KnownCatalog[],
   question: Question,
   shown: (catalogs: Catalog[]) => object[] = (catalogs) => catalogs.map(comparable),
+  formats?: ReadonlySet<IndexFormat>,
 ): Promise<void> {
   const { intent, limit, offset, networkId, schemaContext } = question;
   const asked = service.search({
@@ -132,10 +134,10 @@ export async function compare(
   );
   if (answer instanceof ProtocolError) {
     expect(answer.code).toBe('SCH_INVALID_JSONPATH');
-    expect(() => findByTheBook(index, question, { measure })).toThrow();
+    expect(() => findByTheBook(index, question, { measure, formats })).toThrow();
     return;
   }
-  const expected = answerByTheBook(findByTheBook(index, question, { measure }), question);
+  const expected = answerByTheBook(findByTheBook(index, question, { measure, formats }), question);
   const context = JSON.stringify({ question, index });
   expect(shown(JSON.parse(answer.catalogs)), context).toEqual(shown(expected.catalogs));
   expect(answer.pagination, context).toEqual(expected.pagination);

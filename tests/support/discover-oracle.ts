@@ -20,10 +20,17 @@ import { isSearched, isServed, type SearchScope } from '../../src/rules/discover
 import { type Filter, parseFilter } from '../../src/rules/filters/parse.ts';
 import { selectResources } from '../../src/rules/filters/select.ts';
 import { schemaTypesOf } from '../../src/rules/match.ts';
-import { rankOf, type TextQuery } from '../../src/rules/text/rank.ts';
 import { boundsOf } from '../../src/rules/time-period.ts';
+import type { IndexFormat } from '../../src/search/format/index-format.ts';
 import { addressedGeometries } from './addressed-geometries.ts';
-import { textQuery, type Vocabulary, vocabularyOf, wordsAround } from './plain-text-search.ts';
+import {
+  type AskedText,
+  type DocumentFormat,
+  findBestRank,
+  textQueries,
+  type Vocabulary,
+  vocabularyOf,
+} from './plain-text-search.ts';
 
 // What discover must answer, found without any index: every part of an intent is held against every document. Catalogs, and the
 // resources in each, stand in the order in which they are given.
@@ -38,6 +45,8 @@ export interface KnownCatalog {
   catalog: Catalog;
   /** False for what is withdrawn, retired, or hidden by another copy. */
   served?: boolean;
+  /** In which it, or each of its documents, is indexed: it cuts texts into words. The newest unless it is said. */
+  format?: DocumentFormat;
 }
 
 export interface Question extends SearchScope {
@@ -52,6 +61,8 @@ export interface Yardsticks {
   measure: (constraint: SpatialConstraint) => (stored: Geometry) => { holds: boolean; distance?: number };
   /** By default that of the given catalogs. */
   vocabulary?: Vocabulary;
+  /** Those that documents are indexed in; the newest unless it is said. */
+  formats?: ReadonlySet<IndexFormat>;
 }
 
 export interface Found extends Standing {
@@ -86,7 +97,7 @@ export function findByTheBook(
     .flatMap((known) => {
       const resourceIds = (known.catalog.resources ?? []).map(({ id }) => id);
       const attached = attachOffers({ ...offering(known), resourceIds }, offers, now);
-      return findInCatalog(known.catalog, attached, search, index.indexOf(known));
+      return findInCatalog(known, attached, search, index.indexOf(known));
     })
     .sort(compareStanding);
 }
@@ -98,23 +109,32 @@ function offering({ owner, networkIds, catalog: { id, provider } }: KnownCatalog
 function searchFor(
   intent: Intent,
   index: readonly KnownCatalog[],
-  { measure, vocabulary }: Yardsticks,
+  { measure, vocabulary, formats }: Yardsticks,
 ): Search {
   const { textSearch, filters } = intent;
-  const words = () => vocabulary ?? vocabularyOf(index.map(({ catalog }) => catalog));
+  const words = () => vocabulary ?? vocabularyOf(index);
   return {
-    ...(textSearch?.trim() && { text: textQuery(textSearch, words()) }),
+    ...(textSearch?.trim() && { text: textQueries(textSearch, words(), formats) }),
     ...(filters && { filter: parseFilter(filters.expression, { acceptPostfix: true }) }),
     spatial: spatialConstraints(intent).map((constraint) => ({ ...constraint, test: measure(constraint) })),
+    formatOf: new Map(
+      index.flatMap(({ catalog, format }) => (catalog.offers ?? []).map((offer) => [offer, format] as const)),
+    ),
   };
 }
 
-function findInCatalog(catalog: Catalog, attached: AttachedOffer[], search: Search, place: number): Found[] {
+function findInCatalog(
+  known: KnownCatalog,
+  attached: AttachedOffer[],
+  search: Search,
+  place: number,
+): Found[] {
+  const { catalog } = known;
   const selected = search.filter && selectBy(search.filter, catalog, attached);
   return (catalog.resources ?? []).flatMap((resource, index) => {
     if (selected?.has(index) === false) return [];
     const offers = attached.filter((offer) => coversResource(offer, index)).map(({ offer }) => offer);
-    const standing = findStanding(resource, catalog, offers, search);
+    const standing = findStanding(resource, known, offers, search);
     return standing ? [{ ...standing, place: [place, index], catalog, resource, offers }] : [];
   });
 }
@@ -127,11 +147,19 @@ function selectBy(filter: Filter, catalog: Catalog, offers: AttachedOffer[]): Se
 /** Undefined where the text or the place does not match. */
 function findStanding(
   resource: Resource,
-  catalog: Catalog,
+  known: KnownCatalog,
   offers: readonly Offer[],
-  { text, spatial }: Search,
+  { text, spatial, formatOf }: Search,
 ): Omit<Standing, 'place'> | undefined {
-  const rank = text && rankOf(text, wordsAround(resource, catalog, offers));
+  const { catalog } = known;
+  const rank =
+    text &&
+    findBestRank(
+      text,
+      resource,
+      known,
+      offers.map((offer) => ({ offer, format: formatOf.get(offer) })),
+    );
   if (text && rank === undefined) return undefined;
   let distance: number | undefined;
   for (const { targets, quantifier, test } of spatial) {
@@ -170,7 +198,9 @@ export function answerByTheBook(
 }
 
 interface Search {
-  text?: TextQuery;
+  text?: AskedText[];
+  /** Of offers. */
+  formatOf: ReadonlyMap<Offer, DocumentFormat | undefined>;
   filter?: Filter;
   spatial: (SpatialConstraint & { test: ReturnType<Yardsticks['measure']> })[];
 }

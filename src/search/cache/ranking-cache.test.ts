@@ -9,7 +9,13 @@ const postings = () => ({ ...emptyWhole });
 
 function known(word: object, every?: object, documents = 100): KnownText {
   const entry = { id: 1, documents: 2, postings: word, offered: emptyWhole };
-  return { query: { words: [] }, entries: new Map([['word', entry]]), every, documents } as KnownText;
+  return {
+    lookup: { words: [] },
+    query: { words: [] },
+    entries: new Map([['word', entry]]),
+    every,
+    documents,
+  } as KnownText;
 }
 
 describe('the cache of rankings', () => {

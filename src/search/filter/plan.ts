@@ -12,8 +12,8 @@ import {
 import { findLocalSegments, localFilter } from '../../rules/filters/local-filter.ts';
 import { type Filter, parseFilter } from '../../rules/filters/parse.ts';
 import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/grammar.ts';
+import type { AttributeFormat, IndexFormat } from '../format/index-format.ts';
 import type { Bound, NumberRange } from '../lists/read-parts.ts';
-import { lookupOf, maxFactText, numberPath, valueFact } from '../write/attribute-entries.ts';
 import type { DocumentCheck } from './check-documents.ts';
 import { documentCheck } from './document-check.ts';
 
@@ -55,13 +55,19 @@ export type Source =
   | ({ kind: 'numbers' } & NumberRange)
   | { kind: 'any'; sources: readonly Source[] };
 
+export interface FilterOptions {
+  acceptPostfix: boolean;
+  /** Those of which the index has entries. */
+  formats: readonly IndexFormat[];
+}
+
 /** The same filters are asked for again and again: plans of short and simple ones are cached. */
 export function planFilter(
   expression: string,
-  options: { acceptPostfix: boolean },
+  options: FilterOptions,
   plans: LruCache<string, FilterPlan>,
 ): FilterPlan {
-  const name = `${options.acceptPostfix} ${expression}`;
+  const name = `${options.formats.map(({ version }) => version)} ${options.acceptPostfix} ${expression}`;
   const known = plans.find(name);
   if (known) return known;
   const plan = makePlan(expression, options);
@@ -71,7 +77,7 @@ export function planFilter(
 
 const maxKnownLength = 1_000;
 
-function makePlan(expression: string, options: { acceptPostfix: boolean }): FilterPlan {
+function makePlan(expression: string, options: FilterOptions): FilterPlan {
   const filter = parseFilter(expression, options);
   const { condition, isExact } = indexCondition(filter.query);
   const segments = findLocalSegments(filter.query);
@@ -80,7 +86,11 @@ function makePlan(expression: string, options: { acceptPostfix: boolean }): Filt
   return {
     filter,
     ...(test && { test }),
-    parts: groupsOf(conditions).flatMap(partsOf),
+    parts: joinParts(
+      options.formats.map(({ attributes }) =>
+        groupsOf(conditions, attributes).flatMap((group) => partsOf(group, attributes)),
+      ),
+    ),
     checkBeside: (decided) => {
       const known = new Set(decided.flatMap((part) => (part.decides ? part.conditions : [])));
       return documentCheck(and(conditions.filter((each) => !known.has(each))));
@@ -89,6 +99,18 @@ function makePlan(expression: string, options: { acceptPostfix: boolean }): Filt
     cheap: segments !== undefined && isCheap(segments),
     ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
   };
+}
+
+/** What leads to the same in several formats: where their lookups differ, those of each, and what they find is checked on the documents. */
+function joinParts([first = [], ...others]: readonly FilterPart[][]): FilterPart[] {
+  return first.flatMap((part, index) => {
+    const all = [part, ...others.map((parts) => parts[index])].filter((each) => each !== undefined);
+    const isSame = (other: FilterPart) =>
+      other.conditions.every((each, place) => each === part.conditions[place]);
+    if (all.length <= others.length || !all.every(isSame)) return [];
+    if (all.every(({ source }) => JSON.stringify(source) === JSON.stringify(part.source))) return [part];
+    return anyPart(all, part.conditions).map((joined) => ({ ...joined, decides: false }));
+  });
 }
 
 function planOffers({ query }: Filter): OfferPlan {
@@ -112,7 +134,7 @@ function asksForValue(condition: IndexCondition): boolean {
 }
 
 /** Two bounds on the same member are one range. Below an array they may be met by different elements. */
-function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
+function groupsOf(conditions: readonly IndexCondition[], { lookupOf }: AttributeFormat): IndexCondition[][] {
   const groups = new Map<unknown, IndexCondition[]>();
   for (const condition of conditions) {
     const isMember = condition.kind === 'range' && memberNames(condition.path) !== undefined;
@@ -123,25 +145,25 @@ function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
 }
 
 /** The parts of one condition, or of several bounds on one member. */
-function partsOf(group: readonly IndexCondition[]): FilterPart[] {
+function partsOf(group: readonly IndexCondition[], format: AttributeFormat): FilterPart[] {
   const [condition] = group;
   switch (condition?.kind) {
     case 'range':
-      return partAt(condition.path, group, (path) => rangeSource(path, group));
+      return partAt(condition.path, group, format, (path) => rangeSource(path, group, format));
     case 'equals': {
       const { value } = condition;
-      if (typeof value === 'string' && value.length > maxFactText) return [];
-      return partAt(condition.path, group, (path) => equalitySource(path, value));
+      if (typeof value === 'string' && value.length > format.maxFactText) return [];
+      return partAt(condition.path, group, format, (path) => equalitySource(path, value, format));
     }
     case 'never':
       return [{ source: { kind: 'any', sources: [] }, decides: true, unlessObjects: [], conditions: group }];
     case 'and':
-      return groupsOf(condition.conditions)
-        .flatMap(partsOf)
+      return groupsOf(condition.conditions, format)
+        .flatMap((each) => partsOf(each, format))
         .map((part) => ({ ...part, decides: false, conditions: group }));
     case 'or':
       return anyPart(
-        condition.conditions.map((each) => partsOf([each])[0]),
+        condition.conditions.map((each) => partsOf([each], format)[0]),
         group,
       );
     default:
@@ -169,6 +191,7 @@ function anyPart(
 function partAt(
   path: IndexPath,
   conditions: readonly IndexCondition[],
+  { lookupOf }: AttributeFormat,
   sourceAt: (path: string) => Source,
 ): FilterPart[] {
   // A resource is an object: as its child, anything may stand anywhere.
@@ -177,13 +200,21 @@ function partAt(
   return [{ source: sourceAt(at), decides: memberNames(path) !== undefined, unlessObjects, conditions }];
 }
 
-function equalitySource(path: string, value: string | number | boolean | null): Source {
+function equalitySource(
+  path: string,
+  value: string | number | boolean | null,
+  { valueFact, numberPath }: AttributeFormat,
+): Source {
   if (typeof value !== 'number') return { kind: 'fact', hash: valueFact(path, value) };
   const bound: Bound = { value, inclusive: true };
   return { kind: 'numbers', path: numberPath(path), low: bound, high: bound };
 }
 
-function rangeSource(path: string, group: readonly IndexCondition[]): Source {
+function rangeSource(
+  path: string,
+  group: readonly IndexCondition[],
+  { numberPath }: AttributeFormat,
+): Source {
   let low: Bound | undefined;
   let high: Bound | undefined;
   for (const each of group) {

@@ -1,7 +1,7 @@
 import type { TextQuery } from '../../rules/text/rank.ts';
 import { type Keys, setOf } from '../lists/key-sets.ts';
 import { lowerBound } from '../lists/posting-list.ts';
-import { countKeys } from '../lists/read-whole.ts';
+import type { WholeList } from '../lists/read-whole.ts';
 import { addWord, type PostingsOf, type Ranked, rankKeys, within } from './rank-keys.ts';
 
 // Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
@@ -34,9 +34,7 @@ function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { key
   const words = query.words.map(({ variants }) => ({
     variants,
     most: Math.max(0, ...variants.map(({ weight }) => weight)),
-    postings: variants
-      .flatMap(({ word }) => postingsOf(word))
-      .reduce((sum, list) => sum + countKeys(list), 0),
+    postings: variants.reduce((sum, { word }) => sum + postingCount(postingsOf(word)), 0),
   }));
   let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
   let least = 0;
@@ -53,6 +51,10 @@ function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { key
     ranked = within(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
   }
   return { keys: ranked.keys, least };
+}
+
+function postingCount(lists: readonly WholeList[]): number {
+  return lists.reduce((sum, { heads, others }) => sum + heads.keys.length + others.keys.length, 0);
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */
@@ -78,7 +80,7 @@ const steps = 1_000;
 const slack = 1e-8;
 
 /** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
-function sortByRank({ keys, ranks }: Ranked): Ranked {
+export function sortByRank({ keys, ranks }: Ranked): Ranked {
   const levels = setOf(ranks);
   const starts = new Uint32Array(levels.length + 1);
   const levelOf = new Uint32Array(ranks.length);

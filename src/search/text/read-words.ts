@@ -1,13 +1,10 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
-import { queryKeys } from '../../rules/text/typing-errors.ts';
-import { queryWords } from '../../rules/text/words.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists } from '../lists/read-parts.ts';
-import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
+import { divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, offerList, wordList } from '../lists/runs.ts';
-import { hash53 } from '../write/attribute-entries.ts';
 import { countLists, matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
 
@@ -33,6 +30,7 @@ export interface WordPostings extends WholeList {
 }
 
 export interface KnownText {
+  lookup: TextLookup;
   query: TextQuery;
   entries: Map<string, WordEntry>;
   /** Every resource there is, unless they are too many. */
@@ -41,11 +39,39 @@ export interface KnownText {
   documents: number;
 }
 
-export async function readWords(search: Search, text: string): Promise<KnownText> {
-  const words = queryWords(text);
-  const typingKeysOf = (word: string) => Array.from(queryKeys(word), hash53);
-  const { matches, documents } = await matchWords(search.database, words, typingKeysOf);
-  const { entries, every } = await readEntries(search, new Set(matches.flatMap((each) => each.matches)));
+/** The words that a text is looked for by, and in which documents. */
+export interface TextLookup {
+  words: readonly string[];
+  /** Those whose format looks for these words; undefined: all. */
+  isLookedFor?(key: number): boolean;
+}
+
+/** One for each way in which the formats of the index cut the text into words. */
+export function lookupsOf(
+  { formats, versions }: Pick<Search, 'formats' | 'versions'>,
+  text: string,
+): TextLookup[] {
+  const groups = new Map<string, { words: string[]; versions: Set<number> }>();
+  for (const { version, tokenizer } of formats) {
+    const words = tokenizer.query(text);
+    const group = groups.get(JSON.stringify(words)) ?? { words, versions: new Set() };
+    group.versions.add(version);
+    groups.set(JSON.stringify(words), group);
+  }
+  const all = [...groups.values()];
+  if (all.length === 1 || versions === undefined) return all.slice(0, 1);
+  return all.map((group) => ({
+    words: group.words,
+    isLookedFor: (key) => group.versions.has(versions.versionOf(key)),
+  }));
+}
+
+export async function readWords(search: Search, lookup: TextLookup): Promise<KnownText> {
+  // A word may have the keys of one format alone; the edit distance decides.
+  const typingKeysOf = (word: string) => new Set(search.formats.flatMap(({ typing }) => typing.query(word)));
+  const { matches, documents } = await matchWords(search.database, lookup.words, typingKeysOf);
+  const words = new Set(matches.flatMap((each) => each.matches));
+  const { entries, every } = await readEntries(search, words, lookup);
   const query = weighQuery(
     matches.map((each) => ({
       word: each.word,
@@ -57,33 +83,53 @@ export async function readWords(search: Search, text: string): Promise<KnownText
     })),
     documents,
   );
-  return { query, entries, every, documents };
+  return { lookup, query, entries, every, documents };
 }
 
 async function readEntries(
   search: Search,
   words: Iterable<WordMatch>,
+  lookup: TextLookup,
 ): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
   const { found, counts } = await readPostings(search, [everyResource, ...lists]);
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
-  const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
+  const countOf = (list: number) => counts.get(list) ?? keyCount(postingsOf(list));
   const offered = await findOffered(
     search,
-    new Map([...ids.values()].map((id) => [id, postingsOf(offerList(id)).others])),
+    new Map([...ids.values()].map((id) => [id, restrictList(lookup, postingsOf(offerList(id)).others)])),
   );
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
     word,
     {
       id,
       documents: countOf(wordList(id)) + countOf(offerList(id)),
-      postings: postingsOf(wordList(id)),
+      postings: restrictWhole(lookup, postingsOf(wordList(id))),
       offered: offered.get(id) ?? emptyWhole,
     },
   ]);
   const every = found.get(everyResource);
   return { entries: new Map(entries), ...(every && !every.rest && { every: every.others }) };
+}
+
+/** The same object where all documents are looked for. */
+export function restrictWhole<T extends WholeList>(lookup: TextLookup, whole: T): T {
+  if (lookup.isLookedFor === undefined) return whole;
+  return { ...whole, heads: restrictList(lookup, whole.heads), others: restrictList(lookup, whole.others) };
+}
+
+function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
+  if (isLookedFor === undefined) return list;
+  const places = Array.from(list.keys.keys()).filter((place) => isLookedFor(list.keys[place] as number));
+  return {
+    keys: Float64Array.from(places, (place) => list.keys[place] as number),
+    weights: Uint8Array.from(places, (place) => list.weights[place] as number),
+  };
+}
+
+function keyCount({ heads, others }: WholeList): number {
+  return heads.keys.length + others.keys.length;
 }
 
 /** Lists, and of those that are too long their beginnings, and how many keys they have. */

@@ -1,6 +1,6 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
-import { catalogKeyOf, inBatches, keyOf, lastNumbers, span } from '../documents/keys.ts';
+import { catalogKeyOf, keyOf, lastNumbers, span } from '../documents/keys.ts';
 import { expandMembers } from '../documents/members.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, seek } from '../lists/posting-list.ts';
@@ -8,9 +8,17 @@ import { readOn, readRanges } from '../lists/read-parts.ts';
 import { divideHeads, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, wordList } from '../lists/runs.ts';
 import { rankBestFirst } from './best-first.ts';
+import { joinTexts } from './join-texts.ts';
 import { readWordsAmong } from './match-words.ts';
 import { type PostingsOf, type Ranked, rankKeys } from './rank-keys.ts';
-import { type KnownText, readWords, type WordEntry } from './read-words.ts';
+import {
+  type KnownText,
+  lookupsOf,
+  readWords,
+  restrictWhole,
+  type TextLookup,
+  type WordEntry,
+} from './read-words.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
@@ -23,19 +31,26 @@ export interface TextSearch {
   best(): AsyncGenerator<Ranked>;
   /** Those among these resources that have one of the words, in the order of keys. */
   rank(keys: Keys): Promise<Ranked>;
+  /** The resources that have one of the words, in no order of ranks. */
+  gather(): AsyncGenerator<Keys>;
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
+  const lookups = lookupsOf(search, text);
+  return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, text, lookup))));
+}
+
+async function prepareLookup(search: Search, text: string, lookup: TextLookup): Promise<TextSearch> {
   const known = await search.trace.time(
     'read words',
-    () => readWords(search, text),
+    () => readWords(search, lookup),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
   const { query, entries } = known;
   const { rankings } = search.database.caches;
 
   async function findPostings(keys: Keys): Promise<PostingsOf> {
-    const along = await readPostingsAmong(search, [...entries.values()], keys);
+    const along = await readPostingsAmong(search, known, keys);
     return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
@@ -46,6 +61,7 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
   return {
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
     rank: async (keys) => rankKeys(query, keys, await findPostings(keys)),
+    gather: () => gatherResources(search, known),
     async *best() {
       const first = rankings.find(text, known);
       if (first) yield first;
@@ -72,7 +88,7 @@ async function* gatherResources(search: Search, known: KnownText): AsyncGenerato
   let pending: KeyPostings[] = [];
   let count = 0;
   for (const entry of sortByRarity(known)) {
-    for await (const postings of streamPostings(search, entry)) {
+    for await (const postings of streamPostings(search, entry, known.lookup)) {
       pending.push(postings);
       count += postings.others.length + postings.heads.length * resourcesOfCatalog;
       if (count < maxRanked) continue;
@@ -105,13 +121,14 @@ const none: Keys = new Float64Array();
 async function* streamPostings(
   { database }: Search,
   { postings, offered }: WordEntry,
+  lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
   yield { heads: offered.heads.keys, others: offered.others.keys };
   yield { heads: postings.heads.keys, others: none };
   yield* slicePostings(postings.others.keys);
   for (let { rest } = postings, runs = moreRuns; rest; runs *= growth) {
     const { rest: next, ...part } = await readOn(database, rest, runs);
-    const { heads, others } = divideHeads(part);
+    const { heads, others } = restrictWhole(lookup, divideHeads(part));
     yield { heads: heads.keys, others: none };
     yield* slicePostings(others.keys);
     rest = next;
@@ -119,7 +136,8 @@ async function* streamPostings(
 }
 
 function* slicePostings(keys: Keys): Generator<KeyPostings> {
-  for (const others of inBatches(keys, sliceLength)) yield { heads: none, others };
+  for (let start = 0; start < keys.length; start += sliceLength)
+    yield { heads: none, others: keys.subarray(start, start + sliceLength) };
 }
 
 /** So that not many more are gathered than are ranked together. */
@@ -178,10 +196,10 @@ function findBelow(heads: Keys, resources: Keys): Keys {
  */
 async function readPostingsAmong(
   { database }: Search,
-  entries: readonly WordEntry[],
+  { entries, lookup }: KnownText,
   keys: Keys,
 ): Promise<Map<number, WholeList>> {
-  const common = entries.filter(({ postings }) => postings.rest);
+  const common = [...entries.values()].filter(({ postings }) => postings.rest);
   const [first, last] = [keys[0], keys.at(-1)];
   if (common.length === 0 || first === undefined || last === undefined) return new Map();
   const entriesAlong = common.reduce((sum, { documents }) => sum + documents, 0);
@@ -193,7 +211,7 @@ async function readPostingsAmong(
     const found = await readRanges(database, lists, range);
     return new Map(common.map(({ id }) => [id, found.get(wordList(id)) ?? emptyList]));
   };
-  return new Map(Array.from(await read(), ([id, list]) => [id, divideHeads(list)]));
+  return new Map(Array.from(await read(), ([id, list]) => [id, restrictWhole(lookup, divideHeads(list))]));
 }
 
 /** To look up the words of one resource takes as long as to walk along so many postings. */
