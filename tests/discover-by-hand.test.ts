@@ -6,19 +6,11 @@ import { type Discovering, filter, resourceIds, startDiscovering } from './suppo
 let discovering: Discovering;
 beforeAll(async () => {
   discovering = await startDiscovering();
-  await discovering.hold([
-    {
-      id: 'lamps',
-      resources: [
-        {
-          id: 'lamp',
-          kind: 'lamp',
-          color: 'red',
-          places: [{ geo: { type: 'Point', coordinates: [10, 50] } }],
-        },
-      ],
-    },
-  ]);
+  const lamp = {
+    ...{ id: 'lamp', kind: 'lamp', color: 'red' },
+    places: [{ geo: { type: 'Point', coordinates: [10, 50] } }],
+  };
+  await discovering.hold([{ id: 'lamps', resources: [lamp] }]);
 });
 afterAll(() => discovering.network.close());
 

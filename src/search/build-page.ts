@@ -26,7 +26,7 @@ export async function buildPage(
   const needed = neededCount(paging);
   const page = new Page(search);
   let total = 0;
-  for await (const keys of gatherKeys(candidates, needed)) {
+  for await (const keys of gather(candidates.keys, candidates.isSettled ? needed : needed * spare)) {
     search.deadline.check();
     const { count } = await search.trace.time(
       'read page',
@@ -87,11 +87,7 @@ class Page {
   }
 }
 
-/** As many as are needed, of those that have passed; of others, so many at a time that the first ones are enough as a rule. */
-function gatherKeys({ keys, isSettled }: Candidates, needed: number): AsyncIterable<ArrayLike<number>> {
-  return gather(keys, isSettled ? needed : needed * spare);
-}
-
+/** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule. */
 const spare = 1.1;
 
 /** At least so many at a time, until all have come. */

@@ -1,5 +1,5 @@
 import { type Candidates, inOnePart, type Search, selectiveCount } from './candidates.ts';
-import { keysBetween } from './documents/keys.ts';
+import { inBatches } from './documents/keys.ts';
 import { checkCandidates, filterCandidates } from './filter/check.ts';
 import { proposeByFilter } from './filter/propose.ts';
 import { type Hit, sortHits } from './order.ts';
@@ -50,8 +50,7 @@ async function* checkConstraints(
   batches: AsyncIterable<readonly number[]>,
 ): AsyncGenerator<Hit[]> {
   for await (const keys of batches)
-    for (let start = 0; start < keys.length; start += checkedAtOnce)
-      yield await spatial.check(keysBetween(keys, start, start + checkedAtOnce));
+    for (const batch of inBatches(keys, checkedAtOnce)) yield await spatial.check(batch);
 }
 
 /** A catalog that is proposed as a whole may have many more. */

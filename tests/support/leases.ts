@@ -5,13 +5,16 @@ import type { Database } from '../../src/storage/database.ts';
  * they end by themselves, src/storage/work/due-work.test.ts shows.
  */
 export async function endLeases(database: Database): Promise<void> {
-  const { rows: tables } = await database.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.columns where column_name = 'leased_until'`,
+  const { rows: tables } = await database.query<{ name: string; is_due: boolean }>(
+    `select format('%I.%I', table_schema, table_name) as name, bool_or(column_name = 'due_at') as is_due
+     from information_schema.columns where column_name in ('leased_until', 'due_at')
+     group by 1 having bool_or(column_name = 'leased_until')`,
   );
-  for (const { name } of tables) {
-    // A claim sets both to the same time: where they differ, there is work that was found meanwhile.
+  for (const { name, is_due } of tables) {
+    // A claim of due work sets both to the same time: where they differ, there is work that was found meanwhile.
+    const due = is_due ? 'due_at = least(due_at, now()), ' : '';
     await database.query(
-      `update ${name} set due_at = least(due_at, now()), leased_until = least(leased_until, now()) where leased_until > now()`,
+      `update ${name} set ${due}leased_until = least(leased_until, now()) where leased_until > now()`,
     );
   }
 }

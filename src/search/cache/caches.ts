@@ -25,31 +25,35 @@ const fewRuns = 16;
 const leastFilled = 1 / 20;
 /** More lists are not noted for compaction. */
 const maxInPieces = 1_000;
-/** An eighth of the memory there is, at most half a gigabyte: the words that most of two million resources have in common fit into that. */
-const maxListBytes = Math.min(512 * 2 ** 20, findMemorySize() / 8);
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
-/** A catalog takes some forty bytes, as most share their states with others. */
-const maxCatalogs = 2_000_000;
-/** A state takes up to a kilobyte. */
-const maxStates = 100_000;
-/** Keys of resources, eight bytes each; a catalog counts as some more. */
-const maxMembers = 4_000_000;
+/** What a catalog takes by itself, counted in keys of its resources. */
 const membersOfCatalog = 12;
-/** Texts and shapes stand in the heap. */
-const maxPageBytes = Math.min(256 * 2 ** 20, getHeapStatistics().heap_size_limit / 8);
-const maxGeometryBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
-/** Enough for a million checks of catalogs with some resources. */
-const maxVerdictBytes = Math.min(128 * 2 ** 20, getHeapStatistics().heap_size_limit / 16);
-/** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
-const maxWideOffers = 2_000_000;
-/** A match takes some hundred bytes. */
-const maxMatches = 100_000;
-const maxPlans = 1_000;
-/** Keys of ranges, eight bytes each. */
-const maxRangeKeys = 4_000_000;
-/** Resources of rankings, sixteen bytes each. */
-const maxRankedResources = 2_000_000;
+
+const heapBytes = getHeapStatistics().heap_size_limit;
+/** How much each cache may hold. Typed arrays count against the memory of the machine, texts and shapes against the heap. */
+const limits = {
+  /** Half a gigabyte: the words that most of two million resources have in common fit into that. */
+  listBytes: Math.min(512 * 2 ** 20, findMemorySize() / 8),
+  /** A catalog takes some forty bytes, as most share their states with others; a state up to a kilobyte. */
+  catalogs: 2_000_000,
+  states: 100_000,
+  /** Keys of resources, eight bytes each. */
+  members: 4_000_000,
+  pageBytes: Math.min(256 * 2 ** 20, heapBytes / 8),
+  geometryBytes: Math.min(128 * 2 ** 20, heapBytes / 16),
+  /** Enough for a million checks of catalogs with some resources. */
+  verdictBytes: Math.min(128 * 2 ** 20, heapBytes / 16),
+  /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
+  wideOffers: 2_000_000,
+  /** A match of words takes some hundred bytes. */
+  matches: 100_000,
+  plans: 1_000,
+  /** Keys of ranges, eight bytes each. */
+  rangeKeys: 4_000_000,
+  /** Resources of rankings, sixteen bytes each. */
+  rankedResources: 2_000_000,
+};
 
 /** Of the machine, or of the container. */
 function findMemorySize(): number {
@@ -61,19 +65,19 @@ export function createCaches(): Caches {
   return {
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
-    lists: new LruCache(maxListBytes, ({ bytes }) => bytes),
+    lists: new LruCache(limits.listBytes, ({ bytes }) => bytes),
     ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
-    members: new LruCache(maxMembers, (members) => (members?.length ?? 0) + membersOfCatalog),
-    pages: new PageCache(maxPageBytes),
-    verdicts: new VerdictCache(maxVerdictBytes),
-    words: new WordCache(maxMatches),
-    geometries: new GeometryCache(maxGeometryBytes),
-    providers: new ProviderCache(maxWideOffers),
-    offerWords: new OfferWordCache(maxWideOffers),
+    members: new LruCache(limits.members, (members) => (members?.length ?? 0) + membersOfCatalog),
+    pages: new PageCache(limits.pageBytes),
+    verdicts: new VerdictCache(limits.verdictBytes),
+    words: new WordCache(limits.matches),
+    geometries: new GeometryCache(limits.geometryBytes),
+    providers: new ProviderCache(limits.wideOffers),
+    offerWords: new OfferWordCache(limits.wideOffers),
     versions: new VersionCache(),
-    plans: new LruCache(maxPlans),
-    ranges: new RangeCache(maxRangeKeys),
-    rankings: new RankingCache(maxRankedResources),
+    plans: new LruCache(limits.plans),
+    ranges: new RangeCache(limits.rangeKeys),
+    rankings: new RankingCache(limits.rankedResources),
   };
 }
 
@@ -215,7 +219,7 @@ export function keepList({ lists }: Caches, number: number, list: object | undef
 }
 
 export function keepCatalogs(caches: Caches, states: ReadonlyMap<number, CatalogState | undefined>): void {
-  if (caches.catalogs.size + states.size > maxCatalogs || caches.states.size > maxStates)
+  if (caches.catalogs.size + states.size > limits.catalogs || caches.states.size > limits.states)
     invalidateCatalogs(caches);
   for (const [key, state] of states) caches.catalogs.set(key, state);
 }

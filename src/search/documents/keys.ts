@@ -43,5 +43,10 @@ export function keysBetween<K extends ArrayLike<number>>(keys: K, start: number,
   return part as ArrayLike<number> as K;
 }
 
+/** So many at a time. */
+export function* inBatches<K extends ArrayLike<number>>(keys: K, size: number): Generator<K> {
+  for (let start = 0; start < keys.length; start += size) yield keysBetween(keys, start, start + size);
+}
+
 export const firstNumbers = { resource: 1, offer: firstOffer } as const;
 export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as const;

@@ -5,7 +5,7 @@ import { catalogKeyOf, keyOf } from './keys.ts';
 import type { Scope } from './scope.ts';
 import { readPeriod, validityText } from './scope.ts';
 import { findStates } from './searched-catalogs.ts';
-import type { Listing, NamedRival } from './wide-offers.ts';
+import { findFirst, type Listing, type NamedRival } from './wide-offers.ts';
 
 // Reads the wide offers of providers, once for each provider until something of it is written (cache/provider-cache.ts).
 
@@ -56,6 +56,15 @@ export async function readListings(
     }
   }
   return new Map(Array.from(known, ([name, provider]) => [name, listingsOf(provider, scope)]));
+}
+
+/** The catalogs that list one of some wide offers of a provider, each with the index of the first one that it lists. */
+export function findHomes(
+  listings: ReadonlyMap<string, readonly Listing[]>,
+  provider: ProviderName,
+  offers: ArrayLike<number>,
+): [home: number, index: number][] {
+  return (listings.get(nameOf(provider)) ?? []).flatMap((listing) => [...findFirst(listing, offers)]);
 }
 
 /** A catalog that was written may belong to a provider now that does not know it. */

@@ -1,6 +1,6 @@
 import type { Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
-import { catalogKeyOf, keysBetween } from '../documents/keys.ts';
+import { catalogKeyOf, inBatches } from '../documents/keys.ts';
 import { readOfferList } from '../documents/read-homes.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import { offersIn } from '../documents/wide-offers.ts';
@@ -64,9 +64,8 @@ export class PassingOffers {
   private async test(keys: ArrayLike<number>): Promise<void> {
     const { database, deadline, plan } = this.search;
     const unknown = Array.from(keys).filter((key) => !this.verdicts.has(key));
-    for (let start = 0; start < unknown.length; start += offersAtOnce) {
+    for (const part of inBatches(unknown, offersAtOnce)) {
       deadline.check();
-      const part = keysBetween(unknown, start, start + offersAtOnce);
       const offers = await readOfferList(database, part);
       const positions = await runInThread<Uint32Array>(this.search, 'filterMs', {
         module: evaluateUrl,

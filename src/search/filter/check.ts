@@ -2,7 +2,7 @@ import { neededCount } from '../../rules/discover/page-answer.ts';
 import type { Candidates, Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 import { countDocuments } from '../documents/documents.ts';
-import { catalogKeyOf, keysBetween } from '../documents/keys.ts';
+import { catalogKeyOf, inBatches } from '../documents/keys.ts';
 import { expandMembers, hasCatalogs } from '../documents/members.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
@@ -49,8 +49,7 @@ async function* filterByScope(
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<Float64Array> {
   for await (const part of parts)
-    for (let start = 0; start < part.length; start += searchedAtOnce)
-      yield await findSearched(database, keysBetween(part, start, start + searchedAtOnce), scope);
+    for (const batch of inBatches(part, searchedAtOnce)) yield await findSearched(database, batch, scope);
 }
 
 /** Resources that the filter selects, in the order of the candidates. */

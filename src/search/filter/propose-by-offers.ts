@@ -1,9 +1,7 @@
-import { nameOf } from '../cache/provider-cache.ts';
 import { inOnePart, type Proposal, type Search } from '../candidates.ts';
 import { keyOf } from '../documents/keys.ts';
 import { divideOffers } from '../documents/offers.ts';
-import { readListings } from '../documents/read-wide-offers.ts';
-import { findFirst } from '../documents/wide-offers.ts';
+import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import { type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { findNamed, findPassingOffers } from './find-offers.ts';
 
@@ -45,8 +43,6 @@ async function findHeads(
     wide.map(({ provider }) => provider),
     plan.scope,
   );
-  const homes = wide.flatMap(({ provider, keys }) =>
-    (listings.get(nameOf(provider)) ?? []).flatMap((listing) => [...findFirst(listing, keys).keys()]),
-  );
-  return keysOf(homes.map((home) => keyOf(home, 0)));
+  const homes = wide.flatMap(({ provider, keys }) => findHomes(listings, provider, keys));
+  return keysOf(homes.map(([home]) => keyOf(home, 0)));
 }

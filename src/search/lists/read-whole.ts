@@ -52,6 +52,10 @@ export function readWholeNumbers(
   });
 }
 
+export function countKeys({ heads, others }: WholeList): number {
+  return heads.keys.length + others.keys.length;
+}
+
 export function divideHeads(list: KeyList): WholeList {
   const { keys, weights } = list;
   let count = 0;

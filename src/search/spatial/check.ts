@@ -1,12 +1,10 @@
-import { addTo } from '../../group.ts';
 import { quantify } from '../../rules/discover/quantify.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import { findOffers } from '../documents/offers.ts';
 import type { Hit } from '../order.ts';
-import { findGeometries, type LocatedConstraint } from './constraint.ts';
+import { judgeKeys, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
-import { type Judgement, judge } from './judge.ts';
 import { addTallies, type OfferGeometries, tallyOf } from './offer-geometries.ts';
 
 /**
@@ -57,22 +55,15 @@ async function checkOne(
   hits: readonly Hit[],
   { holders, wide }: { holders: ReadonlyMap<number, readonly number[]>; wide: OfferGeometries },
 ): Promise<Hit[]> {
-  const { constraint } = located;
-  const stored = await findGeometries(
+  const byKey = await judgeKeys(
     search,
     located,
     hits.flatMap(({ key }) => holders.get(key) ?? []),
   );
-  const judgements = await judge(search, constraint, stored);
-  const byKey = new Map<number, Judgement[]>();
-  for (const [index, { key }] of stored.entries()) {
-    const judgement = judgements[index];
-    if (judgement) addTo(byKey, key, judgement);
-  }
   return hits.flatMap((hit) => {
     const about = (holders.get(hit.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
     const tally = addTallies(tallyOf(about), wide.find(located, catalogKeyOf(hit.key)));
-    if (!quantify(constraint.quantifier, tally)) return [];
+    if (!quantify(located.constraint.quantifier, tally)) return [];
     if (tally.distance === Number.POSITIVE_INFINITY || hit.distance !== undefined) return [hit];
     return [{ ...hit, distance: tally.distance }];
   });

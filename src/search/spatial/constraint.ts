@@ -1,5 +1,7 @@
+import { addTo } from '../../group.ts';
 import type { Search } from '../candidates.ts';
 import type { SpatialPlan } from '../plan.ts';
+import { type Judgement, judge } from './judge.ts';
 import { type Nearby, type Region, readGeometries, type StoredGeometry } from './read-geometries.ts';
 
 /** A spatial constraint, with the region in which geometries can satisfy it. */
@@ -21,8 +23,21 @@ export function isAll({ reach }: Nearby): boolean {
   return reach === Number.POSITIVE_INFINITY;
 }
 
-/** Those of some keys that say whether they satisfy the constraint. A radius reaches none but those that were found around its middle. */
-export async function findGeometries(
+/** What a constraint says of the geometries under some keys, by key. */
+export async function judgeKeys(
+  search: Search,
+  located: LocatedConstraint,
+  keys: Iterable<number>,
+): Promise<Map<number, Judgement[]>> {
+  const stored = await findGeometries(search, located, keys);
+  const judgements = await judge(search, located.constraint, stored);
+  const byKey = new Map<number, Judgement[]>();
+  for (const [index, judgement] of judgements.entries()) addTo(byKey, stored[index]?.key ?? 0, judgement);
+  return byKey;
+}
+
+/** The geometries that decide on a constraint. A radius reaches none but those that were found around its middle. */
+async function findGeometries(
   { database }: Search,
   { constraint, paths, nearby }: LocatedConstraint,
   keys: Iterable<number>,

@@ -1,10 +1,10 @@
-import { addTo } from '../../group.ts';
 import type { Tally } from '../../rules/discover/quantify.ts';
 import type { Search } from '../candidates.ts';
+import { inBatches } from '../documents/keys.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import type { Listing } from '../documents/wide-offers.ts';
-import { findGeometries, type LocatedConstraint } from './constraint.ts';
-import { type Judgement, judge } from './judge.ts';
+import { judgeKeys, type LocatedConstraint } from './constraint.ts';
+import type { Judgement } from './judge.ts';
 
 // Judges the geometries of wide offers by spatial constraints: once in a search for all catalogs that list the same offers.
 
@@ -94,16 +94,10 @@ export class OfferGeometries {
   private async judge(located: LocatedConstraint, { common, departures }: Listing): Promise<JudgedListing> {
     const own = Array.from(departures.values(), (departure) => departure.own).flat();
     const keys = [...common, ...own];
-    const byOffer = new Map<number, Judgement[]>();
-    for (let start = 0; start < keys.length; start += offersAtOnce) {
-      const stored = await findGeometries(this.search, located, keys.slice(start, start + offersAtOnce));
-      const judgements = await judge(this.search, located.constraint, stored);
-      for (const [index, { key }] of stored.entries()) {
-        const judgement = judgements[index];
-        if (judgement) addTo(byOffer, key, judgement);
-      }
+    const offers = new Map<number, GeometryTally>();
+    for (const batch of inBatches(keys, offersAtOnce)) {
+      for (const [key, each] of await judgeKeys(this.search, located, batch)) offers.set(key, tallyOf(each));
     }
-    const offers = new Map(Array.from(byOffer, ([key, each]) => [key, tallyOf(each)]));
     const isOwn = new Set(own);
     const shared = [...offers]
       .filter(([key]) => !isOwn.has(key))

@@ -1,10 +1,8 @@
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
-import { nameOf } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
 import { keyOf, kindOf } from '../documents/keys.ts';
 import { divideOffers, findCovered } from '../documents/offers.ts';
-import { readListings } from '../documents/read-wide-offers.ts';
-import { findFirst } from '../documents/wide-offers.ts';
+import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Plan } from '../plan.ts';
 import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
 import { judge } from './judge.ts';
@@ -72,9 +70,8 @@ async function expandOffers({ database, plan }: Search, matches: readonly Match[
   for (const { provider, keys } of wide) {
     const theirs = keys.flatMap((key) => nearest.get(key) ?? []).sort(byDistance);
     const wanted = theirs.map(({ key }) => key);
-    for (const listing of listings.get(nameOf(provider)) ?? [])
-      for (const [home, position] of findFirst(listing, wanted))
-        found.push({ key: keyOf(home, 0), distance: theirs[position]?.distance });
+    for (const [home, index] of findHomes(listings, provider, wanted))
+      found.push({ key: keyOf(home, 0), distance: theirs[index]?.distance });
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import type { TextQuery } from '../../rules/text/rank.ts';
 import { type Keys, setOf } from '../lists/key-sets.ts';
 import { lowerBound } from '../lists/posting-list.ts';
-import type { WholeList } from '../lists/read-whole.ts';
+import { countKeys } from '../lists/read-whole.ts';
 import { addWord, type PostingsOf, type Ranked, rankKeys, within } from './rank-keys.ts';
 
 // Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
@@ -34,7 +34,9 @@ function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { key
   const words = query.words.map(({ variants }) => ({
     variants,
     most: Math.max(0, ...variants.map(({ weight }) => weight)),
-    postings: variants.reduce((sum, { word }) => sum + postingCount(postingsOf(word)), 0),
+    postings: variants
+      .flatMap(({ word }) => postingsOf(word))
+      .reduce((sum, list) => sum + countKeys(list), 0),
   }));
   let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
   let least = 0;
@@ -51,10 +53,6 @@ function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { key
     ranked = within(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
   }
   return { keys: ranked.keys, least };
-}
-
-function postingCount(lists: readonly WholeList[]): number {
-  return lists.reduce((sum, { heads, others }) => sum + heads.keys.length + others.keys.length, 0);
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */

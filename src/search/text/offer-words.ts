@@ -1,11 +1,11 @@
 import { readForCache } from '../cache/caches.ts';
-import type { OfferedWord, WideOffers } from '../cache/offer-word-cache.ts';
+import type { OfferedWord } from '../cache/offer-word-cache.ts';
 import { nameOf } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
 import { keyOf } from '../documents/keys.ts';
 import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from '../documents/offers.ts';
-import { readListings } from '../documents/read-wide-offers.ts';
-import { findFirst, type Listing } from '../documents/wide-offers.ts';
+import { findHomes, readListings } from '../documents/read-wide-offers.ts';
+import type { Listing } from '../documents/wide-offers.ts';
 import { intersection, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
 import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
@@ -133,7 +133,12 @@ function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>):
   const { last } = word;
   if (last?.listings.length === used.length && used.every((each, index) => each === last.listings[index]))
     return last.postings;
-  const heads = word.wide.flatMap((wide) => headsOf(wide, listings.get(nameOf(wide.provider)) ?? []));
+  const heads = word.wide.flatMap(({ provider, keys, weights }) =>
+    findHomes(listings, provider, keys).map(([home, index]) => ({
+      key: keyOf(home, 0),
+      weight: weights[index] ?? 0,
+    })),
+  );
   const postings = {
     heads: sortPostings({
       keys: Float64Array.from(heads, ({ key }) => key),
@@ -143,16 +148,4 @@ function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>):
   };
   word.last = { listings: used, postings };
   return postings;
-}
-
-function headsOf(
-  { keys, weights }: WideOffers,
-  listings: readonly Listing[],
-): { key: number; weight: number }[] {
-  return listings.flatMap((listing) =>
-    Array.from(findFirst(listing, keys), ([home, position]) => ({
-      key: keyOf(home, 0),
-      weight: weights[position] ?? 0,
-    })),
-  );
 }

@@ -3,7 +3,7 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists } from '../lists/read-parts.ts';
-import { divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
+import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, offerList, wordList } from '../lists/runs.ts';
 import { countLists, matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
@@ -95,7 +95,7 @@ async function readEntries(
   const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
   const { found, counts } = await readPostings(search, [everyResource, ...lists]);
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
-  const countOf = (list: number) => counts.get(list) ?? keyCount(postingsOf(list));
+  const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
   const offered = await findOffered(
     search,
     new Map([...ids.values()].map((id) => [id, restrictList(lookup, postingsOf(offerList(id)).others)])),
@@ -126,10 +126,6 @@ function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
     keys: Float64Array.from(places, (place) => list.keys[place] as number),
     weights: Uint8Array.from(places, (place) => list.weights[place] as number),
   };
-}
-
-function keyCount({ heads, others }: WholeList): number {
-  return heads.keys.length + others.keys.length;
 }
 
 /** Lists, and of those that are too long their beginnings, and how many keys they have. */

@@ -1,6 +1,6 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
-import { catalogKeyOf, keyOf, lastNumbers, span } from '../documents/keys.ts';
+import { catalogKeyOf, inBatches, keyOf, lastNumbers, span } from '../documents/keys.ts';
 import { expandMembers } from '../documents/members.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, seek } from '../lists/posting-list.ts';
@@ -136,8 +136,7 @@ async function* streamPostings(
 }
 
 function* slicePostings(keys: Keys): Generator<KeyPostings> {
-  for (let start = 0; start < keys.length; start += sliceLength)
-    yield { heads: none, others: keys.subarray(start, start + sliceLength) };
+  for (const others of inBatches(keys, sliceLength)) yield { heads: none, others };
 }
 
 /** So that not many more are gathered than are ranked together. */
