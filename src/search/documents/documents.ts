@@ -154,6 +154,11 @@ export async function writeOffers(tx: Transaction, rows: readonly IndexedOfferRo
        window_length = excluded.window_length`,
     [recordset(rows)],
   );
+  await addTargets(tx, keys);
+}
+
+/** What offers name, once they are written. */
+export async function addTargets(tx: Transaction, keys: Buffer): Promise<void> {
   await tx.query(
     `insert into discovery.offer_target (owner, resource_id, offer_key)
      select distinct owner, resource_id, key from discovery.offer, unnest(resource_ids) as resource_id
@@ -181,7 +186,7 @@ export async function removeDocuments(
   await tx.query(`delete from discovery.${kind} where key = any ($1::bigint[])`, [bigintArray(keys)]);
 }
 
-async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void> {
+export async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void> {
   await tx.query(
     `delete from discovery.offer_target
      where (owner, resource_id, offer_key) in (

@@ -8,6 +8,7 @@ import type { IndexFormats } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
 import { advanceVersion, releaseLease, takeLease } from './index-state.ts';
 import { rebuildPart } from './rebuild-catalog.ts';
+import { findShortOfNumbers, renumberPart } from './renumber.ts';
 
 // Catalogs whose entries were made by another version of the code are rebuilt in the background, the newest first, in short transactions. Whichever process has the
 // lease does it; what it has done is done, and another one goes on from there.
@@ -46,6 +47,7 @@ export function startRebuild(context: RebuildContext): { close(): Promise<void> 
 /** Rebuilds what is outdated, if this process gets the lease. */
 export async function rebuildOutdated(context: RebuildContext, signal: AbortSignal): Promise<void> {
   const { database, formats, graceMs } = context;
+  await renumberShort(database, formats, signal);
   const { version } = await advanceVersion(database, formats, { graceMs });
   const left = await countOutdated(database, version);
   const progress = createProgress(context, version, left);
@@ -63,6 +65,18 @@ export async function rebuildOutdated(context: RebuildContext, signal: AbortSign
     await releaseLease(database, token);
   }
   await progress.end();
+}
+
+/** Long before catalogs come to the end of their numbers: with many documents that takes longer than one transaction may. */
+async function renumberShort(database: Database, formats: IndexFormats, signal: AbortSignal): Promise<void> {
+  for (const key of await findShortOfNumbers(database))
+    for (const kind of ['resource', 'offer'] as const) {
+      let next: number | undefined;
+      while (next === undefined && !signal.aborted)
+        next = await database.transaction((tx) =>
+          renumberPart(tx, key, kind, { formats, maxDocuments: documentsAtOnce }),
+        );
+    }
 }
 
 export interface RebuildStep {

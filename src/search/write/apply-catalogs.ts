@@ -2,9 +2,10 @@ import type { Transaction } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
-import { keyOf } from '../documents/keys.ts';
+import { keyOf, lastNumbers } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
+import { renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
@@ -44,6 +45,7 @@ export async function applyCatalogs(
     const before = held.get(refText({ ...one, id: one.catalog.id }));
     return before ? [targetOf(one, before, formats)] : [];
   });
+  for (const target of targets) await makeRoom(tx, target, formats);
   await indexHeads(tx, targets, removals);
   await applyDocuments(tx, 'resource', targets, removals);
   await applyDocuments(tx, 'offer', targets, removals);
@@ -61,6 +63,25 @@ export async function applyCatalogs(
     ...{ written, removed },
   }));
 }
+
+/** A catalog that has come to the end of its numbers uses the lowest ones again. */
+async function makeRoom(
+  tx: Transaction,
+  { incoming: { catalog }, row }: Target,
+  formats: IndexFormats,
+): Promise<void> {
+  for (const kind of ['resource', 'offer'] as const) {
+    const column = kind === 'resource' ? 'next_resource' : 'next_offer';
+    const wanted = (kind === 'resource' ? catalog.resources : catalog.offers)?.length ?? 0;
+    if (row[column] + wanted - 1 <= lastNumbers[kind]) continue;
+    let next: number | undefined;
+    while (next === undefined)
+      next = await renumberPart(tx, row.key, kind, { formats, maxDocuments: renumberedAtOnce });
+    row[column] = next;
+  }
+}
+
+const renumberedAtOnce = 2_000;
 
 /** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
 async function indexHeads(

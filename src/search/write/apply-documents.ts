@@ -106,11 +106,11 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
   return steps;
 }
 
-/** Numbers are never used again, so that the order of a catalog's resources is that of their first arrival. */
+/** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (reindex/renumber.ts). */
 function nextKey(kind: DocumentKind, { row, before }: Target): number {
   const column = kind === 'resource' ? 'next_resource' : 'next_offer';
   const number = row[column];
-  if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has had too many ${kind}s`);
+  if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has too many ${kind}s`);
   row[column] = number + 1;
   return keyOf(row.key, number);
 }
