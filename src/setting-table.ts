@@ -192,6 +192,15 @@ export const settings = {
       max: 600_000,
     },
   ),
+  SEARCH_CACHE_PERCENT: integer(
+    100,
+    'size of the caches of searches, in percent of what suits the memory of this machine; 0 does without them',
+    { max: 400 },
+  ),
+  SEARCH_CACHES: list(
+    'all',
+    'caches that searches use, to measure what each is worth; comma-separated, or all',
+  ),
   DISCOVER_CONCURRENCY: integer(
     10,
     'searches at a time, per process; while others ask, one identity has at most half of them',

@@ -6,7 +6,7 @@ import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
 import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
-import { type Caches, createCaches } from './cache/caches.ts';
+import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { indexFormats } from './format/index-format.ts';
@@ -68,7 +68,7 @@ const purgeEveryMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
   const { config, database, formats = indexFormats } = context;
-  const engine: SearchEngine = { ...context, caches: followOrigin(database) };
+  const engine: SearchEngine = { ...context, caches: followOrigin(context) };
   return {
     search: (question, options) => evaluateIntent(engine, question, options),
 
@@ -109,13 +109,14 @@ export function createSearch(context: SearchContext): SearchService {
 }
 
 /** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
-function followOrigin(database: Database): () => Caches {
+function followOrigin({ database, config }: Pick<SearchContext, 'database' | 'config'>): () => Caches {
+  const options = { percent: config.SEARCH_CACHE_PERCENT, used: readCacheNames(config.SEARCH_CACHES) };
   let { origin } = database;
-  let caches = createCaches();
+  let caches = createCaches(options);
   return () => {
     if (database.origin !== origin) {
       origin = database.origin;
-      caches = createCaches();
+      caches = createCaches(options);
     }
     return caches;
   };

@@ -25,13 +25,14 @@ export async function holdAgainstTheBook(runs: {
   seed?: number;
   /** Each index comes about by changes, and its lists are put together meanwhile. */
   byChanges?: boolean;
+  settings?: Record<string, string>;
 }): Promise<void> {
   const testDatabase = await createTestDatabase();
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
   const context: SearchContext = {
-    config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}` }),
+    config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...runs.settings }),
     database,
     threads,
     now: () => arbitraryNow,

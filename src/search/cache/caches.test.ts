@@ -321,7 +321,7 @@ describe('the states of catalogs', () => {
     statements = [];
     expect(await searched(keys)).toEqual(keys);
     expect(statements).toEqual([]);
-    expect(caches.catalogs.get(a)).toBe(caches.catalogs.get(b));
+    expect(caches.catalogs.find(a)).toBe(caches.catalogs.find(b));
   });
 
   it('are read again when one of them changed, and tell one that is gone', async () => {

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
 import type { CatalogState } from '../../rules/discover/served.ts';
+import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { FilterPlan } from '../filter/plan.ts';
 import { maxRunLength } from '../lists/runs.ts';
@@ -31,28 +32,31 @@ const entryBytes = 500;
 const membersOfCatalog = 12;
 
 const heapBytes = getHeapStatistics().heap_size_limit;
-/** How much each cache may hold. Typed arrays count against the memory of the machine, texts and shapes against the heap. */
+/** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
+const entries = (count: number) => Math.ceil(count * Math.min(1, heapBytes / 2 ** 32));
+/** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, texts and shapes against the heap. */
 const limits = {
   /** Half a gigabyte: the words that most of two million resources have in common fit into that. */
-  listBytes: Math.min(512 * 2 ** 20, findMemorySize() / 8),
+  lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
   /** A catalog takes some forty bytes, as most share their states with others; a state up to a kilobyte. */
-  catalogs: 2_000_000,
-  states: 100_000,
+  catalogs: entries(2_000_000),
+  states: entries(100_000),
   /** Keys of resources, eight bytes each. */
-  members: 4_000_000,
-  pageBytes: Math.min(256 * 2 ** 20, heapBytes / 8),
-  geometryBytes: Math.min(128 * 2 ** 20, heapBytes / 16),
+  members: entries(4_000_000),
+  pages: Math.min(256 * 2 ** 20, heapBytes / 8),
+  geometries: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Enough for a million checks of catalogs with some resources. */
-  verdictBytes: Math.min(128 * 2 ** 20, heapBytes / 16),
+  verdicts: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
-  wideOffers: 2_000_000,
+  providers: entries(2_000_000),
+  offerWords: entries(2_000_000),
   /** A match of words takes some hundred bytes. */
-  matches: 100_000,
-  plans: 1_000,
+  words: entries(100_000),
+  plans: entries(1_000),
   /** Keys of ranges, eight bytes each. */
-  rangeKeys: 4_000_000,
+  ranges: entries(4_000_000),
   /** Resources of rankings, sixteen bytes each. */
-  rankedResources: 2_000_000,
+  rankings: entries(2_000_000),
 };
 
 /** Of the machine, or of the container. */
@@ -60,24 +64,47 @@ function findMemorySize(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
-/** The one place where caches are made. */
-export function createCaches(): Caches {
+export interface CacheOptions {
+  /** Of the limits. */
+  percent?: number;
+  /** All, unless some are named. */
+  used?: readonly CacheName[];
+}
+
+export type CacheName = keyof typeof limits;
+export const cacheNames = Object.keys(limits) as CacheName[];
+
+/** Reads SEARCH_CACHES. */
+export function readCacheNames(names: readonly string[]): CacheName[] {
+  const unknown = names.filter((name) => name !== 'all' && !cacheNames.some((known) => known === name));
+  if (unknown.length > 0)
+    throw new SettingsError(
+      `SEARCH_CACHES names no cache "${unknown.join(', ')}"; there are: ${cacheNames.join(', ')}, or all.`,
+    );
+  return names.includes('all') ? cacheNames : cacheNames.filter((name) => names.includes(name));
+}
+
+/** The one place where caches are made. A cache that is not used, or may hold nothing, is there and stays empty. */
+export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
+  const limitOf = (name: CacheName) => (used.includes(name) ? (limits[name] * percent) / 100 : 0);
   return {
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
-    lists: new LruCache(limits.listBytes, ({ bytes }) => bytes),
-    ...{ catalogs: new Map(), states: new Map(), inPieces: new Set() },
-    members: new LruCache(limits.members, (members) => (members?.length ?? 0) + membersOfCatalog),
-    pages: new PageCache(limits.pageBytes),
-    verdicts: new VerdictCache(limits.verdictBytes),
-    words: new WordCache(limits.matches),
-    geometries: new GeometryCache(limits.geometryBytes),
-    providers: new ProviderCache(limits.wideOffers),
-    offerWords: new OfferWordCache(limits.wideOffers),
+    inPieces: new Set(),
+    lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes),
+    catalogs: new LruCache(limitOf('catalogs')),
+    states: new LruCache(limitOf('states')),
+    members: new LruCache(limitOf('members'), (members) => (members?.length ?? 0) + membersOfCatalog),
+    pages: new PageCache(limitOf('pages')),
+    verdicts: new VerdictCache(limitOf('verdicts')),
+    words: new WordCache(limitOf('words')),
+    geometries: new GeometryCache(limitOf('geometries')),
+    providers: new ProviderCache(limitOf('providers')),
+    offerWords: new OfferWordCache(limitOf('offerWords')),
     versions: new VersionCache(),
-    plans: new LruCache(limits.plans),
-    ranges: new RangeCache(limits.rangeKeys),
-    rankings: new RankingCache(limits.rankedResources),
+    plans: new LruCache(limitOf('plans')),
+    ranges: new RangeCache(limitOf('ranges')),
+    rankings: new RankingCache(limitOf('rankings')),
   };
 }
 
@@ -88,10 +115,10 @@ export interface Caches {
   generation: number;
   /** By their numbers; undefined instead of a list that is too long to be read whole. */
   lists: LruCache<number, { list: object | undefined; bytes: number }>;
-  /** Undefined: there is no such catalog. */
-  catalogs: Map<number, CatalogState | undefined>;
+  /** Null: there is no such catalog. */
+  catalogs: LruCache<number, CatalogState | null>;
   /** By their texts. */
-  states: Map<string, CatalogState>;
+  states: LruCache<string, CatalogState>;
   /** The keys of all resources of catalogs, in order; null: more than are kept. */
   members: LruCache<number, readonly number[] | null>;
   pages: PageCache;
@@ -147,7 +174,8 @@ export interface Change {
 
 export function invalidateAll(caches: Caches): void {
   caches.generation++;
-  invalidateCatalogs(caches);
+  caches.catalogs.clear();
+  caches.states.clear();
   caches.members.clear();
   caches.pages.clear();
   caches.verdicts.clear();
@@ -164,7 +192,7 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
     if (everything) invalidateAll(caches);
     caches.generation++;
     for (const key of JSON.parse(catalogs ?? '[]')) {
-      caches.catalogs.delete(key);
+      caches.catalogs.forget(key);
       caches.members.forget(key);
       caches.pages.forget(key);
       caches.geometries.noteChanged(key);
@@ -193,11 +221,6 @@ export function invalidateTooLong(caches: Caches, merged: string): void {
     if (caches.lists.find(list)?.list === undefined) caches.lists.forget(list);
 }
 
-function invalidateCatalogs(caches: Caches): void {
-  caches.catalogs.clear();
-  caches.states.clear();
-}
-
 /** A connection with the caches of what is read through it. The search service makes it for each search (search.ts). */
 export interface IndexReader extends Queryable {
   readonly caches: Caches;
@@ -218,16 +241,12 @@ export function keepList({ lists }: Caches, number: number, list: object | undef
   lists.keep(number, { list, bytes: bytes + entryBytes });
 }
 
-export function keepCatalogs(caches: Caches, states: ReadonlyMap<number, CatalogState | undefined>): void {
-  if (caches.catalogs.size + states.size > limits.catalogs || caches.states.size > limits.states)
-    invalidateCatalogs(caches);
-  for (const [key, state] of states) caches.catalogs.set(key, state);
-}
-
 /** Most catalogs have the same state as many others: those share one object. */
 export function sharedState({ states }: Caches, text: string, parse: () => CatalogState): CatalogState {
-  const state = states.get(text) ?? parse();
-  states.set(text, state);
+  const known = states.find(text);
+  if (known) return known;
+  const state = parse();
+  states.keep(text, state);
   return state;
 }
 

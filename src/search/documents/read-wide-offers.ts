@@ -142,7 +142,7 @@ async function readProviders(reader: IndexReader, names: readonly ProviderName[]
   );
   return drafts.map((draft, ordinal) => {
     const theirs = catalogs[ordinal] ?? [];
-    return knownOf(draft, new Map(theirs.map((key) => [key, states.get(key)])));
+    return knownOf(draft, new Map(theirs.map((key) => [key, states.get(key) ?? undefined])));
   });
 }
 

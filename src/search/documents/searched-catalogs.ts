@@ -1,6 +1,6 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, keepCatalogs, readForCache, sharedState } from '../cache/caches.ts';
+import { type IndexReader, readForCache, sharedState } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
 import type { Scope } from './scope.ts';
 import { readPeriod, validityText } from './scope.ts';
@@ -15,13 +15,16 @@ export async function findSearched(
   scope: Scope,
 ): Promise<Float64Array> {
   // Without waiting where all states are cached: meanwhile some could be invalidated.
-  const searched = selectSearched(reader.caches.catalogs, keys, scope);
-  return searched ?? selectSearched(await findStates(reader, keys), keys, scope) ?? new Float64Array();
+  const { catalogs } = reader.caches;
+  const searched = selectSearched((catalogKey) => catalogs.find(catalogKey), keys, scope);
+  if (searched) return searched;
+  const states = await findStates(reader, keys);
+  return selectSearched((catalogKey) => states.get(catalogKey), keys, scope) ?? new Float64Array();
 }
 
 /** Undefined where nothing is known of one of the catalogs. */
 function selectSearched(
-  states: ReadonlyMap<number, CatalogState | undefined>,
+  stateOf: (catalogKey: number) => CatalogState | null | undefined,
   keys: ArrayLike<number>,
   scope: Scope,
 ): Float64Array | undefined {
@@ -29,19 +32,19 @@ function selectSearched(
   const searched = new Float64Array(keys.length);
   let count = 0;
   let catalogKey = Number.NaN;
-  let last: CatalogState | undefined;
+  let last: CatalogState | null = null;
   let isIn = false;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as number;
     // Most stand beside others of their catalog, and most catalogs have the state of others.
     if (catalogKeyOf(key) !== catalogKey) {
       catalogKey = catalogKeyOf(key);
-      const state = states.get(catalogKey);
-      if (state === undefined && !states.has(catalogKey)) return undefined;
+      const state = stateOf(catalogKey);
+      if (state === undefined) return undefined;
       if (state !== last) {
         last = state;
-        isIn = state !== undefined && (verdicts.get(state) ?? isSearched(state, scope, scope.now));
-        if (state !== undefined) verdicts.set(state, isIn);
+        isIn = state !== null && (verdicts.get(state) ?? isSearched(state, scope, scope.now));
+        if (state !== null) verdicts.set(state, isIn);
       }
     }
     if (isIn) searched[count++] = key;
@@ -49,38 +52,41 @@ function selectSearched(
   return searched.subarray(0, count);
 }
 
-/** The states of the catalogs of all these keys; what is not known is read. */
+/** The states of the catalogs of all these keys, null where there is no such catalog; what is not cached is read. */
 export async function findStates(
   reader: IndexReader,
   keys: ArrayLike<number>,
-): Promise<Map<number, CatalogState | undefined>> {
-  const known = reader.caches.catalogs;
+): Promise<Map<number, CatalogState | null>> {
+  const { catalogs } = reader.caches;
   // Taken now: cached states may be invalidated while the others are read.
-  const states = new Map<number, CatalogState | undefined>();
+  const states = new Map<number, CatalogState | null>();
   const unknown = new Set<number>();
   for (let index = 0; index < keys.length; index++) {
     const catalogKey = catalogKeyOf(keys[index] as number);
-    states.set(catalogKey, known.get(catalogKey));
-    if (!known.has(catalogKey)) unknown.add(catalogKey);
+    const state = catalogs.find(catalogKey);
+    if (state === undefined) unknown.add(catalogKey);
+    else states.set(catalogKey, state);
   }
   if (unknown.size === 0) return states;
   const { found, mayKeep } = await readForCache(reader, () => readStates(reader, [...unknown]));
-  if (mayKeep) keepCatalogs(reader.caches, found);
-  for (const [catalogKey, state] of found) states.set(catalogKey, state);
+  for (const [catalogKey, state] of found) {
+    states.set(catalogKey, state);
+    if (mayKeep) catalogs.keep(catalogKey, state);
+  }
   return states;
 }
 
 async function readStates(
   reader: IndexReader,
   keys: readonly number[],
-): Promise<Map<number, CatalogState | undefined>> {
+): Promise<Map<number, CatalogState | null>> {
   const { rows } = await reader.query<{ key: number; state: string }>(
     `select key, json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text as state
      from discovery.catalog where key = any ($1::bigint[])`,
     [bigintArray(keys)],
     { prepared: true },
   );
-  const states = new Map<number, CatalogState | undefined>(keys.map((key) => [key, undefined]));
+  const states = new Map<number, CatalogState | null>(keys.map((key) => [key, null]));
   for (const { key, state } of rows) {
     const parse = () => stateOf(JSON.parse(state));
     states.set(key, sharedState(reader.caches, state, parse));
