@@ -132,6 +132,19 @@ describe('a check of the index', () => {
         })),
       ),
     ],
+    [
+      'a word without its keys for typing errors',
+      () =>
+        database.query(
+          "delete from discovery.deletion using discovery.word where id = word_id and word = 'charger'",
+        ),
+      [{ what: 'typing key', kind: 'missing', key: keyOf(1, 1), name: 'charger' }],
+    ],
+    [
+      'a resource that does not lead to an offer on it',
+      () => database.query('delete from discovery.offer_target where offer_key = $1', [theOffer]),
+      [{ what: 'offer target', kind: 'missing', key: theOffer }],
+    ],
   ])('finds %s, and mends it', async (_, damage, differences) => {
     await damage();
     expect(await check()).toEqual(differences);

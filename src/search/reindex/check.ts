@@ -1,3 +1,4 @@
+import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexedVersions } from '../documents/catalogs.ts';
 import { type DocumentKind, type IndexedDocument, indexedColumns } from '../documents/documents.ts';
@@ -25,7 +26,7 @@ export type Difference =
   | ListDifference
   | {
       /** `stored`: what is stored beside the document is not what posting lists should have of it. */
-      what: 'stored' | 'geometry' | 'word' | 'object path';
+      what: 'stored' | 'geometry' | 'word' | 'typing key' | 'object path' | 'offer target';
       kind: 'missing' | 'surplus' | 'other';
       key: number;
       name?: string;
@@ -178,6 +179,8 @@ async function checkDocuments(
   const objects = await findObjectPaths(tx, [
     ...new Set(indexed.flatMap(({ entries }) => [...entries.objects])),
   ]);
+  differences.push(...(await findWithoutTypingKeys(tx, indexed, numbers)));
+  differences.push(...(await findWithoutTargets(tx, indexed)));
   for (const { document, format, entries } of indexed) {
     const { key } = document;
     const known = new Map([...entries.words].filter(([word]) => numbers.has(word)));
@@ -194,6 +197,45 @@ async function checkDocuments(
       if (!objects.has(path)) differences.push({ what: 'object path', kind: 'missing', key, name: path });
   }
   return differences;
+}
+
+/** Words that would not be found in spite of typing errors. Keys that a word has besides only propose it. */
+async function findWithoutTypingKeys(
+  tx: Queryable,
+  indexed: readonly IndexedTexts[],
+  numbers: ReadonlyMap<string, number>,
+): Promise<Difference[]> {
+  const first = new Map<string, IndexedTexts>();
+  for (const each of indexed)
+    for (const word of each.entries.words.keys()) if (!first.has(word)) first.set(word, each);
+  const wanted = [...first].flatMap(([word, { format }]) => {
+    const id = numbers.get(word);
+    return id === undefined ? [] : format.typing.index(word).map((hash) => ({ word, id, hash }));
+  });
+  const { rows } = await tx.query<{ place: number }>(
+    `select min(place)::integer as place from unnest($1::bigint[], $2::integer[]) with ordinality as wanted (hash, word_id, place)
+     where not exists (select from discovery.deletion as held where (held.hash, held.word_id) = (wanted.hash, wanted.word_id))
+     group by word_id`,
+    [bigintArray(wanted.map(({ hash }) => hash)), integerArray(wanted.map(({ id }) => id))],
+  );
+  return rows.flatMap(({ place }) => {
+    const word = wanted[place - 1]?.word ?? '';
+    const key = first.get(word)?.document.key;
+    return key === undefined ? [] : [{ what: 'typing key', kind: 'missing', key, name: word } as const];
+  });
+}
+
+/** Offers that would not be found by a resource that they name. */
+async function findWithoutTargets(tx: Queryable, indexed: readonly IndexedTexts[]): Promise<Difference[]> {
+  const { rows } = await tx.query<{ key: number }>(
+    `select key from discovery.offer where key = any ($1::bigint[]) and exists (
+       select from unnest(resource_ids) as named (id) where not exists (
+         select from discovery.offer_target as target
+         where (target.owner, target.resource_id, target.offer_key) = (offer.owner, named.id, offer.key)))
+     order by key`,
+    [bigintArray(indexed.map(({ document }) => document.key).filter((key) => kindOf(key) === 'offer'))],
+  );
+  return rows.map(({ key }) => ({ what: 'offer target', kind: 'missing', key }) as const);
 }
 
 /** Version 0 did not store all of it. */

@@ -1,5 +1,6 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { readDocuments } from '../documents/documents.ts';
+import { addTargets, forgetTargets, readDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, kindOf } from '../documents/keys.ts';
 import { addObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormats } from '../format/index-format.ts';
@@ -52,6 +53,7 @@ async function mendCatalog(
     tx,
     differences.flatMap((each) => (each.what === 'object path' && each.name !== undefined ? each.name : [])),
   );
+  await mendLookups(tx, differences);
   const copies = copiesOf(differences);
   if (row) return renewDocuments(tx, row, { documents, formats, withHead, surplus, copies });
   const removals = createListRemovals();
@@ -59,6 +61,18 @@ async function mendCatalog(
     await removals.add(tx, surplus);
     await removals.write(tx);
   }
+}
+
+/** What leads to words and offers. A word without a version of its keys gets them when its document is indexed. */
+async function mendLookups(tx: Transaction, differences: readonly Difference[]): Promise<void> {
+  const words = differences.flatMap((each) => (each.what === 'typing key' ? (each.name ?? []) : []));
+  if (words.length > 0)
+    await tx.apart.query('update discovery.word set keys_version = -1 where word = any ($1::text[])', [
+      words,
+    ]);
+  const offers = differences.flatMap(({ what, key }) => (what === 'offer target' ? key : []));
+  await forgetTargets(tx, bigintArray(offers));
+  await addTargets(tx, bigintArray(offers));
 }
 
 async function readKinds(tx: Transaction, keys: readonly number[]): Promise<KindOfDocument[]> {

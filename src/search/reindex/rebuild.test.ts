@@ -4,10 +4,13 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
 import { laterFormats } from '../../../tests/support/index-formats.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
 import type { Database } from '../../storage/database.ts';
+import { createThreadPool } from '../../thread-pool.ts';
 import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { createSearch } from '../port.ts';
 import type { IncomingCatalog } from '../write/target.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { advanceVersion, takeLease } from './index-state.ts';
@@ -131,6 +134,20 @@ describe('processes of two versions', () => {
     await apply(laterFormats, 'new', ['c5']);
     expect(await versions()).toEqual([2, 2, 2, 2, 2]);
     await newer.close();
+  });
+
+  it('are announced while their search service runs', async () => {
+    const threads = createThreadPool({ size: 1, logger: silentLogger() });
+    const config = readConfig({});
+    const service = createSearch({ config, database, threads, now: () => new Date() });
+    const running = await service.start({ logger: silentLogger() });
+    const { processes } = await maintainIndex(database).status();
+    expect(processes).toEqual([
+      expect.objectContaining({ version: 1, name: expect.stringContaining(`${process.pid}`) }),
+    ]);
+    await running.close();
+    await threads.close();
+    expect((await maintainIndex(database).status()).processes).toEqual([]);
   });
 
   it('count as ended when they were not heard of for half a minute', async () => {
