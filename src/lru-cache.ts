@@ -32,14 +32,15 @@ export class LruCache<K, V> {
     return found.value;
   }
 
-  /** What is larger than all the room is not kept. */
-  keep(key: K, value: V): void {
+  /** Returns whether it was kept: what is larger than all the room is not. */
+  keep(key: K, value: V): boolean {
     this.forget(key);
     const size = this.sizeOf(value);
-    if (size > this.maxSize) return;
+    if (size > this.maxSize) return false;
     if (this.size + size > this.maxSize) this.makeRoom(size);
     this.kept.set(key, { value, isAsked: false });
     this.size += size;
+    return true;
   }
 
   forget(key: K): void {

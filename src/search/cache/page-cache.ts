@@ -1,3 +1,4 @@
+import { addToSet, deleteFromSet } from '../../group.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import type { PeriodBounds } from '../../rules/time-period.ts';
@@ -42,17 +43,14 @@ const entryBytes = 200;
 
 export class PageCache {
   private readonly homes: LruCache<number, Kept>;
+  /** The keys of the catalogs that are kept. */
   private readonly homesOf = new Map<string, Set<number>>();
 
   constructor(maxBytes: number) {
     this.homes = new LruCache(
       maxBytes,
       ({ bytes }) => bytes,
-      (catalogKey, { owner }) => {
-        const keys = this.homesOf.get(owner);
-        keys?.delete(catalogKey);
-        if (keys?.size === 0) this.homesOf.delete(owner);
-      },
+      (catalogKey, { owner }) => deleteFromSet(this.homesOf, owner, catalogKey),
     );
   }
 
@@ -71,8 +69,7 @@ export class PageCache {
       kept.resources.set(key, resource);
       kept.bytes += sizeOf(resource);
     }
-    this.homesOf.set(owner, (this.homesOf.get(owner) ?? new Set()).add(catalogKey));
-    this.homes.keep(catalogKey, kept);
+    if (this.homes.keep(catalogKey, kept)) addToSet(this.homesOf, owner, catalogKey);
   }
 
   forget(catalogKey: number): void {

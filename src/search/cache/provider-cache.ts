@@ -1,3 +1,4 @@
+import { addToSet, deleteFromSet } from '../../group.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Scope } from '../documents/scope.ts';
 import { type Listing, listOffers, type ProviderOffers } from '../documents/wide-offers.ts';
@@ -28,12 +29,16 @@ export class ProviderCache {
   /** Catalogs that were written, and whose providers were not looked up since. */
   readonly unread = new Set<number>();
   private readonly providers: LruCache<string, KnownProvider>;
-  /** The names of providers, some of which may be evicted already. */
+  /** The names of the providers that are kept. */
   private readonly namesOfCatalog = new Map<number, Set<string>>();
   private readonly namesOfOwner = new Map<string, Set<string>>();
 
   constructor(maxOffers: number) {
-    this.providers = new LruCache(maxOffers, sizeOf);
+    this.providers = new LruCache(maxOffers, sizeOf, (text, { states }) => {
+      const [owner]: [string] = JSON.parse(text);
+      deleteFromSet(this.namesOfOwner, owner, text);
+      for (const key of states.keys()) deleteFromSet(this.namesOfCatalog, key, text);
+    });
   }
 
   find(name: ProviderName): KnownProvider | undefined {
@@ -41,16 +46,14 @@ export class ProviderCache {
   }
 
   keep(name: ProviderName, provider: KnownProvider): void {
-    if (this.namesOfCatalog.size > maxCatalogs) this.clear();
     const text = nameOf(name);
-    this.providers.keep(text, provider);
-    addName(this.namesOfOwner, name.owner, text);
-    for (const key of provider.states.keys()) addName(this.namesOfCatalog, key, text);
+    if (!this.providers.keep(text, provider)) return;
+    addToSet(this.namesOfOwner, name.owner, text);
+    for (const key of provider.states.keys()) addToSet(this.namesOfCatalog, key, text);
   }
 
   noteChanged(catalogKey: number): void {
     for (const name of this.namesOfCatalog.get(catalogKey) ?? []) this.providers.forget(name);
-    this.namesOfCatalog.delete(catalogKey);
     if (this.providers.count > 0) this.unread.add(catalogKey);
     if (this.unread.size > maxUnread) this.clear();
   }
@@ -61,7 +64,6 @@ export class ProviderCache {
 
   forgetOwner(owner: string): void {
     for (const name of this.namesOfOwner.get(owner) ?? []) this.providers.forget(name);
-    this.namesOfOwner.delete(owner);
   }
 
   clear(): void {
@@ -72,8 +74,6 @@ export class ProviderCache {
   }
 }
 
-const maxCatalogs = 1_000_000;
-
 function sizeOf({ keys, rivals, states }: KnownProvider): number {
   const ofRivals = rivals.reduce((sum, { homes }) => sum + homes.length + 1, 0);
   // Its listings take as much again.
@@ -82,12 +82,6 @@ function sizeOf({ keys, rivals, states }: KnownProvider): number {
 
 export function nameOf({ owner, providerId }: ProviderName): string {
   return JSON.stringify([owner, providerId]);
-}
-
-function addName<K>(names: Map<K, Set<string>>, key: K, name: string): void {
-  const known = names.get(key);
-  if (known) known.add(name);
-  else names.set(key, new Set([name]));
 }
 
 /** The same objects as before where nothing can have changed: what was made of them holds as well. */
