@@ -3,15 +3,19 @@ import type { Queryable, Transaction } from '../../storage/database.ts';
 
 // The paths at which some resource has an object (write/attribute-entries.ts).
 
-/** Paths are only ever added: where one has gone, a filter takes a longer way. */
+/**
+ * Paths are only ever added: where one has gone, a filter takes a longer way. That happens outside of the transaction, as with new words, so that writers
+ * with the same new path do not wait for each other.
+ */
 export async function addObjectPaths(tx: Transaction, paths: readonly string[]): Promise<void> {
   if (paths.length === 0) return;
-  await tx.query(
+  const known = await findObjectPaths(tx, paths);
+  const missing = paths.filter((path) => !known.has(path));
+  if (missing.length === 0) return;
+  await tx.apart.query(
     `insert into discovery.object_path (digest)
-     select md5(path)::uuid from unnest($1::text[]) as path
-     where not exists (select from discovery.object_path where digest = md5(path)::uuid)
-     order by 1 on conflict do nothing`,
-    [textArray(paths)],
+     select md5(path)::uuid from unnest($1::text[]) as path order by 1 on conflict do nothing`,
+    [textArray(missing)],
   );
 }
 
@@ -19,7 +23,7 @@ export async function addObjectPaths(tx: Transaction, paths: readonly string[]):
 export async function findObjectPaths(queryable: Queryable, paths: readonly string[]): Promise<Set<string>> {
   const { rows } = await queryable.query<{ path: string }>(
     'select path from unnest($1::text[]) as path join discovery.object_path on digest = md5(path)::uuid',
-    [paths],
+    [textArray(paths)],
   );
   return new Set(rows.map(({ path }) => path));
 }

@@ -59,7 +59,7 @@ export async function replaceGeometries(
     await tx.query('delete from discovery.geometry where key = any ($1::bigint[])', [bigintArray(keys)]);
   }
   if (rows.length === 0) return;
-  const pathIds = await geometryPathIds(tx, new Set(rows.map(({ path }) => path)));
+  const pathIds = await numberPaths(tx, new Set(rows.map(({ path }) => path)));
   const records = rows.map(({ key, path, position, shape, low, high }) => {
     const pathId = pathIds.get(path) ?? 0;
     return { key, path_id: pathId, position, shape, box: cubeText({ low, high }, pathId) };
@@ -89,17 +89,23 @@ function cubeText(box: { low: readonly number[]; high: readonly number[] }, path
 /** More than any two places on the unit sphere are apart. */
 export const pathDistance = 10;
 
-async function geometryPathIds(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
-  const wanted = [...paths].sort();
-  await tx.query(
-    `insert into discovery.geometry_path (path)
-     select path from unnest($1::text[]) as path
-     where not exists (select from discovery.geometry_path as known where known.path = path.path) on conflict do nothing`,
-    [wanted],
+/** The numbers of paths. New ones are added outside of the transaction, as new words are, so that writers with the same new path do not wait for each other. */
+async function numberPaths(tx: Transaction, paths: ReadonlySet<string>): Promise<Map<string, number>> {
+  const numbers = await findPaths(tx, [...paths]);
+  const missing = [...paths].filter((path) => !numbers.has(path)).sort();
+  if (missing.length === 0) return numbers;
+  await tx.apart.query(
+    'insert into discovery.geometry_path (path) select * from unnest($1::text[]) on conflict do nothing',
+    [missing],
   );
-  const { rows } = await tx.query<{ id: number; path: string }>(
+  for (const [path, number] of await findPaths(tx, missing)) numbers.set(path, number);
+  return numbers;
+}
+
+async function findPaths(queryable: Queryable, paths: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await queryable.query<{ id: number; path: string }>(
     'select id, path from discovery.geometry_path where path = any ($1)',
-    [wanted],
+    [paths],
   );
   return new Map(rows.map(({ id, path }) => [path, id]));
 }

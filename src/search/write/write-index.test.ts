@@ -46,6 +46,24 @@ it('a document that changes and changes back in one unit of work stands in the l
   expect([await countOf('red'), await countOf('green')]).toEqual([1, 2]);
 });
 
+it('two transactions that bring the same new paths do not wait for each other', async () => {
+  const newborn = { location: { geo: { type: 'Point', coordinates: [7, 50] } } };
+  const resources = [{ id: 'r', descriptor: { name: 'Thing' }, newborn }];
+  const bringing = (id: string) =>
+    coloured().map((each) => ({ ...each, catalog: catalog(id, { resources }) }));
+  await write(async (_tx, { apply }) => {
+    await apply(bringing('c'));
+    await write(async (tx, other) => {
+      await tx.query("set local lock_timeout = '5s'");
+      await other.apply(bringing('d'));
+    });
+  });
+  const { rows } = await database.query<{ documents: number }>(
+    "select count(*) as documents from discovery.geometry join discovery.geometry_path on id = path_id where path like '%newborn%'",
+  );
+  expect(rows).toEqual([{ documents: 2 }]);
+});
+
 it('takes what leaves lists out of them as the last thing: until then nobody waits', async () => {
   await write((_tx, { apply }) => apply(coloured('red')));
   let held: number | undefined;
