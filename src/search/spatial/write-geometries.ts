@@ -15,38 +15,35 @@ export interface GeometryRow {
   high: readonly number[];
 }
 
-/** The geometries of documents, by their keys. */
+/** A geometry as it is stored. */
+export interface StoredGeometryRow {
+  key: number;
+  path: string;
+  /** GeoJSON text. */
+  shape: string;
+  /** As PostgreSQL writes an array of numbers. */
+  low: string;
+  high: string;
+}
+
+/** The geometries of documents, by their keys, in the order in which they were found. */
 export async function readGeometryRows(
   queryable: Queryable,
   keys: readonly number[],
-): Promise<Map<number, GeometryRow[]>> {
-  const found = new Map<number, GeometryRow[]>();
+): Promise<Map<number, StoredGeometryRow[]>> {
+  const found = new Map<number, StoredGeometryRow[]>();
   if (keys.length === 0) return found;
-  const { rows } = await queryable.query<StoredRow>(
-    `select key, path, position, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)]::text as low,
+  const { rows } = await queryable.query<StoredGeometryRow>(
+    `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)]::text as low,
        array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)]::text as high
      from unnest($1::bigint[]) as wanted (key) join discovery.geometry using (key)
      join discovery.geometry_path as path on path.id = path_id
-     order by key, path_id, position`,
+     order by key, position`,
     [bigintArray(keys)],
     { prepared: true },
   );
-  for (const { key, path, position, shape, low, high } of rows) {
-    const row = { key, path, position, shape: JSON.parse(shape), low: vectorOf(low), high: vectorOf(high) };
-    addTo(found, key, row);
-  }
+  for (const row of rows) addTo(found, row.key, row);
   return found;
-}
-
-type StoredRow = Pick<GeometryRow, 'key' | 'path' | 'position'> & {
-  shape: string;
-  low: string;
-  high: string;
-};
-
-/** As PostgreSQL writes an array of numbers. */
-function vectorOf(text: string): number[] {
-  return text.slice(1, -1).split(',').map(Number);
 }
 
 /** Replaces the geometries of these keys. */

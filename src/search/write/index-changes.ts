@@ -7,7 +7,13 @@ import { addObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, TypingKeys } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { addToLists, everyResource, type ListEntries, offerList, wordList } from '../lists/runs.ts';
-import { type GeometryRow, readGeometryRows, replaceGeometries } from '../spatial/write-geometries.ts';
+import type { FoundGeometry } from '../spatial/geometry-paths.ts';
+import {
+  type GeometryRow,
+  readGeometryRows,
+  replaceGeometries,
+  type StoredGeometryRow,
+} from '../spatial/write-geometries.ts';
 import { numberWords, writeDocumentWords } from '../text/dictionary.ts';
 import type { DocumentEntries } from './document-entries.ts';
 import {
@@ -45,6 +51,8 @@ interface Change {
   after?: DocumentEntries;
   /** Computed at once for a new document, otherwise only where they differ. */
   geometries?: GeometryRow[];
+  /** By lists and numbers of words, once these are known. */
+  listed?: StoredEntries;
 }
 
 /** `checksBoxes`: the boxes of geometries that stay may be of another format. */
@@ -67,16 +75,20 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         if (number === undefined) throw new Error(`the word "${word}" has no number`);
         return number;
       };
-      return new Map(
-        changes.flatMap(({ key, after }) => (after ? [[key, packEntries(after, numberOf)] as const] : [])),
-      );
+      const packed = new Map<number, PackedEntries>();
+      for (const change of changes) {
+        if (change.after === undefined) continue;
+        change.listed = listEntries(change.after, numberOf);
+        packed.set(change.key, packEntries(change.listed));
+      }
+      return packed;
     },
 
     async write(tx, removals) {
       const [added, removed] = [createListChanges(), createListChanges()];
       for (const change of changes) {
         const { key } = change;
-        const [was, is] = [numbered(change.before, numberOf), listed(change.after, numberOf)];
+        const [was, is] = [numbered(change.before, numberOf), change.listed];
         if (kindOf(key) === 'resource') {
           if (was === undefined) added.put(everyResource, key);
           if (is === undefined) removed.put(everyResource, key);
@@ -105,11 +117,8 @@ function typedWords(changes: readonly Change[]): Map<string, TypingKeys> {
   return words;
 }
 
-function packEntries(after: DocumentEntries, numberOf: (word: string) => number): PackedEntries {
-  return {
-    words: writeDocumentWords(numberWeights(after.words, numberOf)),
-    entries: packAttributes(listAttributes(after)),
-  };
+function packEntries(listed: StoredEntries): PackedEntries {
+  return { words: writeDocumentWords(listed.words), entries: packAttributes(listed) };
 }
 
 /** What a word counts, as the index keeps it: in hundredths. */
@@ -126,11 +135,8 @@ function numbered(
   return { ...before, words: 'unnumbered' in words ? numberWeights(words.unnumbered, numberOf) : words };
 }
 
-function listed(
-  after: DocumentEntries | undefined,
-  numberOf: (word: string) => number,
-): StoredEntries | undefined {
-  return after && { ...listAttributes(after), words: numberWeights(after.words, numberOf) };
+function listEntries(after: DocumentEntries, numberOf: (word: string) => number): StoredEntries {
+  return { ...listAttributes(after), words: numberWeights(after.words, numberOf) };
 }
 
 const nothing: StoredEntries = { ...noAttributes, words: new Map() };
@@ -214,18 +220,34 @@ async function writeGeometries(
 
 /** In whichever order they, and their members, stand: the database does not keep that of documents. Without a format, boxes are not compared. */
 export function sameGeometries(
-  stored: readonly GeometryRow[],
+  stored: readonly StoredGeometryRow[],
   { geometries }: Pick<DocumentEntries, 'geometries'>,
   format: IndexFormat | undefined,
 ): boolean {
   if (stored.length !== geometries.length) return false;
-  const shall = geometries.map(({ path, geometry }) =>
-    nameOf(path, geometry, format?.geometries.boxOf(geometry)),
+  const isAsSent = ({ path, geometry }: FoundGeometry, place: number) =>
+    path === stored[place]?.path && JSON.stringify(geometry) === stored[place]?.shape;
+  if (format === undefined && geometries.every(isAsSent)) return true;
+  const shall = geometries.map(({ path, geometry }) => {
+    const box = format?.geometries.boxOf(geometry);
+    return nameOf(path, geometry as Json, box);
+  });
+  const are = stored.map(({ path, shape, low, high }) =>
+    nameOf(path, JSON.parse(shape), format && { low: numbersIn(low), high: numbersIn(high) }),
   );
-  const are = stored.map(({ path, shape, low, high }) => nameOf(path, shape, format && { low, high })).sort();
+  are.sort();
   return shall.sort().every((name, index) => name === are[index]);
 }
 
-function nameOf(path: string, shape: object, box?: Pick<GeometryRow, 'low' | 'high'>): string {
-  return `${path} ${box?.low} ${box?.high} ${canonicalJson(shape as Json)}`;
+/** Of an array as PostgreSQL writes it. */
+function numbersIn(text: string): number[] {
+  return text.slice(1, -1).split(',').map(Number);
+}
+
+function nameOf(
+  path: string,
+  shape: Json,
+  box?: { low: readonly number[]; high: readonly number[] },
+): string {
+  return `${path} ${box?.low} ${box?.high} ${canonicalJson(shape)}`;
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../protocol/json.ts';
 import { offerWords, type WordWeights } from '../../rules/text/word-weights.ts';
 import type { DocumentKind, IndexedDocument } from '../documents/documents.ts';
 import type { IndexFormat } from '../format/index-format.ts';
-import { factList, numberList } from '../lists/runs.ts';
+import { numberList } from '../lists/runs.ts';
 import { readDocumentWords } from '../text/dictionary.ts';
 import type { AttributeEntries } from './attribute-entries.ts';
 
@@ -24,12 +24,15 @@ export type ListedAttributes = Pick<StoredEntries, 'facts' | 'numbers'>;
 export const noAttributes: ListedAttributes = { facts: new Set(), numbers: new Map() };
 
 export function listAttributes({ facts, numbers }: AttributeEntries): ListedAttributes {
-  const values = new Map<number, Set<number>>();
+  const values = new Map<number, ReadonlySet<number>>();
   for (const [path, each] of numbers) {
     const list = numberList(path);
-    values.set(list, new Set([...(values.get(list) ?? []), ...each]));
+    const known = values.get(list);
+    // Two paths may share a list.
+    values.set(list, known ? new Set([...known, ...each]) : each);
   }
-  return { facts: new Set(Array.from(facts, factList)), numbers: values };
+  // Facts are their own lists.
+  return { facts, numbers: values };
 }
 
 /** The entries of a document that is in the index. */
@@ -55,14 +58,13 @@ const numberBytes = 8;
 
 /** How many facts, the facts, then list and value of each number; the same entries are the same bytes. */
 export function packAttributes({ facts, numbers }: ListedAttributes): Buffer {
-  const pairs = [...numbers].flatMap(([list, values]) =>
-    Array.from(values, (value) => [list, value] as const),
-  );
+  const pairs: [number, number][] = [];
+  for (const [list, values] of numbers) for (const value of values) pairs.push([list, value]);
   pairs.sort(([a, x], [b, y]) => a - b || x - y);
   const bytes = Buffer.allocUnsafe((1 + facts.size + 2 * pairs.length) * numberBytes);
   let at = bytes.writeDoubleBE(facts.size);
   for (const fact of Float64Array.from(facts).sort()) at = bytes.writeDoubleBE(fact, at);
-  for (const pair of pairs) for (const number of pair) at = bytes.writeDoubleBE(number, at);
+  for (const [list, value] of pairs) at = bytes.writeDoubleBE(value, bytes.writeDoubleBE(list, at));
   return bytes;
 }
 
