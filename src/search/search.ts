@@ -37,6 +37,8 @@ export interface SearchEngine extends SearchContext {
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
+/** And when a catalog was rebuilt meanwhile: afterwards the last answer stands, or a search that takes longer than a step of the rebuild would never end. */
+const maxRebuildRepeats = 5;
 
 export interface Question {
   message: DiscoverMessage;
@@ -92,16 +94,21 @@ export async function evaluateIntent(
   // What takes long would often have to be done again.
   const isQuick = plan.filter?.exact !== false;
   return withinDeadline(deadline, async () => {
-    for (let attempt = 1; ; attempt++) {
-      const freshness = optimistic && isQuick && attempt === 1 ? assumeFresh(reader.caches) : undefined;
+    for (let attempt = 1, repeats = 0; ; ) {
+      const isFirst = attempt + repeats === 1;
+      const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
       if (freshness === undefined) await refreshCaches(reader);
       await useFormats(search, formats, (inUse) =>
         planQuestion(engine, { message, scope }, reader.caches, inUse),
       );
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
-      if (search.versions && !freshness && !(await search.versions.areStill())) continue;
-      if (isOutdated && attempt < maxAttempts) continue;
+      const mayBeMixed = search.versions && !freshness && repeats < maxRebuildRepeats;
+      if (mayBeMixed && !(await search.versions?.areStill())) {
+        repeats++;
+        continue;
+      }
+      if (isOutdated && attempt++ < maxAttempts) continue;
       if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
         trace.note('cut', { leftOut: answer.leftOut });
       return { answer, trace, ...(freshness && { freshness }) };

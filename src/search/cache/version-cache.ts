@@ -9,14 +9,18 @@ export class VersionCache {
   catalogs: Map<number, number | IndexedVersions> | undefined;
   /** Catalogs that were written since they were read, or began to be. */
   readonly unread = new Set<number>();
+  /** The newest version, when the catalogs were read. */
+  newest: number | undefined;
+  /** Catalogs are being read: one read at a time, for all searches. */
+  reading: Promise<void> | undefined;
   isWatching = false;
-  /** Counts catalogs that were seen to have changed their version. */
+  /** Counts catalogs that were seen to have changed their version, and how often all were forgotten. */
   changes = 0;
 
   noteChanged(catalogKey: number): void {
     if (this.isWatching) this.unread.add(catalogKey);
-    // The last one may have been rebuilt.
-    if (this.inUse && this.inUse.length > 1) this.inUse = undefined;
+    // It may have been the last one to be rebuilt. Or a long transaction wrote a new catalog in the version before, and commits only now that all others are rebuilt.
+    this.inUse = undefined;
   }
 
   clear(): void {

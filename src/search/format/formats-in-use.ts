@@ -54,7 +54,7 @@ export async function readDocumentVersions(reader: IndexReader, newest: number):
     await readUnread(reader, newest);
     // Nothing was written since the versions were read, or all that was is known.
     await refreshCaches(reader);
-    if (cache.catalogs && cache.unread.size === 0) break;
+    if (cache.catalogs && cache.newest === newest && cache.unread.size === 0) break;
   }
   const { catalogs = new Map<number, number | IndexedVersions>(), changes } = cache;
   return {
@@ -67,25 +67,41 @@ export async function readDocumentVersions(reader: IndexReader, newest: number):
     },
     async areStill() {
       await refreshCaches(reader);
-      await readUnread(reader, newest);
+      if (cache.newest === newest) await readUnread(reader, newest);
       return cache.changes === changes && cache.catalogs === catalogs;
     },
   };
 }
 
+/** Searches that call this during a read wait for it: what was written since that began is left for the next one. */
 async function readUnread(reader: IndexReader, newest: number): Promise<void> {
   const cache = reader.caches.versions;
-  const { catalogs } = cache;
+  // A read that failed had the time of another search.
+  while (cache.reading) await cache.reading.catch(() => undefined);
+  if (cache.catalogs && cache.newest === newest && cache.unread.size === 0) return;
+  cache.reading = readWritten(reader, newest).finally(() => {
+    cache.reading = undefined;
+  });
+  await cache.reading;
+}
+
+async function readWritten(reader: IndexReader, newest: number): Promise<void> {
+  const cache = reader.caches.versions;
+  // Those that were read beside another newest version lack the catalogs of that one.
+  if (cache.newest !== newest) cache.clear();
+  const { catalogs, changes } = cache;
   const unread = catalogs && [...cache.unread];
-  if (unread?.length === 0) return;
   cache.unread.clear();
   cache.isWatching = true;
+  cache.newest = newest;
   const found = await readOthers(reader, newest, unread).catch((error) => {
     cache.clear();
     throw error;
   });
+  // All was forgotten meanwhile: what was read may be older than that.
+  if (cache.changes !== changes) return;
   if (unread === undefined || catalogs === undefined) {
-    if (cache.isWatching) cache.catalogs = found;
+    cache.catalogs = found;
     return;
   }
   for (const key of unread) {
