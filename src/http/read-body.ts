@@ -8,6 +8,8 @@ import type { Receipt } from './receive-budget.ts';
 /** After an early answer, so much more is read and thrown away, so that a sender that writes first and reads then sees it. */
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
+const discardEveryMs = 1;
+const discardedAtOnce = 2;
 
 const nothing = Buffer.alloc(0);
 
@@ -129,20 +131,39 @@ function discardRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
     const timer = setTimeout(() => request.destroy(), maxDiscardMs).unref();
+    const discardSome = () => {
+      const chunk: Buffer | null = request.read();
+      bytes += chunk?.length ?? 0;
+      if (bytes > maxDiscardedBytes) request.destroy();
+    };
     const done = () => {
       clearTimeout(timer);
+      discarding.delete(discardSome);
       resolve();
     };
-    request
-      .on('error', done)
-      .on('close', done)
-      .on('end', done)
-      .on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxDiscardedBytes) request.destroy();
-      })
-      .resume();
+    request.pause().on('error', done).on('close', done).on('end', done);
+    discarding.add(discardSome);
+    discardInTurns();
   });
+}
+
+/** What discards some of each body that is not wanted. */
+const discarding = new Set<() => void>();
+let ticking: NodeJS.Timeout | undefined;
+
+/** A few at a time: at full speed, a hundred large bodies that were refused would keep everybody waiting for seconds. */
+function discardInTurns(): void {
+  ticking ??= setInterval(() => {
+    for (const discardSome of [...discarding].slice(0, discardedAtOnce)) {
+      // Behind the others, for the next time.
+      discarding.delete(discardSome);
+      discarding.add(discardSome);
+      discardSome();
+    }
+    if (discarding.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  }, discardEveryMs).unref();
 }
 
 function tooLarge(maxBytes: number): ProtocolError {
