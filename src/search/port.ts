@@ -4,7 +4,6 @@ import type { Metrics } from '../metrics.ts';
 import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
-import type { Database } from '../storage/database.ts';
 import { Stale } from '../storage/freshness.ts';
 import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
