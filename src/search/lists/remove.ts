@@ -20,50 +20,104 @@ import {
 // Catalogs share runs. To rule out deadlocks, one transaction at a time removes keys, under an advisory lock until it ends. So removal is the last thing that a transaction does
 // (write/write-index.ts).
 
-/** What goes out of lists in one transaction, gathered until its end. */
+/** The removals of one transaction, pending until its end. */
 export interface ListRemovals {
   add(tx: Transaction, lists: Iterable<ListEntries>): Promise<void>;
+  /** Cancels the removal of entries that come again, and returns the others, which have to be added. */
+  cancel(lists: Iterable<ListEntries>): ListEntries[];
   /** To be called when everything else is written. */
   write(tx: Transaction): Promise<void>;
 }
 
 export function createListRemovals(): ListRemovals {
-  let gathered: ListEntries[] = [];
+  const pending: PendingRemovals = new Map();
   let count = 0;
   async function write(tx: Transaction): Promise<void> {
-    for (const lists of slice(gathered)) await removeFromLists(tx, lists);
-    gathered = [];
+    for (const lists of slice(pending)) await removeFromLists(tx, lists);
+    pending.clear();
     count = 0;
   }
   return {
     async add(tx, lists) {
-      for (const entries of lists) {
-        gathered.push(entries);
-        count += entries.keys.length;
-      }
-      if (count > maxGathered) await write(tx);
+      count += addPending(pending, lists);
+      if (count > maxPending) await write(tx);
+    },
+    cancel(lists) {
+      if (count === 0) return [...lists];
+      return Array.from(lists, (entries) => {
+        const { cancelled, rest } = cancelEntries(pending, entries);
+        count -= cancelled;
+        return rest;
+      }).filter(({ keys }) => keys.length > 0);
     },
     write,
   };
 }
 
 /** More entries are not kept in memory. */
-const maxGathered = 200_000;
+const maxPending = 200_000;
 /** As many, at least, are taken out together. */
 const entriesAtOnce = 10_000;
 
-function* slice(lists: readonly ListEntries[]): Generator<ListEntries[]> {
+/** By list and name. */
+type PendingRemovals = Map<number, Map<string, Entry>>;
+
+interface Entry {
+  key: number;
+  mark: number;
+}
+
+/** Returns how many are new. */
+function addPending(pending: PendingRemovals, lists: Iterable<ListEntries>): number {
+  let count = 0;
+  for (const { list, keys, marks } of lists) {
+    const entries = pending.get(list) ?? new Map<string, Entry>();
+    const before = entries.size;
+    for (const [index, key] of keys.entries()) {
+      const entry = { key, mark: marks[index] ?? 0 };
+      entries.set(entryName(entry), entry);
+    }
+    if (entries.size > 0) pending.set(list, entries);
+    count += entries.size - before;
+  }
+  return count;
+}
+
+function entryName({ key, mark }: Entry): string {
+  return `${mark} ${key}`;
+}
+
+function cancelEntries(
+  pending: PendingRemovals,
+  entries: ListEntries,
+): { cancelled: number; rest: ListEntries } {
+  const { list, keys, marks } = entries;
+  const ofList = pending.get(list);
+  if (ofList === undefined) return { cancelled: 0, rest: entries };
+  const rest: ListEntries = { list, keys: [], marks: [] };
+  for (const [index, key] of keys.entries()) {
+    const mark = marks[index] ?? 0;
+    if (ofList.delete(entryName({ key, mark }))) continue;
+    rest.keys.push(key);
+    rest.marks.push(mark);
+  }
+  if (ofList.size === 0) pending.delete(list);
+  return { cancelled: keys.length - rest.keys.length, rest };
+}
+
+/** What goes out of one list goes together: its runs are written once. */
+function* slice(pending: PendingRemovals): Generator<ListEntries[]> {
   let slice: ListEntries[] = [];
   let count = 0;
-  // What goes out of one list goes together: its runs are written once.
-  for (const entries of [...lists].sort((a, b) => a.list - b.list)) {
-    if (count >= entriesAtOnce && entries.list !== slice.at(-1)?.list) {
+  for (const [list, entries] of [...pending].sort(([a], [b]) => a - b)) {
+    if (count >= entriesAtOnce) {
       yield slice;
       slice = [];
       count = 0;
     }
-    slice.push(entries);
-    count += entries.keys.length;
+    const all = [...entries.values()];
+    slice.push({ list, keys: all.map(({ key }) => key), marks: all.map(({ mark }) => mark) });
+    count += all.length;
   }
   yield slice;
 }
@@ -75,7 +129,8 @@ const maxAttempts = 50;
 
 /** What goes is named with its mark: the same key may come into the list with another one. */
 export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
-  const left = entriesByList(lists);
+  const left: PendingRemovals = new Map();
+  addPending(left, lists);
   if (left.size === 0) return;
   await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
   await noteChanged(
@@ -93,42 +148,17 @@ export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntri
       locked.flatMap(({ kept }) => runsOf(kept)),
     );
     for (const { list, held } of locked) forget(left, list, held);
-    // A run that was put together with others while its lock was waited for has gone: what it held is looked for again, where it is now.
+    // A run that was compacted while its lock was waited for has gone: what it held is looked for again, where it is now.
     if (locked.length < holders.length) continue;
     if (isAll) return;
     depth *= growth;
   }
 }
 
-/** What shall go out of lists: by list and name. */
-type Gone = Map<number, Map<string, Entry>>;
-
-interface Entry {
-  key: number;
-  mark: number;
-}
-
-function entriesByList(lists: Iterable<ListEntries>): Gone {
-  const gone: Gone = new Map();
-  for (const { list, keys, marks } of lists) {
-    const entries = gone.get(list) ?? new Map<string, Entry>();
-    for (const [index, key] of keys.entries()) {
-      const entry = { key, mark: marks[index] ?? 0 };
-      entries.set(entryName(entry), entry);
-    }
-    if (entries.size > 0) gone.set(list, entries);
-  }
-  return gone;
-}
-
-function entryName({ key, mark }: Entry): string {
-  return `${mark} ${key}`;
-}
-
-function forget(gone: Gone, list: number, names: readonly string[]): void {
-  const entries = gone.get(list);
+function forget(left: PendingRemovals, list: number, names: readonly string[]): void {
+  const entries = left.get(list);
   for (const name of names) entries?.delete(name);
-  if (entries?.size === 0) gone.delete(list);
+  if (entries?.size === 0) left.delete(list);
 }
 
 /** A run that holds entries that shall go. */
@@ -140,10 +170,10 @@ interface Holder extends RunKey {
 /** Those among so many runs as may hold each entry; and whether no more may. */
 async function findHolders(
   tx: Transaction,
-  gone: Gone,
+  left: PendingRemovals,
   depth: number,
 ): Promise<{ holders: Holder[]; isAll: boolean }> {
-  const sortKeys = sortKeysOf(gone);
+  const sortKeys = sortKeysOf(left);
   const { rows } = await tx.query<StoredRun & { depth: number }>(
     `select run.*, depth from (
        select wanted.list, first, last, id, max(depth) as depth
@@ -163,14 +193,14 @@ async function findHolders(
     ],
   );
   return {
-    holders: rows.map((run) => holderOf(run, gone)).filter(({ held }) => held.length > 0),
+    holders: rows.map((run) => holderOf(run, left)).filter(({ held }) => held.length > 0),
     isAll: rows.every((run) => run.depth < depth),
   };
 }
 
 /** Where in the order of each list the entries stand. */
-function sortKeysOf(gone: Gone): { list: number; sortKey: number }[] {
-  return [...gone].flatMap(([list, entries]) => {
+function sortKeysOf(left: PendingRemovals): { list: number; sortKey: number }[] {
+  return [...left].flatMap(([list, entries]) => {
     const sortKeys = new Set(
       Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)),
     );
@@ -178,7 +208,7 @@ function sortKeysOf(gone: Gone): { list: number; sortKey: number }[] {
   });
 }
 
-function holderOf(run: StoredRun, gone: Gone): Holder {
+function holderOf(run: StoredRun, left: PendingRemovals): Holder {
   const { list, first, last, id } = run;
   const { keys, marks } = entriesOf(list, [run]);
   const held: string[] = [];
@@ -186,7 +216,7 @@ function holderOf(run: StoredRun, gone: Gone): Holder {
   for (const [index, key] of keys.entries()) {
     const mark = marks[index] ?? 0;
     const name = entryName({ key, mark });
-    if (gone.get(list)?.has(name)) held.push(name);
+    if (left.get(list)?.has(name)) held.push(name);
     else {
       kept.keys.push(key);
       kept.marks.push(mark);

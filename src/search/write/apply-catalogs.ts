@@ -15,6 +15,7 @@ import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 // How catalogs come into the index, in one transaction of the caller:
 //
 //   hold       the catalogs' rows are locked, or made
+//   make room  documents of a catalog that has come to the end of its numbers are numbered anew (reindex/renumber.ts)
 //   compare    digests tell which documents are new, changed or to go; the others are not touched (apply-documents.ts)
 //   write      documents, and of the index only what differs between the old document and the new one (index-changes.ts)
 //   update     the catalogs' rows: members, networks, schema types, validity
@@ -45,7 +46,7 @@ export async function applyCatalogs(
     const before = held.get(refText({ ...one, id: one.catalog.id }));
     return before ? [targetOf(one, before, formats)] : [];
   });
-  for (const target of targets) await makeRoom(tx, target, formats);
+  for (const target of targets) await makeRoom(tx, target, removals, formats);
   await indexHeads(tx, targets, removals);
   await applyDocuments(tx, 'resource', targets, removals);
   await applyDocuments(tx, 'offer', targets, removals);
@@ -68,12 +69,15 @@ export async function applyCatalogs(
 async function makeRoom(
   tx: Transaction,
   { incoming: { catalog }, row }: Target,
+  removals: ListRemovals,
   formats: IndexFormats,
 ): Promise<void> {
   for (const kind of ['resource', 'offer'] as const) {
     const column = kind === 'resource' ? 'next_resource' : 'next_offer';
     const wanted = (kind === 'resource' ? catalog.resources : catalog.offers)?.length ?? 0;
     if (row[column] + wanted - 1 <= lastNumbers[kind]) continue;
+    // Documents get keys that others had: what is to leave lists under these has to leave first.
+    await removals.write(tx);
     let next: number | undefined;
     while (next === undefined)
       next = await renumberPart(tx, row.key, kind, { formats, maxDocuments: renumberedAtOnce });

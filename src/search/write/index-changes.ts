@@ -96,7 +96,7 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         putBeyond(added, key, is ?? nothing, was ?? nothing);
         putBeyond(removed, key, was ?? nothing, is ?? nothing);
       }
-      await addToLists(tx, added.entries());
+      await addToLists(tx, removals.cancel(added.entries()));
       await addObjectPaths(tx, [...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])]))]);
       await writeGeometries(tx, changes, checksBoxes);
       await removals.add(tx, removed.entries());

@@ -1,10 +1,14 @@
+import fc from 'fast-check';
 import { beforeEach, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import type { Transaction } from '../../storage/database.ts';
+import { lastNumbers, numberOf } from '../documents/keys.ts';
+import { indexFormats } from '../format/index-format.ts';
 import { readLists } from '../lists/read-parts.ts';
 import { factList } from '../lists/runs.ts';
+import { checkIndex, type Difference } from '../reindex/check.ts';
 import { valueFact } from './attribute-entries.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
 
@@ -13,9 +17,10 @@ useDatabase((opened) => {
   database = withCaches(opened);
 });
 
+const ref = { source: 'node', owner: 'o', id: 'c' };
 const now = new Date('2026-06-01T12:00:00Z');
 
-beforeEach(() => write((_tx, { remove }) => remove([{ source: 'node', owner: 'o', id: 'c' }])));
+beforeEach(() => write((_tx, { remove }) => remove([ref])));
 
 function write(work: (tx: Transaction, writer: IndexWriter) => Promise<unknown>): Promise<unknown> {
   return database.transaction((tx) => writeIndex(tx, now, (writer) => work(tx, writer)));
@@ -32,6 +37,13 @@ function coloured(...colours: string[]) {
   return [{ ...from, catalog: catalog('c', { resources }) }];
 }
 
+/** Between the documents and their index. */
+async function findDifferences(): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  await checkIndex(database, indexFormats, { onDifference: (each) => void differences.push(each) });
+  return differences;
+}
+
 async function countOf(colour: string): Promise<number> {
   const list = factList(valueFact('\u0001colour', colour));
   return (await readLists(database, [list], 100)).get(list)?.keys.length ?? 0;
@@ -44,6 +56,40 @@ it('a document that changes and changes back in one unit of work stands in the l
     await apply(coloured('green', 'red', 'green'));
   });
   expect([await countOf('red'), await countOf('green')]).toEqual([1, 2]);
+});
+
+it('the index is as the documents are, however often a unit of work writes and removes the same catalog', async () => {
+  const colours = fc.array(fc.constantFrom('red', 'green', 'blue'), { maxLength: 4 });
+  const unit = fc.array(fc.option(colours), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(unit, { maxLength: 3 }), async (units) => {
+      for (const steps of units) {
+        await write(async (_tx, { apply, remove }) => {
+          for (const step of steps) await (step ? apply(coloured(...step)) : remove([ref]));
+        });
+        expect(await findDifferences()).toEqual([]);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+it('a document that gets the key of one that has gone in the same unit of work stands in its lists', async () => {
+  const reds = coloured('red', 'red', 'red', 'red', 'red')[0]?.catalog.resources ?? [];
+  const green = coloured('green')[0]?.catalog.resources ?? [];
+  const withResources = (resources: typeof reds) =>
+    coloured().map((each) => ({ ...each, catalog: { ...each.catalog, resources } }));
+  await write((_tx, { apply }) => apply(withResources(reds.slice(0, 4))));
+  await write(async (tx, { apply }) => {
+    await apply(withResources([...green, ...reds.slice(2, 4)]));
+    // The next catalog that brings a resource has no number left for it.
+    await tx.query('update discovery.catalog set next_resource = $1', [lastNumbers.resource]);
+    await apply(withResources([...green, ...reds.slice(2)]));
+  });
+  const { rows } = await database.query<{ key: number }>('select key from discovery.resource order by key');
+  expect(rows.map(({ key }) => numberOf(key))).toEqual([1, 2, 3, 4]);
+  expect(await findDifferences()).toEqual([]);
+  expect([await countOf('red'), await countOf('green')]).toEqual([3, 1]);
 });
 
 it('two transactions that bring the same new paths do not wait for each other', async () => {
@@ -64,16 +110,17 @@ it('two transactions that bring the same new paths do not wait for each other', 
   expect(rows).toEqual([{ documents: 2 }]);
 });
 
-it('takes what leaves lists out of them as the last thing: until then nobody waits', async () => {
-  await write((_tx, { apply }) => apply(coloured('red')));
+it('takes what leaves lists out of them as the last thing, also where a catalog is written twice: until then nobody waits', async () => {
+  await write((_tx, { apply }) => apply(coloured('red', 'red')));
   let held: number | undefined;
   await write(async (tx, { apply }) => {
-    await apply(coloured('green'));
+    await apply(coloured('green', 'red'));
+    await apply(coloured('green', 'green'));
     const { rows } = await tx.query<{ held: number }>(
       `select count(*) as held from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()`,
     );
     held = rows[0]?.held;
   });
   expect(held).toBe(0);
-  expect([await countOf('red'), await countOf('green')]).toEqual([0, 1]);
+  expect([await countOf('red'), await countOf('green')]).toEqual([0, 2]);
 });

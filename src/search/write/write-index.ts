@@ -24,8 +24,9 @@ export interface IndexWriter {
 }
 
 /**
- * The unit of work of the index. What leaves posting lists is gathered, and written as the last thing, because from then on until the end of the
- * transaction nobody else can take anything out of a list. So let the work be all that the transaction does.
+ * The unit of work of the index. Removals from posting lists are kept pending, and written as the last thing, because from then on until the end of the
+ * transaction nobody else can take anything out of a list. So let the work be all that the transaction does. An entry that comes again while its removal is pending
+ * stays where it is, so that a catalog may be written several times.
  */
 export async function writeIndex<T>(
   tx: Transaction,
@@ -35,23 +36,7 @@ export async function writeIndex<T>(
 ): Promise<T> {
   const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, now, newestOf(formats).version);
   const removals = createListRemovals();
-  /** Catalogs of which something may have to leave lists. */
-  const changed = new Set<string>();
-
-  /** What leaves a list and comes again has to leave first. */
-  async function flushBefore(refs: readonly CatalogRef[]): Promise<void> {
-    const names = refs.map(({ source, owner, id }) => JSON.stringify([source, owner, id]));
-    if (names.some((name) => changed.has(name))) {
-      await removals.write(tx);
-      changed.clear();
-    }
-    for (const name of names) changed.add(name);
-  }
-
-  async function apply(catalogs: readonly IncomingCatalog[]): Promise<AppliedCatalog[]> {
-    await flushBefore(catalogs.map(({ source, owner, catalog: { id } }) => ({ source, owner, id })));
-    return applyCatalogs(tx, catalogs, removals, now, formats);
-  }
+  const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, removals, now, formats);
 
   const result = await work({
     hold,

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import type { Database } from '../../storage/database.ts';
+import { createListRemovals } from './remove.ts';
+import { addToLists, entriesOf, type ListEntries, numberList, type StoredRun, wordList } from './runs.ts';
+
+let database: Database;
+useDatabase((opened) => {
+  database = opened;
+});
+
+const lists = [wordList(1), wordList(2), numberList(3)];
+const names = lists.flatMap((list) =>
+  [1, 2, 3].flatMap((key) => [10, 20].map((mark) => JSON.stringify([list, key, mark]))),
+);
+
+it('an entry that leaves a list and comes again in one transaction, however often, stands there once or not at all', async () => {
+  const step = fc.record({
+    turned: fc.subarray(names, { minLength: 1 }),
+    isFlushed: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.subarray(names), fc.array(step, { maxLength: 6 }), async (first, steps) => {
+      await database.query('truncate discovery.run');
+      await database.transaction((tx) => addToLists(tx, entriesNamed(first)));
+      const held = new Set(first);
+      await database.transaction(async (tx) => {
+        const removals = createListRemovals();
+        for (const { turned, isFlushed } of steps) {
+          const [leaving, coming] = [true, false].map((is) => turned.filter((name) => held.has(name) === is));
+          await addToLists(tx, removals.cancel(entriesNamed(coming ?? [])));
+          await removals.add(tx, entriesNamed(leaving ?? []));
+          if (isFlushed) await removals.write(tx);
+          for (const name of turned) if (!held.delete(name)) held.add(name);
+        }
+        await removals.write(tx);
+      });
+      expect(await readNames()).toEqual([...held].sort());
+    }),
+    { numRuns: 40 },
+  );
+});
+
+function entriesNamed(chosen: readonly string[]): ListEntries[] {
+  const entries = chosen.map((name) => JSON.parse(name) as [number, number, number]);
+  return lists.flatMap((list) => {
+    const own = entries.filter(([of]) => of === list);
+    if (own.length === 0) return [];
+    return [{ list, keys: own.map(([, key]) => key), marks: own.map(([, , mark]) => mark) }];
+  });
+}
+
+async function readNames(): Promise<string[]> {
+  const { rows } = await database.query<StoredRun>('select * from discovery.run');
+  return rows
+    .flatMap((run) => {
+      const { keys, marks } = entriesOf(run.list, [run]);
+      return keys.map((key, index) => JSON.stringify([run.list, key, marks[index]]));
+    })
+    .sort();
+}
