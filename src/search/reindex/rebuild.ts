@@ -8,7 +8,7 @@ import type { IndexFormats } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
 import { advanceVersion, releaseLease, takeLease } from './index-state.ts';
 import { rebuildPart } from './rebuild-catalog.ts';
-import { findShortOfNumbers, renumberPart } from './renumber.ts';
+import { findShortOfNumbers, type RenumberedPart, renumberPart } from './renumber.ts';
 
 // Catalogs whose entries were made by another version of the code are rebuilt in the background, the newest first, in short transactions. Whichever process has the
 // lease does it; what it has done is done, and another one goes on from there.
@@ -47,14 +47,16 @@ export function startRebuild(context: RebuildContext): { close(): Promise<void> 
 /** Rebuilds what is outdated, if this process gets the lease. */
 export async function rebuildOutdated(context: RebuildContext, signal: AbortSignal): Promise<void> {
   const { database, formats, graceMs } = context;
-  await renumberShort(database, formats, signal);
   const { version } = await advanceVersion(database, formats, { graceMs });
   const left = await countOutdated(database, version);
   const progress = createProgress(context, version, left);
-  if (left === 0) return;
+  const short = await findShortOfNumbers(database);
+  if (left === 0 && short.length === 0) return;
   const token = randomUUID();
+  const mayGoOn = async () => !signal.aborted && (await takeLease(database, token));
   try {
-    while (!signal.aborted && (await takeLease(database, token))) {
+    await renumberShort(database, formats, short, mayGoOn);
+    while (await mayGoOn()) {
       const startedAt = performance.now();
       const done = await rebuildNext(database, formats, version);
       if (done === undefined) break;
@@ -68,14 +70,21 @@ export async function rebuildOutdated(context: RebuildContext, signal: AbortSign
 }
 
 /** Long before catalogs come to the end of their numbers: with many documents that takes longer than one transaction may. */
-async function renumberShort(database: Database, formats: IndexFormats, signal: AbortSignal): Promise<void> {
-  for (const key of await findShortOfNumbers(database))
+async function renumberShort(
+  database: Database,
+  formats: IndexFormats,
+  catalogKeys: readonly number[],
+  mayGoOn: () => Promise<boolean>,
+): Promise<void> {
+  for (const key of catalogKeys)
     for (const kind of ['resource', 'offer'] as const) {
-      let next: number | undefined;
-      while (next === undefined && !signal.aborted)
-        next = await database.transaction((tx) =>
-          renumberPart(tx, key, kind, { formats, maxDocuments: documentsAtOnce }),
+      let part: RenumberedPart | undefined;
+      while (!part?.isDone && (await mayGoOn())) {
+        const from = part;
+        part = await database.transaction((tx) =>
+          renumberPart(tx, key, kind, { formats, maxDocuments: documentsAtOnce, from }),
         );
+      }
     }
 }
 
@@ -140,11 +149,15 @@ function createProgress({ database, logger, metrics }: RebuildContext, version: 
     'Documents that this process indexed again',
   );
   left?.set(total);
-  if (total > 0) logger.info({ version, catalogs: total }, 'rebuilding the index for another version');
   const done: RebuildStep = { catalogs: 0, documents: 0 };
-  let toldAt = performance.now();
+  let toldAt: number | undefined;
   return {
     async note(step: RebuildStep): Promise<void> {
+      // Others may have the lease, or all that is left may be locked: then there is nothing to tell.
+      if (toldAt === undefined) {
+        logger.info({ version, catalogs: total }, 'rebuilding the index for another version');
+        toldAt = performance.now();
+      }
       done.catalogs += step.catalogs;
       done.documents += step.documents;
       documents?.inc(step.documents);
@@ -156,7 +169,7 @@ function createProgress({ database, logger, metrics }: RebuildContext, version: 
     async end(): Promise<void> {
       const outdated = await countOutdated(database, version);
       left?.set(outdated);
-      if (outdated === 0) logger.info({ version, ...done }, 'the index is rebuilt');
+      if (outdated === 0 && toldAt !== undefined) logger.info({ version, ...done }, 'the index is rebuilt');
     },
   };
 }

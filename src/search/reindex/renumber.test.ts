@@ -6,9 +6,10 @@ import type { Database } from '../../storage/database.ts';
 import { lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { indexFormats } from '../format/index-format.ts';
 import { writeIndex } from '../write/write-index.ts';
+import { releaseLease, takeLease } from './index-state.ts';
 import { maintainIndex } from './maintain.ts';
 import { rebuildOutdated } from './rebuild.ts';
-import { renumberPart } from './renumber.ts';
+import { type RenumberedPart, renumberPart } from './renumber.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -52,9 +53,10 @@ describe('the numbers of a catalog', () => {
     await database.query('update discovery.catalog set next_resource = 30000000, next_offer = 60000000');
     await apply('c1', ['r3', 'r4', 'r5', 'r6']);
     const parts = [];
-    for (let next: number | undefined; next === undefined; ) {
-      next = await database.transaction((tx) =>
-        renumberPart(tx, 1, 'resource', { formats: indexFormats, maxDocuments: 2 }),
+    for (let from: RenumberedPart | undefined; !from?.isDone; ) {
+      const before: RenumberedPart | undefined = from;
+      from = await database.transaction((tx) =>
+        renumberPart(tx, 1, 'resource', { formats: indexFormats, maxDocuments: 2, from: before }),
       );
       parts.push((await readNumbers('c1')).map(({ number }) => number));
       expect(await check()).toEqual([]);
@@ -72,6 +74,60 @@ describe('the numbers of a catalog', () => {
     expect(rows).toEqual([{ next_resource: 5, next_offer: 3 }]);
     expect((await readNumbers('c1')).map(({ id }) => id)).toEqual(['r3', 'r4', 'r5', 'r6']);
     expect(await check()).toEqual([]);
+  });
+
+  it('begin anew where documents go and come between two transactions', async () => {
+    await apply('c1', ids);
+    await database.query('update discovery.catalog set next_resource = 30000000');
+    await apply('c1', ['r2', 'r3', 'r4', 'r5', 'r6']);
+    const move = (from?: RenumberedPart) =>
+      database.transaction((tx) =>
+        renumberPart(tx, 1, 'resource', { formats: indexFormats, maxDocuments: 3, from }),
+      );
+    const first = await move();
+    await apply('c1', ['r3', 'r4', 'r6', 'r7']);
+    const second = await move(first);
+    await apply('c1', ['r3', 'r4', 'r6', 'r7', 'r8']);
+    expect([first.isDone, second.isDone]).toEqual([false, true]);
+    expect(await readNumbers('c1')).toEqual([
+      { number: 2, id: 'r3' },
+      { number: 3, id: 'r4' },
+      { number: 4, id: 'r6' },
+      { number: 5, id: 'r7' },
+      { number: 6, id: 'r8' },
+    ]);
+    expect(await check()).toEqual([]);
+  });
+
+  it('begin anew once where somebody else has them begin anew meanwhile', async () => {
+    await apply('c1', ids);
+    await database.query('update discovery.catalog set next_resource = 30000000');
+    await apply('c1', ['r2', 'r3', 'r4', 'r5', 'r6']);
+    const move = (maxDocuments: number, from?: RenumberedPart) =>
+      database.transaction((tx) =>
+        renumberPart(tx, 1, 'resource', { formats: indexFormats, maxDocuments, from }),
+      );
+    const part = await move(3);
+    await move(100);
+    await apply('c1', ['r2', 'r3', 'r4', 'r5', 'r6', 'r7']);
+    await move(100, part);
+    await apply('c1', ['r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8']);
+    expect((await readNumbers('c1')).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await check()).toEqual([]);
+  });
+
+  it('are left to the process that has the lease of the rebuild', async () => {
+    await apply('c1', ids);
+    await database.query('update discovery.catalog set next_resource = 30000000');
+    const other = '6f7e33bc-6a4e-4a0c-8f4b-3c2f0c9f7a11';
+    await takeLease(database, other);
+    const context = { database, logger: silentLogger(), formats: indexFormats, graceMs: 0 };
+    const readNext = async () => (await database.query('select next_resource from discovery.catalog')).rows;
+    await rebuildOutdated(context, new AbortController().signal);
+    expect(await readNext()).toEqual([{ next_resource: 30_000_000 }]);
+    await releaseLease(database, other);
+    await rebuildOutdated(context, new AbortController().signal);
+    expect(await readNext()).toEqual([{ next_resource: 4 }]);
   });
 });
 

@@ -20,57 +20,96 @@ import { lockCatalog } from './rebuild-catalog.ts';
 // then they get the lowest numbers, in the same order. The catalog keeps its own key, so that its place in answers stays. Some documents at a time are moved, in one
 // transaction, and the index is whole after each.
 
-/** Catalogs that have used three quarters of their numbers (migrations/0025-index-keys.sql). */
+/** Catalogs that have used three quarters of their numbers (migrations/0025-index-keys.sql has the same bounds). */
 export async function findShortOfNumbers(queryable: Queryable): Promise<number[]> {
   const { rows } = await queryable.query<{ key: number }>(
-    'select key from discovery.catalog where next_resource > 25165824 or next_offer > 58720256 order by key limit 100',
+    `select key from discovery.catalog
+     where next_resource > ${lastNumbers.resource - reserve} or next_offer > ${lastNumbers.offer - reserve} order by key limit 100`,
   );
   return rows.map(({ key }) => key);
 }
 
-/** Moves the next documents of a catalog to the numbers that they have in its order. Returns the next number that is free, when all are moved, or the catalog has gone. */
+/** A quarter of the numbers of resources, or of offers. */
+const reserve = 2 ** 23 - 1;
+
+export interface RenumberedPart {
+  /** The last document that was looked at had this key. */
+  after: number;
+  /** And this number is the next one. */
+  next: number;
+  /** No document follows. */
+  isDone: boolean;
+}
+
+/** Moves the next documents of a catalog to the lowest numbers, in their order. When all are moved, or the catalog has gone, `next` is free. */
 export async function renumberPart(
   tx: Transaction,
   catalogKey: number,
   kind: DocumentKind,
-  { formats, maxDocuments }: { formats: IndexFormats; maxDocuments: number },
-): Promise<number | undefined> {
+  { formats, maxDocuments, from }: { formats: IndexFormats; maxDocuments: number; from?: RenumberedPart },
+): Promise<RenumberedPart> {
+  const first = firstNumbers[kind];
+  const start = { after: keyOf(catalogKey, first) - 1, next: first };
   const row = await lockCatalog(tx, catalogKey);
-  if (row === undefined) return firstNumbers[kind];
-  const documents = await findMisplaced(tx, catalogKey, kind, maxDocuments);
+  if (row === undefined) return { ...start, isDone: true };
+  const { after, next } = from && (await isAsLeft(tx, catalogKey, kind, from)) ? from : start;
+  const keys = await readKeysAfter(tx, kind, after, keyOf(catalogKey, lastNumbers[kind]), maxDocuments);
+  const moved = new Map(keys.map((key, index) => [key, keyOf(catalogKey, next + index)]));
+  const documents = await readMisplaced(tx, kind, moved);
   if (documents.length > 0) await moveDocuments(tx, documents, kind, formatsOf(row, formats));
-  if (documents.length === maxDocuments) return undefined;
-  const { rows } = await tx.query<{ next: number }>(
-    `update discovery.catalog set next_${kind} = $2 + (
-       select count(*) from discovery.${kind} where key between $3 and $4
-     ) where key = $1 returning next_${kind} as next`,
-    [
-      catalogKey,
-      firstNumbers[kind],
-      keyOf(catalogKey, firstNumbers[kind]),
-      keyOf(catalogKey, lastNumbers[kind]),
-    ],
-  );
-  return rows[0]?.next;
+  const part = {
+    after: keys.at(-1) ?? after,
+    next: next + keys.length,
+    isDone: keys.length < maxDocuments,
+  };
+  if (part.isDone)
+    await tx.query(`update discovery.catalog set next_${kind} = $2 where key = $1`, [catalogKey, part.next]);
+  return part;
+}
+
+/** Otherwise somebody else has numbered the documents anew since, who came to the end of the numbers (write/apply-catalogs.ts). */
+async function isAsLeft(
+  tx: Transaction,
+  catalogKey: number,
+  kind: DocumentKind,
+  { after, next }: RenumberedPart,
+): Promise<boolean> {
+  const { rows } = await tx.query(`select from discovery.${kind} where key >= $1 and key <= $2 limit 1`, [
+    keyOf(catalogKey, next),
+    after,
+  ]);
+  return rows.length === 0;
 }
 
 type Misplaced = IndexedDocument & { moved: number };
 
-/** In order: those before them stand where they shall. */
-async function findMisplaced(
+/** In order. A document that went since the part before leaves a number free, and one that came follows all others. */
+async function readKeysAfter(
   tx: Transaction,
-  catalogKey: number,
   kind: DocumentKind,
+  after: number,
+  last: number,
   limit: number,
-): Promise<Misplaced[]> {
-  const { rows } = await tx.query<Misplaced>(
-    `select ${indexedColumns(kind)}, moved from (
-       select key, $1::bigint + row_number() over (order by key) - 1 as moved from discovery.${kind} where key between $1 and $2
-     ) as numbered join discovery.${kind} using (key)
-     where key <> moved order by key limit $3`,
-    [keyOf(catalogKey, firstNumbers[kind]), keyOf(catalogKey, lastNumbers[kind]), limit],
+): Promise<number[]> {
+  const { rows } = await tx.query<{ key: number }>(
+    `select key from discovery.${kind} where key > $1 and key <= $2 order by key limit $3`,
+    [after, last, limit],
   );
-  return rows;
+  return rows.map(({ key }) => key);
+}
+
+async function readMisplaced(
+  tx: Transaction,
+  kind: DocumentKind,
+  moved: ReadonlyMap<number, number>,
+): Promise<Misplaced[]> {
+  const misplaced = [...moved].filter(([key, to]) => key !== to).map(([key]) => key);
+  if (misplaced.length === 0) return [];
+  const { rows } = await tx.query<IndexedDocument>(
+    `select ${indexedColumns(kind)} from discovery.${kind} where key = any ($1::bigint[]) order by key`,
+    [bigintArray(misplaced)],
+  );
+  return rows.map((row) => ({ ...row, moved: moved.get(row.key) ?? row.key }));
 }
 
 /** Entries leave first: one that comes may have the key of one that leaves. */

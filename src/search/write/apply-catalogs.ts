@@ -5,7 +5,7 @@ import { moveOffers } from '../documents/documents.ts';
 import { keyOf, lastNumbers } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
-import { renumberPart } from '../reindex/renumber.ts';
+import { type RenumberedPart, renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
@@ -78,10 +78,10 @@ async function makeRoom(
     if (row[column] + wanted - 1 <= lastNumbers[kind]) continue;
     // Documents get keys that others had: what is to leave lists under these has to leave first.
     await removals.write(tx);
-    let next: number | undefined;
-    while (next === undefined)
-      next = await renumberPart(tx, row.key, kind, { formats, maxDocuments: renumberedAtOnce });
-    row[column] = next;
+    let part: RenumberedPart | undefined;
+    while (!part?.isDone)
+      part = await renumberPart(tx, row.key, kind, { formats, maxDocuments: renumberedAtOnce, from: part });
+    row[column] = part.next;
   }
 }
 
