@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maintainIndex } from '../src/search/port.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { until } from './support/time.ts';
 
 // The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
 
@@ -127,5 +129,34 @@ describe('GET /api/crawl/log', () => {
   it('refuses a page that is none', async () => {
     const { status, body } = await ask('/api/crawl/log?limit=0');
     expect([status, body.message.error.details.path]).toEqual([400, '$.query.limit']);
+  });
+});
+
+describe('a console', () => {
+  const ready = async ({ config }: TestNetwork) => {
+    const response = await fetch(`${config.consoleUrl}/ready`);
+    const body = (await response.json()) as { roles: { console: { problem?: string } } };
+    return { status: response.status, body };
+  };
+  const processes = async ({ database }: TestNetwork) => (await maintainIndex(database).status()).processes;
+
+  it('beside a discovery service is announced with it as one process that uses the index', async () => {
+    expect(await processes(network)).toHaveLength(1);
+  });
+
+  it('by itself is announced, too, and not ready once the index is newer than its program', async () => {
+    const alone = await startNetwork({ settings: { ROLES: 'registry,console' } });
+    try {
+      expect(await processes(alone)).toHaveLength(1);
+      expect((await ready(alone)).status).toBe(200);
+      await alone.database.query('update discovery.index_state set version = 99, next = 99');
+      const { body } = await until(async () => {
+        const answer = await ready(alone);
+        return answer.status === 503 && answer;
+      });
+      expect(body.roles.console.problem).toMatch(/^The index has entries of version 99; this program knows/);
+    } finally {
+      await alone.close();
+    }
   });
 });

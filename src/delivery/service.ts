@@ -52,6 +52,8 @@ export interface ServiceOptions {
   findSentRequest?: SignedService['findSentRequest'];
   /** Whose callbacks are waited for: only theirs are looked into before their signature is verified. */
   isAwaited?: LargeCallbacks['isAwaited'];
+  /** Throws where the service cannot do its work, for a reason that only the role knows. */
+  check?(): void;
 }
 
 export interface Service {
@@ -83,6 +85,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     metrics,
     ready: async () => {
       await database.ping();
+      options.check?.();
       return { registry: registry.state(), key: context.registration() };
     },
     admission,

@@ -20,7 +20,9 @@ export async function startDiscoveryRole(
   const { config, url } = context;
   const sync = createSync(context);
   const { isExempt, findSentRequest, isAwaited } = sync;
-  const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited });
+  let searching: Awaited<ReturnType<typeof context.search.start>> | undefined;
+  const check = () => searching?.check();
+  const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited, check });
   const { server, signed, keepPromise } = service;
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);
@@ -28,7 +30,6 @@ export async function startDiscoveryRole(
   sync.addRoutes(server, signed);
 
   const loops: { close(): Promise<void> }[] = [sync];
-  let searching: { close(): Promise<void> } | undefined;
   const close = async () => {
     await service.close();
     await Promise.all(loops.map((loop) => loop.close()));

@@ -11,7 +11,7 @@ import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { indexFormats } from './format/index-format.ts';
 import { startCompactor } from './lists/compact.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
-import { announceProcess } from './reindex/processes.ts';
+import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
 import { startRebuild } from './reindex/rebuild.ts';
 import {
   evaluateIntent,
@@ -50,7 +50,9 @@ export interface SearchService {
    * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found in pieces, purges the
    * change log. Throws where the index has entries that this program cannot read.
    */
-  start(tools: { logger: Logger; metrics?: Metrics }): Promise<{ close(): Promise<void> }>;
+  start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
+  /** Only announces it: for a process that searches, beside others that keep the index in shape. */
+  announce(tools: { logger: Logger }): Promise<AnnouncedProcess>;
 }
 
 /** How an intent was evaluated, for the operator of the index. */
@@ -88,6 +90,8 @@ export function createSearch(context: SearchContext): SearchService {
       return { steps: trace.steps, resourceCount, pagination, leftOut };
     },
 
+    announce: ({ logger }) => announceProcess({ database, logger }, formats),
+
     async start({ logger, metrics }) {
       const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change log of the index', everyMs: purgeEveryMs, logger };
@@ -98,6 +102,7 @@ export function createSearch(context: SearchContext): SearchService {
         repeat(purge, () => purgeChanges(database)),
       ];
       return {
+        check: announced.check,
         async close() {
           await Promise.all(loops.map((loop) => loop.close()));
           await announced.close();

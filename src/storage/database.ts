@@ -67,6 +67,8 @@ export interface Database extends Queryable {
   readonly origin: object;
   /** Its address, with its secrets: for threads, which need connections of their own. */
   readonly url: string;
+  /** Short statements that do not wait for the connections that requests and transactions take. */
+  readonly apart: Queryable;
   /** Runs the work in a transaction, again when the database rolled it back for another one: it must be repeatable. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
@@ -131,6 +133,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
 
   return {
     url,
+    apart,
     query(text, values, options) {
       const end = performance.now() + (options?.timeoutMs ?? 0);
       return watched(

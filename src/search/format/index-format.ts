@@ -85,8 +85,13 @@ export class UnknownIndexVersion extends Error {
   override readonly name = 'UnknownIndexVersion';
 
   constructor(version: number, formats: IndexFormats) {
+    const isNewer = version > newestOf(formats).version;
     super(
-      `The index has entries of version ${version}; this program knows ${formats.map((each) => each.version).join(' and ')}. Start a newer program, or "signpost index rebuild" with one that knows both.`,
+      `The index has entries of version ${version}; this program knows ${formats.map((each) => each.version).join(' and ')}. ${
+        isNewer
+          ? 'Start a program that is as new as the one that made them: an index does not go back to an older version.'
+          : `Let a program that knows version ${version} and ${formats[0].version} rebuild the index first.`
+      }`,
     );
   }
 }

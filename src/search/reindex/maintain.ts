@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Queryable } from '../../storage/database.ts';
-import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { formatOf, type IndexFormats, indexFormats } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
 import { type Checked, type CheckOptions, checkIndex } from './check.ts';
 import { advanceVersion } from './index-state.ts';
@@ -45,17 +46,32 @@ async function rebuildByHand(
   formats: IndexFormats,
   { catalogId, graceMs, onProgress }: RebuildOptions,
 ): Promise<Rebuilt> {
-  const { version } = await advanceVersion(database, formats, { graceMs });
-  const done: Rebuilt = { version, catalogs: 0, documents: 0 };
-  for await (const key of catalogKeys(database, catalogId)) {
-    const documents = await rebuildCatalog(database, formats, key, version);
-    if (documents === undefined) continue;
-    done.catalogs += 1;
-    done.documents += documents;
-    onProgress?.(done);
+  for (let version = await reachVersion(database, formats, graceMs); ; ) {
+    const done: Rebuilt = { version, catalogs: 0, documents: 0 };
+    for await (const key of catalogKeys(database, catalogId)) {
+      const documents = await rebuildCatalog(database, formats, key, version);
+      if (documents === undefined) continue;
+      done.catalogs += 1;
+      done.documents += documents;
+      onProgress?.(done);
+    }
+    // An index of several versions is brought to one of them first.
+    const reached = await reachVersion(database, formats, graceMs);
+    if (reached === version) return done;
+    version = reached;
   }
-  return done;
 }
+
+/** The newest version that the index can be brought to now. Waits as long as searches may take that do not know of it. */
+async function reachVersion(database: Database, formats: IndexFormats, graceMs: number): Promise<number> {
+  for (;;) {
+    const { version, next } = await advanceVersion(database, formats, { graceMs });
+    if (version === next) return formatOf(formats, version).version;
+    await delay(Math.min(graceMs, lookEveryMs));
+  }
+}
+
+const lookEveryMs = 500;
 
 /** The newest first. */
 async function* catalogKeys(queryable: Queryable, id?: string): AsyncGenerator<number> {
@@ -82,7 +98,7 @@ async function rebuildCatalog(
   for (let isDone = false; !isDone; ) {
     isDone = await database.transaction(async (tx) => {
       const removals = createListRemovals();
-      const part = await rebuildPart(tx, removals, key, { version, formats, maxDocuments });
+      const part = await rebuildPart(tx, removals, key, { version, formats, maxDocuments, waits: true });
       await removals.write(tx);
       return part?.isDone ?? true;
     });

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { repeat } from '../../delivery/repeat.ts';
 import type { Logger } from '../../logger.ts';
-import type { Database, Queryable } from '../../storage/database.ts';
-import { type IndexFormats, newestOf, UnknownIndexVersion } from '../format/index-format.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import { formatOf, type IndexFormats, newestOf, UnknownIndexVersion } from '../format/index-format.ts';
 import type { IndexState } from './index-state.ts';
 
 // Every process that uses the index tells which version it knows, and that it is alive. An index is rebuilt for a newer version when no process of an older one
 // is left: that could neither read nor write the new entries.
 
 const heartbeatMs = 5_000;
-/** A process that was not heard of for so long has ended. */
-const deadAfterMs = 30_000;
+/** A process that was not heard of for so long has ended. One that is overloaded, or was paused for a moment, has not. */
+const deadAfterMs = 120_000;
 
 /** In SQL, of a row of discovery.index_process. */
 export const isAlive = `seen_at > now() - ${deadAfterMs} * interval '1 millisecond'`;
@@ -22,27 +22,40 @@ export interface IndexProcess {
   seenAt: Date;
 }
 
-/**
- * Announces this process until it is closed. Throws where the index has, or is about to have, entries that the process cannot read.
- */
+export interface AnnouncedProcess {
+  /** Throws UnknownIndexVersion where the index was brought to a version that this process does not know, while nobody heard of it. */
+  check(): void;
+  close(): Promise<void>;
+}
+
+/** Announces this process until it is closed. Throws UnknownIndexVersion where the index has, or is about to have, entries that the process cannot read. */
 export async function announceProcess(
   { database, logger }: { database: Database; logger: Logger },
   formats: IndexFormats,
-): Promise<{ close(): Promise<void> }> {
+): Promise<AnnouncedProcess> {
   const id = randomUUID();
   const { version } = newestOf(formats);
+  let outrun: UnknownIndexVersion | undefined;
   await database.transaction(async (tx) => {
-    // Whoever is about to raise the version sees this process, or this process sees the version.
-    const { rows } = await tx.query<IndexState>('select version, next from discovery.index_state for share');
-    const next = rows[0]?.next ?? version;
-    if (next > version) throw new UnknownIndexVersion(next, formats);
+    await requireKnownVersions(tx, formats);
     await beat(tx, id, version);
   });
   const heartbeat = repeat(
     { what: 'telling that this process uses the index', everyMs: heartbeatMs, logger },
-    () => beat(database, id, version),
+    async () => {
+      // The other connections may all be taken for longer than a process counts as alive.
+      const next = await beat(database.apart, id, version);
+      if (next <= version) outrun = undefined;
+      else if (outrun === undefined) {
+        outrun = new UnknownIndexVersion(next, formats);
+        logger.error({ err: outrun }, 'this process can neither search nor write the index any more');
+      }
+    },
   );
   return {
+    check() {
+      if (outrun) throw outrun;
+    },
     async close() {
       await heartbeat.close();
       await database.query('delete from discovery.index_process where id = $1', [id]);
@@ -50,14 +63,29 @@ export async function announceProcess(
   };
 }
 
-/** Also forgets those that ended without a word. */
-async function beat(queryable: Queryable, id: string, version: number): Promise<void> {
-  await queryable.query(
+/** Locks the state: whoever is about to raise the version sees this process, or this process sees the version. */
+async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Promise<void> {
+  const { rows } = await tx.query<IndexState & { oldest: number | null }>(
+    `select version, next, (select min(index_version) from discovery.catalog) as oldest
+     from discovery.index_state for share`,
+  );
+  const [state] = rows;
+  if (state === undefined) return;
+  if (state.next > newestOf(formats).version) throw new UnknownIndexVersion(state.next, formats);
+  // An index with nothing in it gets the newest version at once.
+  if (state.oldest !== null) for (const version of [state.oldest, state.version]) formatOf(formats, version);
+}
+
+/** Also forgets processes that ended without a word. Returns the version that searches shall know. */
+async function beat(queryable: Queryable, id: string, version: number): Promise<number> {
+  const { rows } = await queryable.query<{ next: number | null }>(
     `with forgotten as (delete from discovery.index_process where id <> $1 and not ${isAlive})
      insert into discovery.index_process (id, name, version) values ($1, $2, $3)
-     on conflict (id) do update set seen_at = now()`,
+     on conflict (id) do update set seen_at = now()
+     returning (select next from discovery.index_state) as next`,
     [id, `process ${process.pid} on ${hostname()}`, version],
   );
+  return rows[0]?.next ?? version;
 }
 
 export async function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {

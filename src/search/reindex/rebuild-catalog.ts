@@ -31,14 +31,22 @@ export interface RebuiltPart {
 /** After so many documents others get their turn. */
 const documentsWithoutBreak = 50;
 
-/** Brings the next documents of a catalog to a version. Undefined: it has it, has gone, or is just being written by somebody else. */
+export interface RebuildOptions {
+  version: number;
+  formats: IndexFormats;
+  maxDocuments: number;
+  /** For somebody else who is just writing the catalog; otherwise it is passed over. */
+  waits?: boolean;
+}
+
+/** Brings the next documents of a catalog to a version. Undefined: it has it, has gone, or is passed over. */
 export async function rebuildPart(
   tx: Transaction,
   removals: ListRemovals,
   catalogKey: number,
-  { version, formats, maxDocuments }: { version: number; formats: IndexFormats; maxDocuments: number },
+  { version, formats, maxDocuments, waits = false }: RebuildOptions,
 ): Promise<RebuiltPart | undefined> {
-  const row = await lockCatalog(tx, catalogKey, 'skip locked');
+  const row = await lockCatalog(tx, catalogKey, waits ? '' : 'skip locked');
   if (row === undefined || (row.index_version === version && row.reindexed_below === 0)) return undefined;
   // One that was begun for another version is brought to that first: a catalog has two at most.
   const target = formatOf(formats, row.reindexed_below > 0 ? row.reindexed_version : version);

@@ -4,6 +4,7 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
 import { laterFormats } from '../../../tests/support/index-formats.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
+import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
@@ -149,11 +150,11 @@ describe('processes of two versions', () => {
     expect((await maintainIndex(database).status()).processes).toEqual([]);
   });
 
-  it('count as ended when they were not heard of for half a minute', async () => {
+  it('count as ended when they were not heard of for two minutes', async () => {
     await fillWith(laterFormats, 1);
     await database.query(
       `insert into discovery.index_process (id, name, version, seen_at)
-       values (gen_random_uuid(), 'stopped', 1, now() - interval '31 seconds')`,
+       values (gen_random_uuid(), 'stopped', 1, now() - interval '121 seconds')`,
     );
     await rebuild(laterFormats);
     expect(await versions()).toEqual([2, 2, 2]);
@@ -200,6 +201,31 @@ describe('a rebuild by hand', () => {
     await advance(laterFormats);
     await maintainIndex(database, laterFormats).rebuild({ catalogId: 'c2', graceMs: 0 });
     expect(await versions()).toEqual([1, 2, 1]);
+  });
+
+  it('waits for a catalog that is just being written', async () => {
+    await fillWith(laterFormats, 1);
+    let rebuilding: Promise<object> | undefined;
+    await database.transaction(async (tx) => {
+      await tx.query("select from discovery.catalog where id = 'c3' for update");
+      rebuilding = maintainIndex(database, laterFormats).rebuild({ graceMs: 1 });
+      await until(async () => {
+        const waiting = await database.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return waiting.rowCount > 0;
+      });
+    });
+    expect(await rebuilding).toMatchObject({ catalogs: 3, documents: 12 });
+    expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('brings the index to the newest version of its program where nothing else runs, from several versions too', async () => {
+    await fillWith(laterFormats, 1);
+    await database.query("update discovery.catalog set index_version = 0 where id = 'c2'");
+    const rebuilt = await maintainIndex(database, laterFormats).rebuild({ graceMs: 50 });
+    expect(rebuilt).toEqual({ version: 2, catalogs: 3, documents: 12 });
+    expect(await versions()).toEqual([2, 2, 2]);
   });
 });
 

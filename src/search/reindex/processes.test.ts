@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { laterFormat } from '../../../tests/support/index-formats.ts';
+import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import { until } from '../../../tests/support/time.ts';
+import { silentLogger } from '../../logger.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { indexFormats } from '../format/index-format.ts';
+import { writeIndex } from '../write/write-index.ts';
+import { announceProcess, listProcesses } from './processes.ts';
+
+let database: Database;
+useDatabase(
+  (opened) => {
+    database = opened;
+  },
+  { emptied: 'discovery.catalog, discovery.index_process cascade' },
+);
+
+beforeEach(() => database.query('update discovery.index_state set version = 1, next = 1'));
+
+const logger = silentLogger();
+
+describe('a process that uses the index', () => {
+  it('does not start where the index has entries that are too old for it, and says what to do', async () => {
+    const incoming = {
+      ...{ source: 'node', owner: 'provider.example/reg', networks: null },
+      ...{ type: 'REGULAR' as const, mode: 'FULL' as const, catalog: catalog('c1') },
+    };
+    await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
+    await expect(announceProcess({ database, logger }, [laterFormat])).rejects.toThrow(
+      'The index has entries of version 1; this program knows 2. Let a program that knows version 1 and 2 rebuild the index first.',
+    );
+  });
+
+  it('starts on an index with nothing in it, whatever version that had', async () => {
+    await (await announceProcess({ database, logger }, [laterFormat])).close();
+  });
+
+  it('is heard of while its requests hold all connections', async () => {
+    const busy = await openDatabase({ url: database.url, logger, maxConnections: 1 });
+    const announced = await announceProcess({ database: busy, logger }, indexFormats);
+    await busy.transaction(async () => {
+      // The first heartbeat may have begun before.
+      for (let heartbeat = 0; heartbeat < 2; heartbeat++) {
+        await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
+        await until(async () => (await listProcesses(database)).length === 1);
+      }
+    });
+    await announced.close();
+    await busy.close();
+  });
+
+  it('says once that the index went on to a version that it does not know', async () => {
+    const lines: string[] = [];
+    const telling = Object.assign(Object.create(logger), {
+      error: ({ err }: { err: Error }, text: string) => void lines.push(`${text}: ${err.message}`),
+    });
+    const announced = await announceProcess({ database, logger: telling }, indexFormats);
+    announced.check();
+    await database.query('update discovery.index_state set version = 2, next = 2');
+    await until(async () => lines.length > 0);
+    expect(announced.check).toThrow('The index has entries of version 2; this program knows 0 and 1.');
+    await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
+    await until(async () => (await listProcesses(database)).length === 1);
+    expect(lines).toEqual([
+      'this process can neither search nor write the index any more: The index has entries of version 2; this program knows 0 and 1. Start a program that is as new as the one that made them: an index does not go back to an older version.',
+    ]);
+    await announced.close();
+  });
+});
