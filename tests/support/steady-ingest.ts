@@ -27,7 +27,7 @@ export async function searchWhileWriting({ writers, commits, questions, seed }: 
   const home = await createTestDatabase();
   const logger = silentLogger();
   const threads = createThreadPool({ size: 1, logger });
-  // What a process remembers, it remembers by its database: each of these stands for a process of its own.
+  // Each database gets a search service, which has caches of its own: the two stand for two processes.
   const databases = await Promise.all(
     [1, 2].map(() => openDatabase({ url: home.url, logger, maxConnections: writers })),
   );

@@ -16,9 +16,8 @@ import { VerdictCache } from './verdict-cache.ts';
 import { VersionCache } from './version-cache.ts';
 import { WordCache } from './word-cache.ts';
 
-// The caches of a process: posting lists, states of catalogs, the resources of catalogs, documents, verdicts of checks, geometries, wide offers, and words. All of them are
-// read-through and bounded. A search reads from PostgreSQL what a cache does not have, because the way to the database and back takes longer than most searches. What has changed in
-// the index is invalidated before it is used again (invalidation.ts).
+// The caches of a process (docs/index-format.md, "Caches"). All of them are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are there
+// because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
