@@ -9,7 +9,7 @@ describe('discover', () => {
     await holdAgainstTheBook({ indexes: 20, questions: 10, seed });
   });
 
-  it('answers so from an index that came about by changes, while its lists are put together', async () => {
+  it('answers so from an index that came about by changes, while its lists are compacted', async () => {
     await holdAgainstTheBook({ indexes: 6, questions: 15, seed, byChanges: true });
   });
 });

@@ -44,7 +44,7 @@ export interface Proposal {
 }
 
 /** A part that proposes more is not selective. */
-export function selectiveCount({ text, filter }: Plan): number {
+export function limitSelective({ text, filter }: Plan): number {
   return text !== undefined && filter?.exact !== false ? fewBesideText : few;
 }
 
@@ -53,6 +53,6 @@ const few = 2_000;
 const fewBesideText = 20_000;
 
 /** All of them in one part, or none. */
-export async function* inOnePart<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {
+export async function* streamOnce<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {
   if (keys.length > 0) yield keys;
 }

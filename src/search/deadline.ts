@@ -66,7 +66,7 @@ export async function withinDeadline<T>(deadline: Deadline, work: () => Promise<
     return await work();
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error;
-    throw tooLate(deadline, error);
+    throw explainDelay(deadline, error);
   }
 }
 
@@ -75,7 +75,7 @@ const goodShare = 1 / 4;
 const hardlyShare = 1 / 10;
 const retryAfterSeconds = 2;
 
-function tooLate({ timeoutMs, spent }: Deadline, cause: DeadlineExceeded): ProtocolError {
+function explainDelay({ timeoutMs, spent }: Deadline, cause: DeadlineExceeded): ProtocolError {
   const hasWaited = cause instanceof NoTurn || spent.waitingMs > timeoutMs * hardlyShare;
   if (hasWaited) {
     return new ProtocolError('NET_OVERLOADED', 'The search did not get its turn in time. Try again later.', {

@@ -1,4 +1,4 @@
-import { type Candidates, inOnePart, type Search, selectiveCount } from './candidates.ts';
+import { type Candidates, limitSelective, type Search, streamOnce } from './candidates.ts';
 import { inBatches } from './documents/keys.ts';
 import { checkCandidates, filterCandidates } from './filter/check.ts';
 import { proposeByFilter } from './filter/propose.ts';
@@ -15,10 +15,10 @@ import { prepareText } from './text/text-search.ts';
 export async function findCandidates(search: Search): Promise<Candidates> {
   const { plan, trace } = search;
   const spatial = plan.spatial.length > 0 ? await prepareSpatial(search) : undefined;
-  if (spatial?.isNowhere) return { keys: inOnePart([]) };
+  if (spatial?.isNowhere) return { keys: streamOnce([]) };
   const byFilter = asksFilter(plan, spatial) ? await proposeByFilter(search) : undefined;
   const selective = [byFilter, spatial]
-    .filter((each) => each !== undefined && each.estimate <= selectiveCount(plan))
+    .filter((each) => each !== undefined && each.estimate <= limitSelective(plan))
     .sort((a, b) => (a?.estimate ?? 0) - (b?.estimate ?? 0))[0];
 
   if (plan.text !== undefined) {
@@ -28,7 +28,7 @@ export async function findCandidates(search: Search): Promise<Candidates> {
     return findRanked(search, text, { spatial, other });
   }
   const lead = selective ?? spatial ?? byFilter;
-  if (lead === undefined) return { keys: inOnePart([]) };
+  if (lead === undefined) return { keys: streamOnce([]) };
   trace.note('lead', { by: lead.by, estimate: lead.estimate });
   if (spatial === undefined) return checkCandidates(search, await lead.open());
   if (lead === spatial && spatial.isDecided) return checkCandidates(search, await spatial.open());

@@ -19,11 +19,11 @@ export async function* sortHits(batches: AsyncIterable<readonly Hit[]>): AsyncGe
 
 /** Equal hits are in the order of keys: of catalogs, and of the resources of each. */
 export function sortKeys(hits: readonly Hit[]): number[] {
-  const placed = hits.map(({ key, rank, distance }) => ({
+  const standings = hits.map(({ key, rank, distance }) => ({
     key,
     rank,
     distance,
-    place: [key, 0] as const,
+    position: [key, 0] as const,
   }));
-  return placed.sort(compareStanding).map(({ key }) => key);
+  return standings.sort(compareStanding).map(({ key }) => key);
 }

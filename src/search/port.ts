@@ -47,7 +47,7 @@ export interface SearchService {
   /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
   explain(question: Question): Promise<Explanation>;
   /**
-   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found in pieces, purges the
+   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found fragmented, purges the
    * change log. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;

@@ -6,13 +6,13 @@ export interface Freshness {
   /** What had been committed, as PostgreSQL writes it. */
   snapshot: string;
   /** Which server and table the snapshot is of. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
-  home: string;
+  server: string;
 }
 
 /** Something has changed since: an answer that was made before must not be given any more. */
 export class Stale extends Error {}
 
-export const homeText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
+export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
 
 /** Whether a change was committed after a snapshot. */
 export function isNewsTo(snapshot: string): string {
@@ -20,7 +20,7 @@ export function isNewsTo(snapshot: string): string {
 }
 
 /** Whether nothing has changed since a snapshot; without one it holds. In an order, lest PostgreSQL looks for the first one among all changes. */
-export function freshCondition(snapshot: string, home: string): string {
+export function freshCondition(snapshot: string, server: string): string {
   return `(${snapshot}::pg_snapshot is null or
-    ${home} = ${homeText} and (select xid from discovery.change where ${isNewsTo(snapshot)} and merged = '{}' order by xid limit 1) is null)`;
+    ${server} = ${serverText} and (select xid from discovery.change where ${isNewsTo(snapshot)} and merged = '{}' order by xid limit 1) is null)`;
 }

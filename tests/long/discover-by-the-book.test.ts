@@ -6,7 +6,7 @@ describe('discover', () => {
     await holdAgainstTheBook({ indexes: 500, questions: 20 });
   }, 3_600_000);
 
-  it('answers so from indexes that came about by changes, while their lists are put together', async () => {
+  it('answers so from indexes that came about by changes, while their lists are compacted', async () => {
     await holdAgainstTheBook({ indexes: 200, questions: 20, byChanges: true });
   }, 3_600_000);
 });

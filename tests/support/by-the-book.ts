@@ -23,7 +23,7 @@ export async function holdAgainstTheBook(runs: {
   indexes: number;
   questions: number;
   seed?: number;
-  /** Each index comes about by changes, and its lists are put together meanwhile. */
+  /** Each index comes about by changes, and its lists are compacted meanwhile. */
   byChanges?: boolean;
   settings?: Record<string, string>;
 }): Promise<void> {
@@ -80,7 +80,7 @@ export async function apply(database: Database, catalogs: readonly KnownCatalog[
   await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ apply }) => apply(incoming)));
 }
 
-/** Catalog by catalog, each with what others say first; in between and afterwards lists are put together. */
+/** Catalog by catalog, each with what others say first; in between and afterwards lists are compacted. */
 async function fillByChanges(
   evaluator: Pick<SearchContext, 'database'>,
   index: readonly KnownCatalog[],

@@ -127,7 +127,7 @@ function findInCatalog(
   known: KnownCatalog,
   attached: AttachedOffer[],
   search: Search,
-  place: number,
+  position: number,
 ): Found[] {
   const { catalog } = known;
   const selected = search.filter && selectBy(search.filter, catalog, attached);
@@ -135,7 +135,7 @@ function findInCatalog(
     if (selected?.has(index) === false) return [];
     const offers = attached.filter((offer) => coversResource(offer, index)).map(({ offer }) => offer);
     const standing = findStanding(resource, known, offers, search);
-    return standing ? [{ ...standing, place: [place, index], catalog, resource, offers }] : [];
+    return standing ? [{ ...standing, position: [position, index], catalog, resource, offers }] : [];
   });
 }
 
@@ -150,7 +150,7 @@ function findStanding(
   known: KnownCatalog,
   offers: readonly Offer[],
   { text, spatial, formatOf }: Search,
-): Omit<Standing, 'place'> | undefined {
+): Omit<Standing, 'position'> | undefined {
   const { catalog } = known;
   const rank =
     text &&

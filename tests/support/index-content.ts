@@ -8,7 +8,7 @@ export async function readIndexContent(database: Database): Promise<string[]> {
   const { rows: runs } = await database.query<StoredRun>('select * from discovery.run');
   const lines = runs.flatMap((run) => {
     const { keys, marks } = entriesOf(run.list, [run]);
-    return keys.map((key, place) => `${nameOf(run.list, wordOf)} ${key} ${marks[place]}`);
+    return keys.map((key, index) => `${nameOf(run.list, wordOf)} ${key} ${marks[index]}`);
   });
   const { rows: geometries } = await database.query<{ line: string }>(
     "select key || ' ' || path || ' ' || shape::jsonb || ' ' || box as line from discovery.geometry join discovery.geometry_path on id = path_id",

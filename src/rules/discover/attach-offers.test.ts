@@ -14,10 +14,10 @@ const offersOnly: OfferingCatalog = { ...catalog, id: 'c2', networkIds: ['n2', '
 
 const attach = (offer: Partial<Offer>, from: OfferingCatalog = catalog) =>
   attachOffers(catalog, [{ offer: { id: 'o', ...offer }, catalog: from }], now);
-const placesOf = (offer: Partial<Offer>, from?: OfferingCatalog) => {
+const indexesOf = (offer: Partial<Offer>, from?: OfferingCatalog) => {
   const [attached] = attach(offer, from);
   return (
-    attached && catalog.resourceIds.flatMap((_, place) => (coversResource(attached, place) ? [place] : []))
+    attached && catalog.resourceIds.flatMap((_, index) => (coversResource(attached, index) ? [index] : []))
   );
 };
 
@@ -64,8 +64,8 @@ describe('attachOffers', () => {
     ['an offer for every network', {}, { ...offersOnly, networkIds: [] }, [0, 1, 2]],
     ['an offer in its validity', { validity: { startDate: '2026-06-01' } }, catalog, [0, 1, 2]],
     ['an offer outside its validity, to none', { validity: { endDate: '2026-05-31' } }, catalog, undefined],
-  ])('attaches %s', (_, offer, from, places) => {
-    expect(placesOf(offer, from)).toEqual(places);
+  ])('attaches %s', (_, offer, from, indexes) => {
+    expect(indexesOf(offer, from)).toEqual(indexes);
   });
 
   it('prefers an own offer to another of the same id, and the first of others', () => {

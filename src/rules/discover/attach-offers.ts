@@ -36,13 +36,13 @@ export function attachOffers(
   offers: readonly PublishedOffer[],
   now: Date,
 ): AttachedOffer[] {
-  const places = new Map(catalog.resourceIds.map((id, index) => [id, index]));
+  const indexes = new Map(catalog.resourceIds.map((id, index) => [id, index]));
   const isOwn = ({ catalog: { owner, id } }: PublishedOffer) => owner === catalog.owner && id === catalog.id;
   const attached = new Map<string, AttachedOffer>();
   for (const published of [...offers.filter(isOwn), ...offers.filter((other) => !isOwn(other))]) {
     const { offer } = published;
     if (attached.has(offer.id) || !isValidAt(offer.validity, now)) continue;
-    const covers = findCovered(published, catalog, places);
+    const covers = findCovered(published, catalog, indexes);
     if (covers !== undefined) attached.set(offer.id, { offer, covers });
   }
   return [...attached.values()];
@@ -51,17 +51,17 @@ export function attachOffers(
 function findCovered(
   { offer, catalog: from }: PublishedOffer,
   to: OfferingCatalog,
-  places: ReadonlyMap<string, number>,
+  indexes: ReadonlyMap<string, number>,
 ): AttachedOffer['covers'] | undefined {
   if (from.owner !== to.owner || !shareNetwork(from.networkIds, to.networkIds)) return undefined;
   if (offer.resourceIds === undefined) {
     const providerId = offer.provider?.id ?? from.providerId;
-    return providerId === to.providerId && places.size > 0 ? 'all' : undefined;
+    return providerId === to.providerId && indexes.size > 0 ? 'all' : undefined;
   }
-  const covered = new Set(offer.resourceIds.flatMap((id) => places.get(id) ?? []));
+  const covered = new Set(offer.resourceIds.flatMap((id) => indexes.get(id) ?? []));
   return covered.size > 0 ? covered : undefined;
 }
 
-export function coversResource({ covers }: AttachedOffer, place: number): boolean {
-  return covers === 'all' || covers.has(place);
+export function coversResource({ covers }: AttachedOffer, index: number): boolean {
+  return covers === 'all' || covers.has(index);
 }

@@ -6,20 +6,22 @@ const order = (...standings: Standing[]) => standings.sort(compareStanding);
 
 describe('compareStanding', () => {
   it('puts the better rank first, whatever the distance', () => {
-    const near: Standing = { rank: 1, distance: 5, place: [1, 1] };
-    const better: Standing = { rank: 2, distance: 900, place: [2, 1] };
+    const near: Standing = { rank: 1, distance: 5, position: [1, 1] };
+    const better: Standing = { rank: 2, distance: 900, position: [2, 1] };
     expect(order(near, better)).toEqual([better, near]);
   });
 
   it('puts the nearer one first where ranks are equal or there are none', () => {
-    const near: Standing = { distance: 5, place: [2, 1] };
-    const far: Standing = { distance: 900, place: [1, 1] };
-    const nowhere: Standing = { place: [0, 1] };
+    const near: Standing = { distance: 5, position: [2, 1] };
+    const far: Standing = { distance: 900, position: [1, 1] };
+    const nowhere: Standing = { position: [0, 1] };
     expect(order(nowhere, far, near)).toEqual([near, far, nowhere]);
   });
 
   it('keeps the resources of a catalog together otherwise', () => {
-    expect(order({ place: [2, 1] }, { place: [1, 2] }, { place: [1, 1] }).map(({ place }) => place)).toEqual([
+    expect(
+      order({ position: [2, 1] }, { position: [1, 2] }, { position: [1, 1] }).map(({ position }) => position),
+    ).toEqual([
       [1, 1],
       [1, 2],
       [2, 1],
@@ -29,8 +31,8 @@ describe('compareStanding', () => {
   it('is a total order', () => {
     const few = fc.nat(2);
     const standing = fc.record(
-      { rank: few, distance: few, place: fc.tuple(few, few) },
-      { requiredKeys: ['place'] },
+      { rank: few, distance: few, position: fc.tuple(few, few) },
+      { requiredKeys: ['position'] },
     );
     fc.assert(
       fc.property(standing, standing, standing, (a, b, c) => {

@@ -1,6 +1,6 @@
 /**
  * What decides where a resource stands in an answer. Decided: text rank first, then distance where a radius was asked
- * for, then the place in the index, which is the same for every request.
+ * for, then the position in the index, which is the same for every request.
  */
 export interface Standing {
   /** Higher is better; where a text was searched. */
@@ -8,15 +8,15 @@ export interface Standing {
   /** Metres; where S_DWITHIN was used. */
   distance?: number;
   /** Of catalog and resource in the index: what belongs together stays together. */
-  place: readonly [catalog: number, resource: number];
+  position: readonly [catalog: number, resource: number];
 }
 
 export function compareStanding(a: Standing, b: Standing): number {
   return (
     (b.rank ?? 0) - (a.rank ?? 0) ||
     compareDistance(a.distance, b.distance) ||
-    a.place[0] - b.place[0] ||
-    a.place[1] - b.place[1]
+    a.position[0] - b.position[0] ||
+    a.position[1] - b.position[1]
   );
 }
 

@@ -1,3 +1,5 @@
+import { LruCache } from '../../lru-cache.ts';
+
 /** Cuts texts into words: those of documents for the index, and those of a query. */
 export interface Tokenizer {
   index(text: string): ReadonlySet<string>;
@@ -14,17 +16,15 @@ export interface Tokenizer {
  */
 export function indexedWords(text: string): ReadonlySet<string> {
   if (text.length > maxKeptLength) return wordsOf(beginningOf(text, maxTextLength), 'index');
-  const known = kept.get(text);
+  const known = kept.find(text);
   if (known) return known;
   const words = wordsOf(text, 'index');
-  if (kept.size === maxKept) kept.clear();
-  kept.set(text, words);
+  kept.keep(text, words);
   return words;
 }
 
 /** Most attributes have one of a few short values: a kind, a unit, a make. */
-const kept = new Map<string, ReadonlySet<string>>();
-const maxKept = 5_000;
+const kept = new LruCache<string, ReadonlySet<string>>(5_000);
 const maxKeptLength = 40;
 
 /** In the order of the text, without repetitions; so many that a page pasted into the field costs no more than a sentence. */

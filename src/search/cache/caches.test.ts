@@ -160,7 +160,7 @@ describe('what a process has cached of the index', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('is all forgotten when another database has taken the place of the one that it was read from', async () => {
+  it('is all forgotten when another database stands for the one that it was read from', async () => {
     await add(1);
     await refreshCaches(counted);
     expect(await read()).toEqual([1]);
@@ -176,7 +176,7 @@ describe('what a process has cached of the index', () => {
     }
   });
 
-  it('is not that a list is too long to be read whole, when it has been put together', async () => {
+  it('is not that a list is too long to be read whole, when it has been compacted', async () => {
     const keys = Array.from({ length: maxRuns + 1 }, (_, index) => index + 1);
     await writer.transaction((tx) =>
       addToLists(
@@ -191,7 +191,7 @@ describe('what a process has cached of the index', () => {
     expect(await read()).toEqual(keys);
   });
 
-  it('holds when a list is put together', async () => {
+  it('holds when a list is compacted', async () => {
     for (const key of [1, 2, 3, 4, 5]) await add(key);
     await refreshCaches(counted);
     await refreshCaches(counted);
@@ -229,12 +229,15 @@ describe('an optimistic search', () => {
   it('learns that something was committed meanwhile, by the database or in the statement that stores what it found', async () => {
     await refreshCaches(counted);
     const freshness = assumeFresh(caches) as CacheFreshness;
-    const holds = async ({ snapshot, home } = freshness) => {
-      const { rows } = await reader.query(`select ${freshCondition('$1', '$2')} as holds`, [snapshot, home]);
+    const holds = async ({ snapshot, server } = freshness) => {
+      const { rows } = await reader.query(`select ${freshCondition('$1', '$2')} as holds`, [
+        snapshot,
+        server,
+      ]);
       return rows[0]?.holds;
     };
     expect(await holds()).toBe(true);
-    expect(await holds({ ...freshness, home: 'another server' })).toBe(false);
+    expect(await holds({ ...freshness, server: 'another server' })).toBe(false);
     await writer.transaction(async (tx) => {
       await addToLists(tx, [{ list, keys: [1], marks: [0] }]);
       expect(await holds()).toBe(true);
@@ -247,10 +250,10 @@ describe('an optimistic search', () => {
     await writer.query('insert into discovery.change (lists) select array[1] from generate_series(1, 20000)');
     await refreshCaches(counted);
     await refreshCaches(counted);
-    const { snapshot, home } = assumeFresh(caches) as CacheFreshness;
+    const { snapshot, server } = assumeFresh(caches) as CacheFreshness;
     const { rows } = await writer.query<{ 'QUERY PLAN': string }>(
-      `explain select ${freshCondition('snapshot', 'home')} from (values ($1::pg_snapshot, $2), ($1, $2)) as given (snapshot, home)`,
-      [snapshot, home],
+      `explain select ${freshCondition('snapshot', 'server')} from (values ($1::pg_snapshot, $2), ($1, $2)) as given (snapshot, server)`,
+      [snapshot, server],
     );
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('change_of_transaction');

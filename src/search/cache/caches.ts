@@ -21,10 +21,10 @@ import { WordCache } from './word-cache.ts';
 
 /** Runs that a list may always have. */
 const fewRuns = 16;
-/** A list is in pieces when its runs have less than this part of what they may hold. */
+/** A list is fragmented when its runs have less than this part of what they may hold. */
 const leastFilled = 1 / 20;
 /** More lists are not noted for compaction. */
-const maxInPieces = 1_000;
+const maxFragmented = 1_000;
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** What a catalog takes by itself, counted in keys of its resources. */
@@ -32,30 +32,30 @@ const membersOfCatalog = 12;
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
-const entries = (count: number) => Math.ceil(count * Math.min(1, heapBytes / 2 ** 32));
+const scaleToHeap = (count: number) => Math.ceil(count * Math.min(1, heapBytes / 2 ** 32));
 /** How much each cache may hold, by its name. Typed arrays count against the memory of the machine, texts and shapes against the heap. */
 const limits = {
   /** Half a gigabyte: the words that most of two million resources have in common fit into that. */
   lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
   /** A catalog takes some forty bytes, as most share their states with others; a state up to a kilobyte. */
-  catalogs: entries(2_000_000),
-  states: entries(100_000),
+  catalogs: scaleToHeap(2_000_000),
+  states: scaleToHeap(100_000),
   /** Keys of resources, eight bytes each. */
-  members: entries(4_000_000),
+  members: scaleToHeap(4_000_000),
   pages: Math.min(256 * 2 ** 20, heapBytes / 8),
   geometries: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Enough for a million checks of catalogs with some resources. */
   verdicts: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
-  providers: entries(2_000_000),
-  offerWords: entries(2_000_000),
+  providers: scaleToHeap(2_000_000),
+  offerWords: scaleToHeap(2_000_000),
   /** A match of words takes some hundred bytes. */
-  words: entries(100_000),
-  plans: entries(1_000),
+  words: scaleToHeap(100_000),
+  plans: scaleToHeap(1_000),
   /** Keys of ranges, eight bytes each. */
-  ranges: entries(4_000_000),
+  ranges: scaleToHeap(4_000_000),
   /** Resources of rankings, sixteen bytes each. */
-  rankings: entries(2_000_000),
+  rankings: scaleToHeap(2_000_000),
 };
 
 /** Of the machine, or of the container. */
@@ -64,7 +64,7 @@ function findMemorySize(): number {
 }
 
 export interface CacheOptions {
-  /** Of the limits. */
+  /** How much of its limit each cache may hold. */
   percent?: number;
   /** All, unless some are named. */
   used?: readonly CacheName[];
@@ -83,13 +83,13 @@ export function readCacheNames(names: readonly string[]): CacheName[] {
   return names.includes('all') ? cacheNames : cacheNames.filter((name) => names.includes(name));
 }
 
-/** The one place where caches are made. A cache that is not used, or may hold nothing, is there and stays empty. */
+/** Makes all caches. A cache that is not used, or may hold nothing, is there and stays empty. */
 export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
   const limitOf = (name: CacheName) => (used.includes(name) ? (limits[name] * percent) / 100 : 0);
   return {
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
-    inPieces: new Set(),
+    fragmented: new Set(),
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes),
     catalogs: new LruCache(limitOf('catalogs')),
     states: new LruCache(limitOf('states')),
@@ -133,7 +133,7 @@ export interface Caches {
   ranges: RangeCache;
   rankings: RankingCache;
   /** Lists that wait for compaction (lists/compact.ts). */
-  inPieces: Set<number>;
+  fragmented: Set<number>;
 }
 
 export interface RefreshState {
@@ -152,7 +152,7 @@ export interface Moment {
   /** What had been committed, as PostgreSQL writes it. */
   snapshot: string;
   /** Where the changes stand. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
-  home: string;
+  server: string;
   /** By its clock, in milliseconds. */
   at: number;
 }
@@ -166,7 +166,7 @@ export interface Change {
   owners: string | null;
   /** Which words were added. */
   words: string | null;
-  /** Which lists were put together; null where something has changed. */
+  /** Which lists were compacted; null where something has changed. */
   merged: string | null;
   everything: boolean | null;
 }
@@ -241,7 +241,7 @@ export function keepList({ lists }: Caches, number: number, list: object | undef
 }
 
 /** Most catalogs have the same state as many others: those share one object. */
-export function sharedState({ states }: Caches, text: string, parse: () => CatalogState): CatalogState {
+export function shareState({ states }: Caches, text: string, parse: () => CatalogState): CatalogState {
   const known = states.find(text);
   if (known) return known;
   const state = parse();
@@ -249,15 +249,15 @@ export function sharedState({ states }: Caches, text: string, parse: () => Catal
   return state;
 }
 
-/** Notes a list that was found in pieces: in so many runs, with so many keys. */
-export function noteRuns({ inPieces }: Caches, list: number, runs: number, keys: number): void {
+/** Notes a list that was found fragmented: in so many runs, with so many keys. */
+export function noteRuns({ fragmented }: Caches, list: number, runs: number, keys: number): void {
   if (runs <= fewRuns || keys >= runs * maxRunLength(list) * leastFilled) return;
-  if (inPieces.size < maxInPieces) inPieces.add(list);
+  if (fragmented.size < maxFragmented) fragmented.add(list);
 }
 
-/** The lists that were found in pieces since this was asked last. */
-export function takeListsInPieces({ inPieces }: Caches): number[] {
-  const lists = [...inPieces];
-  inPieces.clear();
+/** The lists that were found fragmented since this was asked last. */
+export function takeFragmentedLists({ fragmented }: Caches): number[] {
+  const lists = [...fragmented];
+  fragmented.clear();
   return lists;
 }

@@ -57,7 +57,7 @@ export class GeometryCache {
     const name = nameOf(path, cell);
     const kept = this.cells.find(name);
     if (kept === undefined) return undefined;
-    const known = this.upToDate(kept);
+    const known = this.bringUpToDate(kept);
     if (known === undefined) this.cells.forget(name);
     else if (known !== kept) this.cells.keep(name, known);
     if (known) known.upTo = this.changeCount;
@@ -89,14 +89,14 @@ export class GeometryCache {
   }
 
   /** Undefined where a cell has to be read again: of old ones, or where something came under a path that had nothing anywhere. */
-  private upToDate(kept: Kept): Kept | undefined {
+  private bringUpToDate(kept: Kept): Kept | undefined {
     const first = kept.upTo - (this.changeCount - this.changes.length);
     if (first < 0) return undefined;
     let known = kept;
     for (const change of this.changes.slice(first)) {
-      if (!concerns(change, known)) continue;
+      if (!isAffected(known, change)) continue;
       if (!known.cell.isPathKnown) return undefined;
-      known = keptOf(updated(known.cell, change), this.changeCount);
+      known = keptOf(updateCell(known.cell, change), this.changeCount);
     }
     return known;
   }
@@ -112,7 +112,7 @@ function nameOf(path: string, { name }: Cell): string {
 }
 
 /** Whether a cell held a geometry of these catalogs, or would hold one now. Of a cell that holds too many nothing is known. */
-function concerns({ catalogs, geometries }: Change, { cell, keys }: Kept): boolean {
+function isAffected({ cell, keys }: Kept, { catalogs, geometries }: Change): boolean {
   if (!cell.isPathKnown) return geometries.some(({ path }) => path === cell.path);
   if (cell.geometries === undefined) return false;
   const isOf = (catalog: number) => {
@@ -126,7 +126,7 @@ function isIn(cell: KnownCell, { path, box }: BoxedGeometry): boolean {
   return path === cell.path && touches(box, cell.box);
 }
 
-function updated(cell: KnownCell, change: Change): KnownCell {
+function updateCell(cell: KnownCell, change: Change): KnownCell {
   const catalogs = new Set(change.catalogs);
   const others = cell.geometries?.filter(({ key }) => !catalogs.has(catalogKeyOf(key))) ?? [];
   const theirs = change.geometries.filter((each) => isIn(cell, each));

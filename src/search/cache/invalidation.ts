@@ -1,5 +1,5 @@
 import type { Queryable } from '../../storage/database.ts';
-import { type Freshness, homeText, isNewsTo } from '../../storage/freshness.ts';
+import { type Freshness, isNewsTo, serverText } from '../../storage/freshness.ts';
 import {
   type Caches,
   type Change,
@@ -45,7 +45,7 @@ async function ask(reader: IndexReader): Promise<void> {
   const { asked } = state;
   const askedAt = performance.now();
   const { rows } = await reader.query<(Moment | { snapshot: null }) & Change>(
-    `select pg_current_snapshot()::text as snapshot, ${homeText} as home, extract(epoch from now())::float8 * 1000 as at,
+    `select pg_current_snapshot()::text as snapshot, ${serverText} as server, extract(epoch from now())::float8 * 1000 as at,
        null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
      union all (
        select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
@@ -61,7 +61,8 @@ async function ask(reader: IndexReader): Promise<void> {
     if (row.snapshot === null && row.merged !== null) invalidateTooLong(caches, row.merged);
     else if (row.snapshot === null) changes.push(row);
     else {
-      const isAll = asked?.home === row.home && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
+      const isAll =
+        asked?.server === row.server && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
       if (!isAll) invalidateAll(caches);
       state.asked = row;
     }
@@ -83,7 +84,7 @@ export interface CacheFreshness extends Freshness {
 export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
   const { asked, askedAt, isQuiet } = caches.state;
   if (asked === undefined || !isQuiet || now - askedAt > optimisticMs) return undefined;
-  return { snapshot: asked.snapshot, home: asked.home, caches, generation: caches.generation };
+  return { snapshot: asked.snapshot, server: asked.server, caches, generation: caches.generation };
 }
 
 export async function isStillFresh(

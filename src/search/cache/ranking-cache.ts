@@ -15,7 +15,7 @@ interface Kept {
 
 /** What an entry takes by itself, counted in resources. */
 const resourcesOfEntry = 100;
-/** Characters. */
+/** Longer texts, in characters, are not cached. */
 const maxText = 1_000;
 
 export class RankingCache {

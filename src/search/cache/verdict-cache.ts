@@ -37,7 +37,7 @@ export class VerdictCache {
     if (number === undefined) return () => undefined;
     return (key) => {
       const bits = this.catalogs.find(catalogKeyOf(key))?.verdicts.get(blockOf(number, key)) ?? 0;
-      return bits & known(key) ? (bits & passes(key)) > 0 : undefined;
+      return bits & knownBitOf(key) ? (bits & passBitOf(key)) > 0 : undefined;
     };
   }
 
@@ -51,8 +51,8 @@ export class VerdictCache {
       this.catalogs.forget(catalogKey);
       for (const key of judged) {
         const block = blockOf(number, key);
-        const bits = (verdicts.get(block) ?? 0) | known(key);
-        verdicts.set(block, passing.has(key) ? bits | passes(key) : bits & ~passes(key));
+        const bits = (verdicts.get(block) ?? 0) | knownBitOf(key);
+        verdicts.set(block, passing.has(key) ? bits | passBitOf(key) : bits & ~passBitOf(key));
       }
       forgetFirst(verdicts, verdicts.size - maxBlocks);
       this.catalogs.keep(catalogKey, { verdicts });
@@ -84,12 +84,12 @@ function blockOf(number: number, key: number): number {
   return number * span + Math.floor((key % span) / atOnce);
 }
 
-function known(key: number): number {
+function knownBitOf(key: number): number {
   return 1 << ((key % span) % atOnce);
 }
 
-function passes(key: number): number {
-  return known(key) << atOnce;
+function passBitOf(key: number): number {
+  return knownBitOf(key) << atOnce;
 }
 
 function forgetFirst(verdicts: Kept['verdicts'], count: number): void {

@@ -152,7 +152,7 @@ export async function writeOffers(tx: Transaction, rows: readonly IndexedOfferRo
      set words = excluded.words, document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
        valid_from = excluded.valid_from, valid_until = excluded.valid_until, window_start = excluded.window_start,
        window_length = excluded.window_length`,
-    [recordset(rows)],
+    [writeRecords(rows)],
   );
   await addTargets(tx, keys);
 }
@@ -197,7 +197,7 @@ export async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void
 }
 
 /** A JSON array in which the documents, texts already, are not rendered again. */
-function recordset(rows: readonly IndexedOfferRow[]): string {
+function writeRecords(rows: readonly IndexedOfferRow[]): string {
   const records = rows.map(
     ({ document, words, ...row }) =>
       `${JSON.stringify({ ...row, words: bytesText(words) }).slice(0, -1)},"document":${document}}`,

@@ -15,7 +15,7 @@ export async function expandMembers<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  return replaceHeads(keys, await findMembers(reader, knownMembers(reader, keys), atMost), atMost);
+  return replaceHeads(keys, await findMembers(reader, findKnownMembers(reader, keys), atMost), atMost);
 }
 
 /** All of them, where they are at most so many and no catalog has too many to be known from now on; otherwise undefined. */
@@ -26,7 +26,7 @@ export async function expandFewMembers(
 ): Promise<readonly number[] | undefined> {
   if (keys.length > atMost) return undefined;
   if (!hasCatalogs(keys)) return Array.from(keys);
-  const known = knownMembers(reader, keys);
+  const known = findKnownMembers(reader, keys);
   if (areMany(known, atMost)) return undefined;
   const found = await findMembers(reader, known, maxKept);
   const few = areMany(found, atMost) ? undefined : replaceHeads(keys, found, atMost + 1);
@@ -44,7 +44,7 @@ function areMany(catalogs: Members, atMost: number): boolean {
 }
 
 /** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */
-function knownMembers(reader: IndexReader, keys: ArrayLike<number>): Members {
+function findKnownMembers(reader: IndexReader, keys: ArrayLike<number>): Members {
   const cache = reader.caches.members;
   const known: Members = new Map();
   for (let index = 0; index < keys.length; index++) {

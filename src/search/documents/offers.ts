@@ -8,9 +8,9 @@ import { firstNumbers } from './keys.ts';
 import {
   addMoment,
   addScope,
-  msToChange,
   type Scope,
   type ScopeParameters,
+  selectMsToChange,
   servedCondition,
   sharedNetworkCondition,
   validCondition,
@@ -48,7 +48,7 @@ export async function findOffers(
        join discovery.catalog on catalog.key = resource.catalog_key
      )
      select offer_key as key, array_to_json(array_agg(resource_key))::text as resources
-     from (${namedOffers(addScope(scope, parameters))}) as listed group by home, offer_key order by offer_key`,
+     from (${selectNamedOffers(addScope(scope, parameters))}) as listed group by home, offer_key order by offer_key`,
     parameters.values,
     { prepared: true },
   );
@@ -56,18 +56,18 @@ export async function findOffers(
 }
 
 /** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
-export function namedOffers(scope: ScopeParameters): string {
+export function selectNamedOffers(scope: ScopeParameters): string {
   return `select home, resource_key, offer_key from (
     with pair as materialized (
       select found.home, found.key as resource_key, target.offer_key
       from found cross join lateral (
         select offer_key from discovery.offer_target
         where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
-    ) ${appliedPairs(scope)}) as named`;
+    ) ${selectApplied(scope)}) as named`;
 }
 
 /** Selects those of `pair` (home, resource_key, offer_key) that apply. Whether an offer does is asked once for a catalog, not for each resource. */
-function appliedPairs(scope: ScopeParameters): string {
+function selectApplied(scope: ScopeParameters): string {
   return `, applied as materialized (
       select touched.home, touched.offer_key
       from (select distinct home, offer_key from pair) as touched
@@ -89,7 +89,7 @@ export async function findCovered(
   const parameters = new Parameters();
   const wanted = `unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key)`;
   const { rows } = await queryable.query<AppliedOffer>(
-    `with wanted as (select * from ${wanted}) ${coveredResources(addScope(scope, parameters))}`,
+    `with wanted as (select * from ${wanted}) ${selectCovered(addScope(scope, parameters))}`,
     parameters.values,
     { prepared: true },
   );
@@ -119,7 +119,7 @@ export async function findBestCovered(
          select distinct list, owner, named.id
          from asked join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
        ),
-       named_resource as materialized (${resourcesWithIds('select distinct owner, id from named')})
+       named_resource as materialized (${selectByIds('select distinct owner, id from named')})
      select list, named_resource.key, best.weight
      from named join named_resource using (owner, id) join discovery.catalog as home on home.key = named_resource.home
      cross join lateral (
@@ -149,20 +149,20 @@ export async function findBestCovered(
 }
 
 /** Selects (offer_key, resource_key) for the offers `wanted` (key). */
-function coveredResources(scope: ScopeParameters): string {
+function selectCovered(scope: ScopeParameters): string {
   return `select offer_key, resource_key from (
     with named as materialized (
       select offer.key as offer_key, owner, named.id
       from wanted join discovery.offer using (key)
       cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
-    ), named_resource as materialized (${resourcesWithIds('select distinct owner, id from named')}
+    ), named_resource as materialized (${selectByIds('select distinct owner, id from named')}
     ), pair as materialized (
       select named_resource.home, named_resource.key as resource_key, named.offer_key from named join named_resource using (owner, id)
-    ) ${appliedPairs(scope)}) as covered`;
+    ) ${selectApplied(scope)}) as covered`;
 }
 
 /** Selects (owner, id, key, home) of the resources with some ids (owner, id), in the catalogs of their owners. */
-export function resourcesWithIds(ids: string): string {
+export function selectByIds(ids: string): string {
   return `select ids.owner, ids.id, resource.key, resource.catalog_key as home
     from (${ids}) as ids join discovery.resource on resource.id = ids.id
     join discovery.catalog on catalog.key = resource.catalog_key and catalog.owner = ids.owner`;
@@ -207,9 +207,9 @@ export async function findSteadyMs(
   const named = parameters.add([...owners]);
   const { rows } = await queryable.query<{ ms: number | null }>(
     `select min(ms)::float8 as ms from (
-       select ${msToChange('offer', moment)} as ms from discovery.offer where owner = any (${named}::text[])
+       select ${selectMsToChange('offer', moment)} as ms from discovery.offer where owner = any (${named}::text[])
        union all
-       select ${msToChange('catalog', moment)} from discovery.catalog where owner = any (${named}::text[])
+       select ${selectMsToChange('catalog', moment)} from discovery.catalog where owner = any (${named}::text[])
      ) as change`,
     parameters.values,
     { prepared: true },

@@ -6,7 +6,7 @@ import type { IndexReader } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
 import { checkCondition, type DocumentCheck } from '../filter/check-documents.ts';
 import { catalogKeyOf } from './keys.ts';
-import { namedOffers } from './offers.ts';
+import { selectNamedOffers } from './offers.ts';
 import { findListings } from './read-wide-offers.ts';
 import { addScope, readPeriod, type Scope, validityText } from './scope.ts';
 import { offersIn } from './wide-offers.ts';
@@ -74,7 +74,7 @@ export async function readHomes(
        union all
        select home, null, offer_key from wide where home not in (select home from many)
        union all
-       ${namedOffers(addScope(scope, parameters))}
+       ${selectNamedOffers(addScope(scope, parameters))}
      )
      select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document,
        case when home not in (select home from shared union all select home from many) then owner end as owner,
@@ -253,7 +253,7 @@ export async function readCatalogResources(
   keys: readonly number[],
 ): Promise<Map<number, DocumentList>> {
   const { rows } = await queryable.query<ListRow & { catalog_key: number }>(
-    `select catalog_key, ${documentList('resource')}
+    `select catalog_key, ${aggregateDocuments('resource')}
      from unnest($1::bigint[]) as wanted (key)
      join discovery.resource on resource.key > wanted.key << 26 and resource.key < (wanted.key + 1) << 26
      group by catalog_key`,
@@ -265,7 +265,7 @@ export async function readCatalogResources(
 export async function readOfferList(queryable: Queryable, keys: ArrayLike<number>): Promise<DocumentList> {
   if (keys.length === 0) return noDocuments;
   const { rows } = await queryable.query<ListRow>(
-    `select ${documentList('offer')} from discovery.offer where key = any ($1::bigint[]) having count(*) > 0`,
+    `select ${aggregateDocuments('offer')} from discovery.offer where key = any ($1::bigint[]) having count(*) > 0`,
     [bigintArray(keys)],
     { prepared: true },
   );
@@ -277,7 +277,7 @@ interface ListRow {
   text: string;
 }
 
-function documentList(table: 'resource' | 'offer'): string {
+function aggregateDocuments(table: 'resource' | 'offer'): string {
   const { key, document } = { key: `${table}.key`, document: `${table}.document` };
   return `array_to_json(array_agg(${key} order by ${key}))::text as keys,
     '[' || string_agg(${document}::text, ',' order by ${key}) || ']' as text`;

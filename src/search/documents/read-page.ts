@@ -80,9 +80,9 @@ export async function readListed(
     const resource = home?.resources.get(key);
     if (home === undefined || resource === undefined) return [];
     const { head: catalog, offers, more } = home;
-    const ofHome = wide.get(home) ?? { offers: validAt(offers, query.scope.now), more };
+    const ofHome = wide.get(home) ?? { offers: selectValid(offers, query.scope.now), more };
     wide.set(home, ofHome);
-    const named = validAt(resource.offers, query.scope.now);
+    const named = selectValid(resource.offers, query.scope.now);
     const beyond = resource.more;
     return [{ key, catalog, resource: resource.document, offers: named, more: beyond, wide: ofHome }];
   });
@@ -91,7 +91,7 @@ export async function readListed(
 
 const nothingRead: ReadHomes = { homes: new Map(), unread: new Set() };
 
-function validAt(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
+function selectValid(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
   return offers.filter(({ validity }) => isWithin(validity, now));
 }
 

@@ -48,7 +48,7 @@ export function validCondition(alias: string, { now, sinceMidnight }: ScopeParam
 }
 
 /** In how many milliseconds a catalog or an offer begins or ends to be valid; null where it never does. */
-export function msToChange(alias: string, { now, sinceMidnight }: MomentParameters): string {
+export function selectMsToChange(alias: string, { now, sinceMidnight }: MomentParameters): string {
   const until = (moment: string) => `extract(epoch from ${moment} - ${now}) * 1000`;
   const within = (time: string) => `(${time} - ${sinceMidnight} + ${dayMs}) % ${dayMs}`;
   return `least(

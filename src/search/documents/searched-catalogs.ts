@@ -1,6 +1,6 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, readForCache, sharedState } from '../cache/caches.ts';
+import { type IndexReader, readForCache, shareState } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
 import type { Scope } from './scope.ts';
 import { readPeriod, validityText } from './scope.ts';
@@ -89,7 +89,7 @@ async function readStates(
   const states = new Map<number, CatalogState | null>(keys.map((key) => [key, null]));
   for (const { key, state } of rows) {
     const parse = () => stateOf(JSON.parse(state));
-    states.set(key, sharedState(reader.caches, state, parse));
+    states.set(key, shareState(reader.caches, state, parse));
   }
   return states;
 }

@@ -10,7 +10,7 @@ import { findFirst, type Listing, listOffers, offersIn, type ProviderOffers } fr
 const now = new Date('2026-06-01T12:00:00Z');
 const firstOffer = 2 ** 25;
 
-/** A catalog of the one owner: its key is its place, from 1. */
+/** A catalog of the one owner: its key is its position, from 1. */
 interface Generated {
   providerId: string;
   networkIds: string[];

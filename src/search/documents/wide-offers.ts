@@ -60,12 +60,12 @@ export function listOffers(provider: ProviderOffers, scope: Pick<Scope, 'now' | 
     const name = scope.networkId === undefined ? JSON.stringify(state.networkIds) : '';
     const group = groups.get(name);
     if (group) group.homes.push(home);
-    else groups.set(name, { homes: [home], sees: seenFrom(state.networkIds, served, scope) });
+    else groups.set(name, { homes: [home], sees: findSeen(state.networkIds, served, scope) });
   }
   return Array.from(groups.values(), ({ homes, sees }) => listFor(provider, homes, sees, scope.now));
 }
 
-function seenFrom(
+function findSeen(
   networkIds: readonly string[],
   served: ReadonlyMap<number, CatalogState>,
   { networkId }: Pick<Scope, 'networkId'>,

@@ -44,9 +44,9 @@ async function findPassing(
 ): Promise<number[]> {
   const cache = reader.caches.verdicts;
   const passing = new Set<number>();
-  const passes = cache.find(name);
+  const findVerdict = cache.find(name);
   const unknown = keys.filter((key) => {
-    const isPassing = passes(key);
+    const isPassing = findVerdict(key);
     if (isPassing) passing.add(key);
     return isPassing === undefined;
   });
@@ -68,7 +68,7 @@ async function selectPassing(
   const parameters = new Parameters();
   const { rows } = await reader.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by ordinal, key))::text as keys from (
-       select key, ordinal from (${passingKeys(query, parameters)}) as passing order by ordinal, key limit ${parameters.add(atMost)}
+       select key, ordinal from (${selectPassingKeys(query, parameters)}) as passing order by ordinal, key limit ${parameters.add(atMost)}
      ) as first`,
     parameters.values,
     { prepared: true },
@@ -86,7 +86,7 @@ export async function readPassingDocuments(
   const parameters = new Parameters();
   const { rows } = await reader.query<{ key: number; document: string }>(
     `select key, document::text as document
-     from (${passingKeys(query, parameters)}) as passing join discovery.resource using (key)
+     from (${selectPassingKeys(query, parameters)}) as passing join discovery.resource using (key)
      order by ordinal, key`,
     parameters.values,
     { prepared: true },
@@ -95,10 +95,10 @@ export async function readPassingDocuments(
 }
 
 /**
- * Selects the keys that pass, with their places. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
+ * Selects the keys that pass, with their ordinals. The lateral queries with their `offset 0` keep PostgreSQL from doing anything but looking up
  * each candidate by its key: reading all resources first, say, because it takes the candidates to be more than they are.
  */
-function passingKeys({ keys, check }: CandidateQuery, parameters: Parameters): string {
+function selectPassingKeys({ keys, check }: CandidateQuery, parameters: Parameters): string {
   const named = `unnest(${parameters.add(bigintArray(keys))}::bigint[]) with ordinality as named (key, ordinal)`;
   const conditions = check ? ` and ${checkCondition(check, parameters)}` : '';
   if (hasCatalogs(keys)) {

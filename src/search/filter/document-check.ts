@@ -8,8 +8,8 @@ import type { DocumentCheck } from './check-documents.ts';
  */
 export function documentCheck(condition: IndexCondition): DocumentCheck | undefined {
   const conditions = condition.kind === 'and' ? condition.conditions : [condition];
-  const strict = predicates(conditions.filter(isOfMembers));
-  const lax = predicates(conditions.filter((each) => !isOfMembers(each)));
+  const strict = predicatesOf(conditions.filter(isOfMembers));
+  const lax = predicatesOf(conditions.filter((each) => !isOfMembers(each)));
   if (strict.length + lax.length === 0) return undefined;
   return {
     ...(strict.length > 0 && { strict: `strict ${strict.join(' && ')}` }),
@@ -17,7 +17,7 @@ export function documentCheck(condition: IndexCondition): DocumentCheck | undefi
   };
 }
 
-function predicates(conditions: readonly IndexCondition[]): string[] {
+function predicatesOf(conditions: readonly IndexCondition[]): string[] {
   return conditions.flatMap((condition) => predicateOf(condition) ?? []);
 }
 
@@ -28,11 +28,11 @@ function predicateOf(condition: IndexCondition): string | undefined {
     case 'never':
       return '(1 == 2)';
     case 'and': {
-      const parts = predicates(condition.conditions);
+      const parts = predicatesOf(condition.conditions);
       return parts.length > 0 ? `(${parts.join(' && ')})` : undefined;
     }
     case 'or': {
-      const parts = predicates(condition.conditions);
+      const parts = predicatesOf(condition.conditions);
       return parts.length === condition.conditions.length ? `(${parts.join(' || ')})` : undefined;
     }
     default:

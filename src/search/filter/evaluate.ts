@@ -12,7 +12,7 @@ export interface FilterSource {
   acceptPostfix: boolean;
 }
 
-/** Which documents a filter that looks at each resource by itself selects, by their places. */
+/** Which documents a filter that looks at each resource by itself selects, by their indexes. */
 export function testDocuments({
   expression,
   acceptPostfix,
@@ -24,7 +24,7 @@ export function testDocuments({
   return documents.flatMap((text, position) => (test(JSON.parse(text)) ? [position] : []));
 }
 
-/** Which offers of a JSON array a filter that looks at each offer by itself selects, by their places. */
+/** Which offers of a JSON array a filter that looks at each offer by itself selects, by their indexes. */
 export function testOffers({
   expression,
   acceptPostfix,
@@ -44,11 +44,11 @@ export interface CatalogTexts {
   resources: { text: string };
   /** The keys of offers on all resources. Catalogs that list the same share the array, which is copied once. */
   wide: Float64Array;
-  /** Offers on single resources, and the places of those. */
+  /** Offers on single resources, and the indexes of those. */
   named: { key: number; positions: Uint32Array }[];
 }
 
-/** Which resources of each catalog a filter selects, by their places. */
+/** Which resources of each catalog a filter selects, by their indexes. */
 export function selectInCatalogs({
   expression,
   acceptPostfix,

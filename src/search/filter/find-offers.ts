@@ -1,7 +1,7 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { appliesCondition, resourcesWithIds } from '../documents/offers.ts';
+import { appliesCondition, selectByIds } from '../documents/offers.ts';
 import { addScope, type Scope } from '../documents/scope.ts';
 import { checkCondition, type DocumentCheck } from './check-documents.ts';
 
@@ -32,7 +32,7 @@ export async function findNamed(queryable: Queryable, offerKeys: readonly number
        select distinct owner, named.id
        from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key) cross join unnest(resource_ids) as named (id)
      )
-     select array_to_json(array_agg(key order by key))::text as keys from (${resourcesWithIds('select * from named')}) as named_resource`,
+     select array_to_json(array_agg(key order by key))::text as keys from (${selectByIds('select * from named')}) as named_resource`,
     [bigintArray(offerKeys)],
     { prepared: true },
   );

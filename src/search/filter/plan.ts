@@ -106,10 +106,10 @@ function joinParts([first = [], ...others]: readonly FilterPart[][]): FilterPart
   return first.flatMap((part, index) => {
     const all = [part, ...others.map((parts) => parts[index])].filter((each) => each !== undefined);
     const isSame = (other: FilterPart) =>
-      other.conditions.every((each, place) => each === part.conditions[place]);
+      other.conditions.every((each, index) => each === part.conditions[index]);
     if (all.length <= others.length || !all.every(isSame)) return [];
     if (all.every(({ source }) => JSON.stringify(source) === JSON.stringify(part.source))) return [part];
-    return anyPart(all, part.conditions).map((joined) => ({ ...joined, decides: false }));
+    return joinAlternatives(all, part.conditions).map((joined) => ({ ...joined, decides: false }));
   });
 }
 
@@ -162,7 +162,7 @@ function partsOf(group: readonly IndexCondition[], format: AttributeFormat): Fil
         .flatMap((each) => partsOf(each, format))
         .map((part) => ({ ...part, decides: false, conditions: group }));
     case 'or':
-      return anyPart(
+      return joinAlternatives(
         condition.conditions.map((each) => partsOf([each], format)[0]),
         group,
       );
@@ -172,7 +172,7 @@ function partsOf(group: readonly IndexCondition[], format: AttributeFormat): Fil
 }
 
 /** A disjunction is led to by the parts of all its conditions together. */
-function anyPart(
+function joinAlternatives(
   parts: readonly (FilterPart | undefined)[],
   conditions: readonly IndexCondition[],
 ): FilterPart[] {
@@ -220,8 +220,8 @@ function rangeSource(
   for (const each of group) {
     if (each.kind !== 'range') continue;
     const bounds = boundsOf(each);
-    low = tighter(low, bounds.low, 1);
-    high = tighter(high, bounds.high, -1);
+    low = pickTighter(low, bounds.low, 1);
+    high = pickTighter(high, bounds.high, -1);
   }
   return { kind: 'numbers', path: numberPath(path), low, high };
 }
@@ -231,7 +231,7 @@ function boundsOf({ operator, value }: IndexLeaf & { kind: 'range' }): { low?: B
   return operator.startsWith('>') ? { low: bound } : { high: bound };
 }
 
-function tighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Bound | undefined {
+function pickTighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Bound | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   if (a.value === b.value) return a.inclusive ? b : a;
   return (a.value - b.value) * sign > 0 ? a : b;

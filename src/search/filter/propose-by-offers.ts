@@ -1,4 +1,4 @@
-import { inOnePart, type Proposal, type Search } from '../candidates.ts';
+import { type Proposal, type Search, streamOnce } from '../candidates.ts';
 import { keyOf } from '../documents/keys.ts';
 import { divideOffers } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
@@ -28,7 +28,7 @@ export async function proposeByOffers(search: Search): Promise<Proposal | undefi
   return {
     by: 'filter: offers',
     estimate: resources.length + heads.length * resourcesOfCatalog,
-    open: async () => ({ keys: inOnePart(union([keysOf(resources), heads])) }),
+    open: async () => ({ keys: streamOnce(union([keysOf(resources), heads])) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Candidates, inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
+import { type Candidates, limitSelective, type Proposal, type Search, streamOnce } from '../candidates.ts';
 import { hasKey, intersection, type Keys } from '../lists/key-sets.ts';
 import { everyResource } from '../lists/runs.ts';
 import { findObjectPaths } from './object-paths.ts';
@@ -32,7 +32,7 @@ export async function proposeByFilter(search: Search): Promise<Proposal> {
   );
   const known = readings.map((reading, index) => ({ part: parts[index] as FilterPart, reading }));
   // What was not seen whole is not selective.
-  const many = selectiveCount(plan) + 1;
+  const many = limitSelective(plan) + 1;
   const estimate = Math.min(...readings.map(({ count, whole }) => (whole ? count : Math.max(count, many))));
   const isFew = estimate < many || readings.every(({ whole }) => whole);
   const open = async () => (isFew ? openFew(known) : openMany(known));
@@ -56,7 +56,7 @@ async function findUsableParts({ plan: { filter }, database }: Search): Promise<
 
 async function openAll(search: Search): Promise<Candidates> {
   const [every] = await readSources(search, [{ kind: 'fact', hash: everyResource }]);
-  return { keys: every?.stream() ?? inOnePart([]), check: search.plan.filter?.checkBeside([]) };
+  return { keys: every?.stream() ?? streamOnce([]), check: search.plan.filter?.checkBeside([]) };
 }
 
 interface KnownPart {
@@ -74,7 +74,7 @@ interface Opened {
 function openFew(known: readonly KnownPart[]): Opened {
   const sets = known.flatMap(({ reading: { whole } }) => whole ?? []);
   return {
-    keys: inOnePart(intersectAll(sets)),
+    keys: streamOnce(intersectAll(sets)),
     decided: known.flatMap(({ part, reading }) => (reading.whole ? [part] : [])),
   };
 }
@@ -92,7 +92,7 @@ async function openMany(known: readonly KnownPart[]): Promise<Opened> {
   const sets = inSets.flatMap(({ set }) => set ?? []);
   const decided = inSets.map(({ part }) => part);
   const lead = listed.find(({ set, reading }) => !set && (reading.kind === 'numbers' || sets.length === 0));
-  if (lead === undefined) return { keys: inOnePart(intersectAll(sets)), decided };
+  if (lead === undefined) return { keys: streamOnce(intersectAll(sets)), decided };
   return { keys: streamWithin(lead.reading, sets), decided: [...decided, lead.part] };
 }
 

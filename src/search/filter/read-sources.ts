@@ -52,7 +52,7 @@ export async function readSources(
       }
       case 'numbers': {
         const whole = numbers.get(numberList(source.path));
-        return whole ? knownNumbers(database.caches, whole, source) : readNumbers(database, source);
+        return whole ? cutKnownNumbers(database.caches, whole, source) : readNumbers(database, source);
       }
       case 'any':
         return readAny(await Promise.all(source.sources.map(read)));
@@ -83,7 +83,7 @@ async function readList(database: Search['database'], list: number): Promise<Rea
 }
 
 /** A range of numbers that are all known. */
-function knownNumbers({ ranges }: Caches, list: NumberList, { path, low, high }: NumberRange): Reading {
+function cutKnownNumbers({ ranges }: Caches, list: NumberList, { path, low, high }: NumberRange): Reading {
   const { keys, values } = list;
   const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
   const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;

@@ -14,7 +14,7 @@ useDatabase((opened) => {
 
 const list = factList(4711);
 
-it('a list that a search finds in pieces is in one piece soon after, and nobody needs to ask again', async () => {
+it('a list that a search finds fragmented is compacted soon after, and nobody needs to ask again', async () => {
   for (let key = 1; key <= 40; key++)
     await database.transaction((tx) => addToLists(tx, [{ list, keys: [key], marks: [0] }]));
   const compactor = startCompactor({ database, caches: () => database.caches, logger: silentLogger() });

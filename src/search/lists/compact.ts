@@ -1,7 +1,7 @@
 import { repeat } from '../../delivery/repeat.ts';
 import type { ServiceContext } from '../../delivery/service.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
-import { type Caches, takeListsInPieces } from '../cache/caches.ts';
+import { type Caches, takeFragmentedLists } from '../cache/caches.ts';
 import {
   deleteRuns,
   entriesOf,
@@ -20,7 +20,7 @@ import {
 
 const compactEveryMs = 1_000;
 
-/** Compacts, in the background, the lists that searches of this process found in many pieces. */
+/** Compacts, in the background, the lists that searches of this process found fragmented. */
 export function startCompactor({
   database,
   caches,
@@ -30,7 +30,7 @@ export function startCompactor({
   const work = repeat(
     { what: 'the compaction of posting lists', everyMs: compactEveryMs, logger },
     async () => {
-      for (const list of takeListsInPieces(caches())) await mergeRuns(database, list, stop.signal);
+      for (const list of takeFragmentedLists(caches())) await mergeRuns(database, list, stop.signal);
     },
   );
   return {
@@ -53,7 +53,7 @@ export async function mergeRuns(database: Database, list: number, signal?: Abort
   let saved = 0;
   for (let from: Start | undefined = beginning; from && !signal?.aborted; ) {
     const seen: SeenRun[] = await readRunKeys(database, list, from);
-    const groups = neighbours(seen, maxRunLength(list)).filter(isWorthwhile);
+    const groups = groupNeighbours(seen, maxRunLength(list)).filter(isWorthwhile);
     if (groups.length > 0) saved += await database.transaction((tx) => merge(tx, list, groups));
     from = seen.length < runsAtOnce ? undefined : seen.at(-1);
   }
@@ -79,7 +79,7 @@ async function readRunKeys(queryable: Queryable, list: number, from: Start): Pro
 }
 
 /** Runs one after the other that fit into one run together. */
-function neighbours(runs: readonly SeenRun[], maxCount: number): SeenRun[][] {
+function groupNeighbours(runs: readonly SeenRun[], maxCount: number): SeenRun[][] {
   const groups: SeenRun[][] = [];
   let count = Number.POSITIVE_INFINITY;
   for (const run of runs) {

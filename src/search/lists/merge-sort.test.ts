@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sortIndexes } from './merge-sort.ts';
 
-it('puts places in order, equal ones as they were, and says where they are so already', () => {
+it('puts indexes in order, equal ones as they were, and says where they are so already', () => {
   fc.assert(
     fc.property(fc.array(fc.array(fc.nat(40), { maxLength: 30 }), { maxLength: 12 }), (some) => {
       const values = some.flatMap((run) => run.sort((a, b) => a - b));

@@ -53,7 +53,7 @@ describe('a list of keys', () => {
     );
   });
 
-  it('is looked through from a place on, however far away the next one is', () => {
+  it('is looked through from a position on, however far away the next one is', () => {
     const numbers = fc.uniqueArray(fc.nat(2_000), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(numbers, fc.nat(2_100), fc.nat(), (some, wanted, from) => {

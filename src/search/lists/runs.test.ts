@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { takeListsInPieces } from '../cache/caches.ts';
+import { takeFragmentedLists } from '../cache/caches.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { countLists } from '../text/match-words.ts';
 import { mergeRuns } from './compact.ts';
@@ -23,7 +23,7 @@ useDatabase(
 );
 
 describe('a list', () => {
-  it('holds what was added and not taken out again, in order, whatever was put together meanwhile', async () => {
+  it('holds what was added and not taken out again, in order, whatever was compacted meanwhile', async () => {
     const change = fc.record({
       kind: fc.constantFrom('add', 'remove', 'merge'),
       keys: fc.uniqueArray(fc.nat(900), { maxLength: 400, size: 'max' }),
@@ -51,7 +51,7 @@ describe('a list', () => {
     );
   });
 
-  it('is read whole by a reader between whose parts its runs are put together', async () => {
+  it('is read whole by a reader between whose parts its runs are compacted', async () => {
     for (let key = 1; key <= 60; key++) await add([key]);
     const first = (await readLists(database, [list], 10)).get(list);
     expect(first?.keys.length).toBe(10);
@@ -61,7 +61,7 @@ describe('a list', () => {
     expect(second?.rest).toBeUndefined();
   });
 
-  it('loses nothing when two add to it and two take out of it at the same time, while it is put together', async () => {
+  it('loses nothing when two add to it and two take out of it at the same time, while it is compacted', async () => {
     for (const keys of [range(1, 40), range(41, 80), range(81, 83), range(84, 84), range(85, 90)])
       await add(keys);
     const odd = (key: number) => key % 2 === 1;
@@ -80,7 +80,7 @@ describe('a list', () => {
     expect(await readAll(3)).toEqual(range(101, 180).filter((key) => !odd(key)));
   });
 
-  it('whose runs somebody is just writing anew is put together as far as it is free', async () => {
+  it('whose runs somebody is just writing anew is compacted as far as it is free', async () => {
     for (let key = 1; key <= 40; key++) await add([key]);
     await database.transaction(async (tx) => {
       await removeFromLists(tx, [entries([20])]);
@@ -119,7 +119,7 @@ describe('a list', () => {
     expect(await readAll(2)).toEqual(keys.slice(1, -1));
   });
 
-  it('never lacks, for a reader, what stays in it while others add, take out and put together', async () => {
+  it('never lacks, for a reader, what stays in it while others add, take out and compact', async () => {
     const staying = range(1, 120).filter((key) => key % 2 === 0);
     const coming = range(1, 120).filter((key) => key % 2 === 1);
     for (let start = 0; start < staying.length; start += 5) await add(staying.slice(start, start + 5));
@@ -146,7 +146,7 @@ describe('a list', () => {
     expect(await readAll(3)).toEqual(staying);
   });
 
-  it('is counted whole, in however many pieces it is', async () => {
+  it('is counted whole, in however many runs it is', async () => {
     const pieces = range(1, 700).map((key) => ({ ...{ list, keys: [key] }, marks: [1] }));
     await database.transaction((tx) => addToLists(tx, pieces));
     expect(await countLists(database, [list, list + 1])).toEqual(
@@ -157,13 +157,13 @@ describe('a list', () => {
     );
   });
 
-  it('is remembered when a search finds it in pieces, until somebody asks', async () => {
+  it('is remembered when a search finds it fragmented, until somebody asks', async () => {
     for (let key = 1; key <= 40; key++) await add([key]);
     await readAll(100);
-    expect([...takeListsInPieces(database.caches)]).toEqual([list]);
+    expect([...takeFragmentedLists(database.caches)]).toEqual([list]);
     await mergeRuns(database, list);
     await readAll(100);
-    expect([...takeListsInPieces(database.caches)]).toEqual([]);
+    expect([...takeFragmentedLists(database.caches)]).toEqual([]);
   });
 });
 
@@ -175,7 +175,7 @@ describe('numbers', () => {
 
   beforeEach(() => database.query('truncate discovery.run'));
 
-  it('are found by their range, by value and key, in parts, whatever was put together in between', async () => {
+  it('are found by their range, by value and key, in parts, whatever was compacted in between', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(number, { selector: String, maxLength: 700, size: 'max' }),
@@ -185,7 +185,7 @@ describe('numbers', () => {
         async (numbers, gone, low, high) => {
           await database.query('truncate discovery.run');
           await database.transaction((tx) => addNumbers(tx, numbers));
-          const leaving = gone.flatMap((place) => (numbers[place] ? [numbers[place]] : []));
+          const leaving = gone.flatMap((index) => (numbers[index] ? [numbers[index]] : []));
           await database.transaction((tx) =>
             removeFromLists(tx, [
               {
@@ -241,7 +241,7 @@ describe('numbers at the ends of what there is', () => {
     return [...(await readRange(database, { path, low: bound, high: bound }, { maxRuns: 2 })).keys];
   };
 
-  it('are found by their values, before and after they are put together', async () => {
+  it('are found by their values, before and after they are compacted', async () => {
     for (const [index, value] of values.entries()) await put(value, 1 + index);
     await put(-0, 100);
     for (const isMerged of [false, true]) {

@@ -93,7 +93,10 @@ async function lookInto(reader: IndexReader, { paths, box }: Region): Promise<Kn
   const isCrowded = () => known.some(({ geometries }) => geometries === undefined);
   if (!isCrowded() && unknown.length > 0) known.push(...(await readCells(reader, unknown)));
   if (isCrowded()) return undefined;
-  return { isPathKnown: known.some(({ isPathKnown }) => isPathKnown), geometries: within(box, known) };
+  return {
+    isPathKnown: known.some(({ isPathKnown }) => isPathKnown),
+    geometries: selectTouching(box, known),
+  };
 }
 
 /** The geometries that changed catalogs have now are read first. When something changes meanwhile, the database is asked instead. */
@@ -131,7 +134,7 @@ async function readCells(
 }
 
 /** Those that touch a box, each once: what is not inside of one cell stands in others, too. */
-function within(box: SphereBox, cells: readonly KnownCell[]): BoxedGeometry[] {
+function selectTouching(box: SphereBox, cells: readonly KnownCell[]): BoxedGeometry[] {
   const found: BoxedGeometry[] = [];
   const seen = new Set<string>();
   for (const cell of cells)

@@ -16,7 +16,7 @@ import type { StoredGeometry } from './read-geometries.ts';
 const geometriesAtOnce = 400;
 
 /** Alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
-export function firstLook({ text, filter }: Plan): number {
+export function limitFirstLook({ text, filter }: Plan): number {
   return text === undefined && filter === undefined ? geometriesAtOnce : 1_000;
 }
 

@@ -10,7 +10,7 @@ import { runInThread } from '../deadline.ts';
 /** More characters of a geometry are left to a thread. */
 const maxInlineText = 5_000;
 
-/** Undefined for a geometry that is small enough to be looked at in place. */
+/** Undefined for a geometry that is small enough to be looked at in the main thread. */
 export function findLargeText(constraint: SpatialConstraint): string | undefined {
   const text = texts.get(constraint) ?? JSON.stringify(constraint.geometry);
   texts.set(constraint, text);

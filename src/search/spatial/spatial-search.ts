@@ -1,5 +1,5 @@
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
-import { inOnePart, type Proposal, type Search, selectiveCount } from '../candidates.ts';
+import { limitSelective, type Proposal, type Search, streamOnce } from '../candidates.ts';
 import type { Hit } from '../order.ts';
 import type { SpatialPlan } from '../plan.ts';
 import { checkGeometries } from './check.ts';
@@ -7,7 +7,7 @@ import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
 import { countGeometries, findNearby } from './look-around.ts';
 import { OfferGeometries } from './offer-geometries.ts';
-import { firstLook, proposeByGeometries } from './propose.ts';
+import { limitFirstLook, proposeByGeometries } from './propose.ts';
 import { findBox } from './query-geometry.ts';
 
 /** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. */
@@ -29,7 +29,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   const radius = located.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
   const selective = located.find(({ count }) => count === estimate);
-  const lead = estimate <= selectiveCount(search.plan) ? selective : (radius ?? selective);
+  const lead = estimate <= limitSelective(search.plan) ? selective : (radius ?? selective);
   const wide = new OfferGeometries(search);
   return {
     by: `place: ${lead?.constraint.operator}`,
@@ -38,7 +38,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
     hasDistance: radius !== undefined,
     isDecided: located.length === 1 && located.every(isDecidedByOne),
     open: async () => ({
-      keys: lead ? proposeByGeometries(search, lead) : inOnePart([]),
+      keys: lead ? proposeByGeometries(search, lead) : streamOnce([]),
       check: search.plan.filter?.checkBeside([]),
     }),
     check: (keys) => checkGeometries(search, located, keys, wide),
@@ -52,10 +52,10 @@ async function prepareConstraint(search: Search, spatial: SpatialPlan): Promise<
   const around = await findBox(search, spatial.constraint);
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
-  const many = selectiveCount(plan) + 1;
+  const many = limitSelective(plan) + 1;
   const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
   if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
-  const looked = firstLook(plan);
+  const looked = limitFirstLook(plan);
   const nearby = await trace.time('look around', () => findNearby(database, region, around, looked));
   if (nearby === undefined) return { ...spatial, region };
   if (isAll(nearby)) return { ...spatial, region, count: nearby.geometries.length, nearby, looked };

@@ -2,7 +2,7 @@ import type { TextQuery } from '../../rules/text/rank.ts';
 import { type Keys, setOf } from '../lists/key-sets.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import { countKeys } from '../lists/read-whole.ts';
-import { addWord, type PostingsOf, type Ranked, rankKeys, within } from './rank-keys.ts';
+import { addWord, type PostingsOf, type Ranked, rankKeys, selectRanks } from './rank-keys.ts';
 
 // Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
 
@@ -17,8 +17,8 @@ export function rankBestFirst(query: TextQuery, keys: Keys, postingsOf: Postings
   const ranked = rankKeys(query, likely.keys, postingsOf);
   const least = Math.max(likely.least, findReached(ranked.ranks, bestAtOnce));
   return {
-    best: sortByRank(within(ranked, least, Number.POSITIVE_INFINITY)),
-    rankOthers: () => sortByRank(within(rankKeys(query, keys, postingsOf), 0, least)),
+    best: sortByRank(selectRanks(ranked, least, Number.POSITIVE_INFINITY)),
+    rankOthers: () => sortByRank(selectRanks(rankKeys(query, keys, postingsOf), 0, least)),
   };
 }
 
@@ -50,7 +50,7 @@ function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { key
     // Whatever has none of the words so far may still overtake.
     if (highest <= toCome) continue;
     least = Math.max(least, findReached(ranked.ranks, bestAtOnce));
-    ranked = within(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
+    ranked = selectRanks(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
   }
   return { keys: ranked.keys, least };
 }
@@ -77,7 +77,7 @@ const steps = 1_000;
 /** More than what sums differ by in their last digits, and what ranks are rounded by. */
 const slack = 1e-8;
 
-/** Ranks are few: each gets its range of places in the order. Equal ones stay in the order of keys. */
+/** Ranks are few: each gets its range of positions in the order. Equal ones stay in the order of keys. */
 export function sortByRank({ keys, ranks }: Ranked): Ranked {
   const levels = setOf(ranks);
   const starts = new Uint32Array(levels.length + 1);

@@ -11,7 +11,7 @@ import type { TextSearch } from './text-search.ts';
 export function joinTexts(search: Search, texts: readonly TextSearch[]): TextSearch {
   const [only, second] = texts;
   if (only && second === undefined) return only;
-  const rank = async (keys: Keys) => bestRanks(await Promise.all(texts.map((text) => text.rank(keys))));
+  const rank = async (keys: Keys) => pickBestRanks(await Promise.all(texts.map((text) => text.rank(keys))));
   const gather = () => gatherTogether(texts);
   return {
     estimate: texts.reduce((sum, { estimate }) => sum + estimate, 0),
@@ -39,7 +39,7 @@ async function* gatherTogether(texts: readonly TextSearch[]): AsyncGenerator<Key
   }
 }
 
-function bestRanks(all: readonly Ranked[]): Ranked {
+function pickBestRanks(all: readonly Ranked[]): Ranked {
   const ranks = new Map<number, number>();
   for (const each of all)
     for (const [index, key] of each.keys.entries())

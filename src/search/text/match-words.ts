@@ -89,7 +89,7 @@ async function countDocuments(queryable: Queryable): Promise<number> {
 const tables = ['discovery.catalog', 'discovery.resource', 'discovery.offer'];
 const fewDocuments = 5_000;
 
-/** How many keys lists have, by their numbers; more than some forty thousand count as that, in how many pieces they may be. */
+/** How many keys lists have, by their numbers; more than some forty thousand count as that, however many runs they have. */
 export async function countLists(
   queryable: Queryable,
   lists: readonly number[],
@@ -111,7 +111,7 @@ export async function countLists(
   return counts;
 }
 
-/** A run has up to 320 keys, and seldom less than half of that where lists are put together. */
+/** A run has up to 320 keys, and seldom less than half of that where lists are compacted. */
 const firstCountedRuns = 256;
 const countGrowth = 16;
 const maxCounted = firstCountedRuns * 160;

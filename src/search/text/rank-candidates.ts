@@ -1,5 +1,5 @@
 import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
-import { type Candidates, inOnePart, type Proposal, type Search } from '../candidates.ts';
+import { type Candidates, type Proposal, type Search, streamOnce } from '../candidates.ts';
 import { checkCandidates, filterCandidates } from '../filter/check.ts';
 import { type Keys, keysOf } from '../lists/key-sets.ts';
 import { type Hit, sortHits, sortKeys } from '../order.ts';
@@ -20,7 +20,7 @@ export async function findRanked(
     const found = rankHits(text, spatial, filterCandidates(search, await other.open()));
     return { keys: sortHits(found), isSettled: true };
   }
-  if (spatial) return { keys: inOnePart(await findNearRanked(search, text, spatial)), isSettled: true };
+  if (spatial) return { keys: streamOnce(await findNearRanked(search, text, spatial)), isSettled: true };
   return checkCandidates(search, { keys: streamBest(text), check: search.plan.filter?.checkBeside([]) });
 }
 
@@ -35,8 +35,8 @@ async function* rankHits(
   batches: AsyncIterable<readonly number[]>,
 ): AsyncGenerator<Hit[]> {
   for await (const keys of batches) {
-    const placed = spatial ? await spatial.check(keys) : keys.map((key): Hit => ({ key }));
-    const hits = new Map(placed.map((hit) => [hit.key, hit]));
+    const located = spatial ? await spatial.check(keys) : keys.map((key): Hit => ({ key }));
+    const hits = new Map(located.map((hit) => [hit.key, hit]));
     const found = await text.rank(keysOf(hits.keys()));
     yield Array.from(found.keys, (key, index) => ({ ...hits.get(key), key, rank: found.ranks[index] }));
   }
@@ -61,7 +61,7 @@ async function findNearRanked(search: Search, text: TextSearch, spatial: Spatial
 
 async function findNear(search: Search, spatial: SpatialSearch, best: Ranked): Promise<Hit[]> {
   const ranks = new Map(Array.from(best.keys, (key, index) => [key, best.ranks[index]]));
-  const candidates = { keys: inOnePart(best.keys), check: search.plan.filter?.checkBeside([]) };
+  const candidates = { keys: streamOnce(best.keys), check: search.plan.filter?.checkBeside([]) };
   const found: Hit[] = [];
   for await (const keys of filterCandidates(search, candidates)) {
     for (const hit of await spatial.check(keys)) {

@@ -22,7 +22,7 @@ export function rankKeys(query: TextQuery, keys: Keys, postingsOf: PostingsOf): 
   for (const { variants } of query.words) addWord(ranked, variants, postingsOf);
   const { ranks } = ranked;
   for (let index = 0; index < ranks.length; index++) ranks[index] = roundRank(ranks[index] as number);
-  return within(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
+  return selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
 }
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
@@ -79,7 +79,7 @@ function raise(best: Float64Array, keys: Keys, { keys: postings, weights }: KeyL
 }
 
 /** Those with a rank from one up to, but without, another. */
-export function within({ keys, ranks }: Ranked, from: number, upTo: number): Ranked {
+export function selectRanks({ keys, ranks }: Ranked, from: number, upTo: number): Ranked {
   let count = 0;
   for (let index = 0; index < ranks.length; index++)
     if ((ranks[index] as number) >= from && (ranks[index] as number) < upTo) count++;

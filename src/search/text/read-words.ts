@@ -121,10 +121,10 @@ export function restrictWhole<T extends WholeList>(lookup: TextLookup, whole: T)
 
 function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
   if (isLookedFor === undefined) return list;
-  const places = Array.from(list.keys.keys()).filter((place) => isLookedFor(list.keys[place] as number));
+  const indexes = Array.from(list.keys.keys()).filter((index) => isLookedFor(list.keys[index] as number));
   return {
-    keys: Float64Array.from(places, (place) => list.keys[place] as number),
-    weights: Uint8Array.from(places, (place) => list.weights[place] as number),
+    keys: Float64Array.from(indexes, (index) => list.keys[index] as number),
+    weights: Uint8Array.from(indexes, (index) => list.weights[index] as number),
   };
 }
 

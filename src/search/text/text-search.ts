@@ -102,7 +102,7 @@ async function* gatherResources(search: Search, known: KnownText): AsyncGenerato
   if (count > 0) yield difference(await expandCatalogs(search, known, pending), done);
 }
 
-/** About. */
+/** How many resources a catalog is estimated to have. */
 const resourcesOfCatalog = 3;
 
 function sortByRarity({ query, entries }: KnownText): WordEntry[] {

@@ -38,11 +38,12 @@ it('catalogs that change at the same time share the runs of their lists, and non
 
 /** Every version has other words and numbers, which all catalogs share, in another order in each; some resources stay and one changes its name. */
 function incoming(id: string, index: number, version: number) {
-  const words = Array.from({ length: 6 }, (_, place) => `word${(version + place * (index + 1)) % 9}`).join(
-    ' ',
-  );
+  const words = Array.from(
+    { length: 6 },
+    (_, position) => `word${(version + position * (index + 1)) % 9}`,
+  ).join(' ');
   const content = { price: version, tags: words.split(' '), note: words };
-  const ids = [...Array.from({ length: kept }, (_, place) => `r${place}`), `version-${version}`];
+  const ids = [...Array.from({ length: kept }, (_, position) => `r${position}`), `version-${version}`];
   return {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
     mode: 'FULL' as const,

@@ -67,8 +67,8 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
     some: known
       .filter(({ incoming }) => incoming.mode === 'MERGE')
       .flatMap(({ incoming, row }) => [
-        ...sent(kind, incoming.catalog).map(({ id }) => ({ catalogKey: row.key, id })),
-        ...removals(kind, incoming).map((id) => ({ catalogKey: row.key, id })),
+        ...documentsOf(kind, incoming.catalog).map(({ id }) => ({ catalogKey: row.key, id })),
+        ...removalsOf(kind, incoming).map((id) => ({ catalogKey: row.key, id })),
       ]),
   });
   const stored = new Map<number, Map<string, StoredDocument>>();
@@ -85,7 +85,7 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
   for (const target of targets) {
     const { incoming, row } = target;
     const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
-    const documents = new Map(sent(kind, incoming.catalog).map((document) => [document.id, document]));
+    const documents = new Map(documentsOf(kind, incoming.catalog).map((document) => [document.id, document]));
     for (const [id, document] of documents) {
       if (++compared % comparedWithoutBreak === 0) await immediate();
       const text = JSON.stringify(document);
@@ -99,7 +99,7 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
     const leaving =
       incoming.mode === 'FULL'
         ? [...ofCatalog.values()].filter(({ id }) => !documents.has(id))
-        : removals(kind, incoming).flatMap((id) => (documents.has(id) ? [] : (ofCatalog.get(id) ?? [])));
+        : removalsOf(kind, incoming).flatMap((id) => (documents.has(id) ? [] : (ofCatalog.get(id) ?? [])));
     for (const { id, key } of leaving) steps.push({ target, key, id, replaces: true });
     target.removed += leaving.length;
   }
@@ -138,7 +138,7 @@ async function prepareSteps(
   const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
   return async () => {
     const packed = await changes.numberWords(tx);
-    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) ?? unpacked(row.key)) }));
+    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) ?? failUnindexed(row.key)) }));
     if (kind === 'offer') await writeOffers(tx, indexed);
     else await writeResources(tx, indexed);
     await removeDocuments(tx, kind, removed);
@@ -146,7 +146,7 @@ async function prepareSteps(
   };
 }
 
-function unpacked(key: number): never {
+function failUnindexed(key: number): never {
   throw new Error(`the document ${key} was not indexed`);
 }
 
@@ -178,10 +178,13 @@ function countSchemaTypes(
   }
 }
 
-function sent(kind: DocumentKind, catalog: Target['incoming']['catalog']): readonly (Resource | Offer)[] {
+function documentsOf(
+  kind: DocumentKind,
+  catalog: Target['incoming']['catalog'],
+): readonly (Resource | Offer)[] {
   return (kind === 'resource' ? catalog.resources : catalog.offers) ?? [];
 }
 
-function removals(kind: DocumentKind, { removals }: Target['incoming']): readonly string[] {
+function removalsOf(kind: DocumentKind, { removals }: Target['incoming']): readonly string[] {
   return (kind === 'resource' ? removals?.resources : removals?.offers) ?? [];
 }

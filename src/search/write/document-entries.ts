@@ -41,7 +41,7 @@ function resourceEntries(
 
 function offerEntries({ tokenizer, geometries }: IndexFormat, offer: Offer): DocumentEntries {
   return {
-    ...noAttributes(),
+    ...createEmptyAttributes(),
     words: offerWords(offer, tokenizer.index),
     geometries: geometries.find(offer as Json, roots.offer),
   };
@@ -51,12 +51,12 @@ function offerEntries({ tokenizer, geometries }: IndexFormat, offer: Offer): Doc
 function headEntries({ tokenizer, geometries }: IndexFormat, head: object): DocumentEntries {
   const { descriptor, provider } = head as { descriptor: object; provider: Provider };
   return {
-    ...noAttributes(),
+    ...createEmptyAttributes(),
     words: catalogWords({ descriptor, provider }, tokenizer.index),
     geometries: geometries.find(provider as Json, roots.provider),
   };
 }
 
-function noAttributes(): AttributeEntries {
+function createEmptyAttributes(): AttributeEntries {
   return { facts: new Set(), numbers: new Map(), objects: new Set() };
 }

@@ -4,7 +4,7 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
-import { type Freshness, homeText, Stale } from '../freshness.ts';
+import { type Freshness, serverText, Stale } from '../freshness.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
@@ -71,7 +71,7 @@ describe('a promise that relies on what a search remembered', () => {
   const change = () => database.query('insert into discovery.change (lists) values (array[1])');
   const freshness = async (): Promise<Freshness | undefined> => {
     const { rows } = await database.query<Freshness>(
-      `select pg_current_snapshot()::text as snapshot, ${homeText} as home`,
+      `select pg_current_snapshot()::text as snapshot, ${serverText} as server`,
     );
     return rows[0];
   };

@@ -137,7 +137,7 @@ const columns = {
   ...{ digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
   give_up_after_ms: 'float8',
-  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', home: 'text' },
+  ...{ token: 'uuid', lease_ms: 'integer', per_group: 'integer', snapshot: 'pg_snapshot', server: 'text' },
 };
 
 function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
@@ -148,7 +148,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
     callback.giveUpAfterMs,
-    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, freshness?.snapshot, freshness?.home],
+    ...[lease?.token, lease?.ms, lease && lease.perGroup - taken, freshness?.snapshot, freshness?.server],
   ];
 }
 
@@ -166,7 +166,7 @@ function statementFor(count: number): string {
     with given (${Object.keys(columns).join()}, place) as (
       values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
     ), checked as materialized (
-      select place, message_id, ${freshCondition('snapshot', 'home')} as holds from given
+      select place, message_id, ${freshCondition('snapshot', 'server')} as holds from given
     ), remembered as (
       insert into work.request
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
