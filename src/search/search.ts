@@ -125,7 +125,7 @@ export function planQuestion(
   { config, now }: SearchContext,
   { message, scope }: Question,
   { plans }: Caches,
-  formats: readonly IndexFormat[] = [newestOf(indexFormats)],
+  formats: readonly IndexFormat[],
 ): Plan {
   const acceptPostfix = config.ACCEPT_POSTFIX_FILTERS;
   return planIntent(message, scope, { acceptPostfix, now: now(), plans, formats });

@@ -4,6 +4,8 @@ import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { swapPositions } from '../../rules/geometry/swap-positions.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
+import { readFormatsInUse } from '../format/formats-in-use.ts';
+import { indexFormats } from '../format/index-format.ts';
 import type { Plan } from '../plan.ts';
 import { evaluateIntent, openReader, planQuestion, type Question, type SearchEngine } from '../search.ts';
 import { findLargeText } from '../spatial/query-geometry.ts';
@@ -63,7 +65,8 @@ async function* look(engine: SearchEngine, missed: Missed): AsyncGenerator<NearM
   const { message, scope, deadline } = missed;
   const { now } = engine;
   const database = openReader(engine, deadline);
-  const plan = planQuestion(engine, { message, scope }, database.caches);
+  const inUse = await readFormatsInUse(database, engine.formats ?? indexFormats);
+  const plan = planQuestion(engine, { message, scope }, database.caches, inUse);
   const isSearched = (narrowed: Scope) =>
     isAnySearched(database, { now: now(), schemaContext: [], ...narrowed });
   const empty = await findEmptyScope(scope, isSearched);

@@ -6,7 +6,7 @@ import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
 import { findObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, IndexFormats } from '../format/index-format.ts';
 import { readGeometryRows } from '../spatial/write-geometries.ts';
-import { writeDocumentWords } from '../text/dictionary.ts';
+import { findWords, writeDocumentWords } from '../text/dictionary.ts';
 import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
 import { numberWeights, sameGeometries } from '../write/index-changes.ts';
 import { listAttributes, packAttributes } from '../write/stored-entries.ts';
@@ -93,7 +93,7 @@ async function checkSlice(
       const kind = kindOf(document.key);
       return { document, format, entries: entriesOfDocument(format, kind, JSON.parse(document.document)) };
     });
-    differences.push(...(await checkDocuments(tx, indexed, expected)));
+    differences.push(...(await checkDocuments(tx, indexed, expected, formats)));
   }
   const range = { from, end: end ?? Number.MAX_SAFE_INTEGER };
   differences.push(...(await compareLists(tx, expected, range)));
@@ -169,9 +169,12 @@ async function checkDocuments(
   tx: Transaction,
   indexed: readonly IndexedTexts[],
   expected: ReturnType<typeof createExpectedLists>,
+  formats: IndexFormats,
 ): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const numbers = await findNumbers(tx, new Set(indexed.flatMap(({ entries }) => [...entries.words.keys()])));
+  const dictionary = await findWords(tx, [
+    ...new Set(indexed.flatMap(({ entries }) => [...entries.words.keys()])),
+  ]);
   const geometries = await readGeometryRows(
     tx,
     indexed.map(({ document }) => document.key),
@@ -179,14 +182,14 @@ async function checkDocuments(
   const objects = await findObjectPaths(tx, [
     ...new Set(indexed.flatMap(({ entries }) => [...entries.objects])),
   ]);
-  differences.push(...(await findWithoutTypingKeys(tx, indexed, numbers)));
+  differences.push(...(await findWithoutTypingKeys(tx, indexed, dictionary, formats)));
   differences.push(...(await findWithoutTargets(tx, indexed)));
   for (const { document, format, entries } of indexed) {
     const { key } = document;
-    const known = new Map([...entries.words].filter(([word]) => numbers.has(word)));
+    const known = new Map([...entries.words].filter(([word]) => dictionary.has(word)));
     for (const word of entries.words.keys())
-      if (!numbers.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
-    const words = numberWeights(known, (word) => numbers.get(word) ?? 0);
+      if (!dictionary.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
+    const words = numberWeights(known, (word) => dictionary.get(word)?.id ?? 0);
     const attributes = listAttributes(entries);
     expected.add(key, { ...attributes, words });
     if (!isStored(document, format, writeDocumentWords(words), packAttributes(attributes)))
@@ -199,18 +202,29 @@ async function checkDocuments(
   return differences;
 }
 
-/** Words that would not be found in spite of typing errors. Keys that a word has besides only propose it. */
+/**
+ * Words that would not be found in spite of typing errors: each has the keys of one version, that of its documents or a newer one, and searches look for those of every version.
+ * Keys that a word has besides only propose it.
+ */
 async function findWithoutTypingKeys(
   tx: Queryable,
   indexed: readonly IndexedTexts[],
-  numbers: ReadonlyMap<string, number>,
+  dictionary: Awaited<ReturnType<typeof findWords>>,
+  formats: IndexFormats,
 ): Promise<Difference[]> {
-  const first = new Map<string, IndexedTexts>();
+  const newest = new Map<string, IndexedTexts>();
   for (const each of indexed)
-    for (const word of each.entries.words.keys()) if (!first.has(word)) first.set(word, each);
-  const wanted = [...first].flatMap(([word, { format }]) => {
-    const id = numbers.get(word);
-    return id === undefined ? [] : format.typing.index(word).map((hash) => ({ word, id, hash }));
+    for (const word of each.entries.words.keys()) {
+      const known = newest.get(word)?.format.typing.version ?? -1;
+      if (each.format.typing.version > known) newest.set(word, each);
+    }
+  const wanted = [...newest].flatMap(([word, { format }]) => {
+    const held = dictionary.get(word);
+    if (held === undefined) return [];
+    const newer = formats.find(
+      ({ typing }) => typing.version === held.keys_version && typing.version > format.typing.version,
+    );
+    return (newer ?? format).typing.index(word).map((hash) => ({ word, id: held.id, hash }));
   });
   const { rows } = await tx.query<{ place: number }>(
     `select min(place)::integer as place from unnest($1::bigint[], $2::integer[]) with ordinality as wanted (hash, word_id, place)
@@ -220,7 +234,7 @@ async function findWithoutTypingKeys(
   );
   return rows.flatMap(({ place }) => {
     const word = wanted[place - 1]?.word ?? '';
-    const key = first.get(word)?.document.key;
+    const key = newest.get(word)?.document.key;
     return key === undefined ? [] : [{ what: 'typing key', kind: 'missing', key, name: word } as const];
   });
 }
@@ -248,14 +262,6 @@ function isStored(
   const isSame = (stored: Buffer | null, expected: Buffer) =>
     stored === null ? version === 0 : stored.equals(expected);
   return isSame(words, expectedWords) && (kindOf(key) !== 'resource' || isSame(entries, expectedEntries));
-}
-
-async function findNumbers(tx: Queryable, words: ReadonlySet<string>): Promise<Map<string, number>> {
-  const { rows } = await tx.query<{ id: number; word: string }>(
-    'select id, word from discovery.word where word = any ($1::text[])',
-    [[...words]],
-  );
-  return new Map(rows.map(({ id, word }) => [word, id]));
 }
 
 /** Geometries of documents that have gone. */

@@ -50,7 +50,8 @@ async function addWords(apart: Queryable, words: readonly (readonly [string, Typ
   );
 }
 
-async function findWords(
+/** Words that have a number, with the version of their keys for typing errors. */
+export async function findWords(
   queryable: Queryable,
   words: readonly string[],
 ): Promise<Map<string, { id: number; keys_version: number }>> {

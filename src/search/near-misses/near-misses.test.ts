@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { laterFormat } from '../../../tests/support/index-formats.ts';
+import { catalog, charger } from '../../../tests/support/sample-catalogs.ts';
+import { readConfig } from '../../config.ts';
+import { silentLogger } from '../../logger.ts';
+import type { Database } from '../../storage/database.ts';
+import { createThreadPool } from '../../thread-pool.ts';
+import { createDeadline } from '../deadline.ts';
+import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { createSearch } from '../port.ts';
+import { createTrace } from '../trace.ts';
+import { writeIndex } from '../write/write-index.ts';
+
+let database: Database;
+useDatabase((opened) => {
+  database = opened;
+});
+
+/** It spells the paths of geometries in another way. */
+const formats: IndexFormats = [
+  ...indexFormats,
+  {
+    ...laterFormat,
+    geometries: {
+      ...laterFormat.geometries,
+      find: (document, root) =>
+        laterFormat.geometries
+          .find(document, root)
+          .map((found) => ({ ...found, path: `${found.path} (later)` })),
+      targetPath(target) {
+        const path = laterFormat.geometries.targetPath(target);
+        return path && `${path} (later)`;
+      },
+    },
+  },
+];
+
+it.each([1, 2])('Near misses know the paths that the entries of version %s have.', async (version) => {
+  await database.query('truncate discovery.catalog, discovery.geometry cascade');
+  await database.query('update discovery.index_state set version = $1, next = $1', [version]);
+  const resource = { ...charger('r'), places: [{ geo: { type: 'Point', coordinates: [10, 50] } }] };
+  const incoming = {
+    ...{ source: 'node', owner: 'provider.example/reg', networks: null },
+    ...{ type: 'REGULAR' as const, mode: 'FULL' as const, catalog: catalog('c', { resources: [resource] }) },
+  };
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming]), formats));
+
+  const config = readConfig({});
+  const threads = createThreadPool({ size: 1, logger: silentLogger() });
+  const service = createSearch({ config, database, threads, now: () => new Date(), formats });
+  const findNear = async (targets: string) => {
+    const geometry = { type: 'Point' as const, coordinates: [-60, 10] };
+    const spatial = [{ op: 'S_DWITHIN' as const, targets, geometry, distanceMeters: 10 }];
+    const question = { message: { intent: { spatial } }, scope: {} };
+    const { answer } = await service.search(question);
+    expect(answer.resourceCount).toBe(0);
+    const missed = {
+      ...question,
+      deadline: createDeadline(config.DISCOVER_TIMEOUT_MS),
+      trace: createTrace(),
+    };
+    return (await service.findNearMisses(missed)).map(({ says }) => says);
+  };
+  expect(await findNear('$.catalogs[*].resources[*].places[*].geo')).toEqual([]);
+  expect(await findNear('$.catalogs[*].resources[*].place[*].geo')).toEqual([
+    expect.stringMatching(/^No geometry stands at /),
+  ]);
+  await threads.close();
+});
