@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Lane } from '../delivery/lane-loop.ts';
-import { createPlaces } from '../delivery/places.ts';
 import type { SendPart } from '../delivery/push-loop.ts';
+import { createSlots } from '../delivery/slots.ts';
 import { actions } from '../protocol/actions.ts';
 import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
@@ -32,7 +32,7 @@ export function createComposer(context: CatalogContext): ComposePush {
   const { database, registry, config } = context;
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
-  const places = createPlaces({ total: inParts, perParty: Math.ceil(inParts / 4) });
+  const slots = createSlots({ total: inParts, perParty: Math.ceil(inParts / 4) });
 
   return async (taken, send, lane) => {
     const { subscriber, catalogKey } = taken;
@@ -59,7 +59,7 @@ export function createComposer(context: CatalogContext): ComposePush {
           await send(url, body);
           return said;
         }
-        leave ??= await places.enter(subscriber, lane.signal);
+        leave ??= await slots.enter(subscriber, lane.signal);
         if (await sendParts(context, push, lane, plan, partBytes, (part) => send(url, part))) return said;
       }
     } finally {

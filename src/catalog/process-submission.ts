@@ -1,6 +1,6 @@
 import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type DueLane, findOpenSubmission, lanesChannel, laneTable } from '../storage/catalog/submissions.ts';
-import { type Claim, type Place, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
+import { type Claim, type Slot, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
 import { type Aside, createAside } from './apply-aside.ts';
 import { applySubmission, readMessage } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
@@ -25,7 +25,7 @@ export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessage
     concurrency: lanesAtOnce,
     aside: lanesAside,
     logger: context.logger,
-    handle: (claim, signal, place) => drainLane(context, { fresh, aside, place }, claim, signal),
+    handle: (claim, signal, slot) => drainLane(context, { fresh, aside, slot }, claim, signal),
   });
   return {
     async close() {
@@ -38,12 +38,12 @@ export function startSubmissionLoop(context: CatalogContext, fresh: FreshMessage
 interface Means {
   fresh: FreshMessages;
   aside: Aside;
-  place: Place;
+  slot: Slot;
 }
 
 async function drainLane(
   context: CatalogContext,
-  { fresh, aside, place }: Means,
+  { fresh, aside, slot }: Means,
   claim: Claim<DueLane>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function drainLane(
     const submission = await findOpenSubmission(database, claim.row.publisher);
     if (submission === undefined) isEmpty = true;
     else if (submission.bytes >= largeBodyBytes) {
-      place.stepAside();
+      slot.stepAside();
       await aside.apply(submission, { attempts, turnMs });
     } else {
       const accepted = fresh.take(submission.id) ?? (await readMessage(database, submission.id));

@@ -1,4 +1,4 @@
-import type { LaneWithPlaces, Taken } from '../delivery/lane-loop.ts';
+import type { LaneWithSlots, Taken } from '../delivery/lane-loop.ts';
 import { startPushLoop } from '../delivery/push-loop.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { longestRetryWaitMs } from '../delivery/retry-policy.ts';
@@ -22,7 +22,7 @@ import { createPushRecorder } from './record-push.ts';
 //   planner   the log → rows (subscriber, catalog) that are due
 //   sender    a due row → what that subscriber has not got yet (compose-push.ts) → its answer → the row (record-push.ts)
 //
-// Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own places, and delays nobody else.
+// Publish knows nothing of either. A failing subscriber or catalog has its own rows and its own slots, and delays nobody else.
 
 /** Over all processes: catalogs that are on their way to a subscriber at a time. */
 const pushesPerSubscriber = 4;
@@ -91,13 +91,13 @@ function startSender(context: CatalogContext): { close(): Promise<void> } {
   });
 }
 
-async function take({ database }: CatalogContext, lanes: readonly LaneWithPlaces[]): Promise<Taken<DuePush>> {
+async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[]): Promise<Taken<DuePush>> {
   const pushes = await takePushes(database, lanes);
   const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
-  // Lanes that stay held with a free place must not miss what becomes due meanwhile.
+  // Lanes that stay held with a free slot must not miss what becomes due meanwhile.
   const taken = (name: string) => items.filter(({ lane }) => lane === name).length;
   const watched = lanes.filter(
-    ({ name, places, underWay }) => taken(name) < places && underWay.length + taken(name) > 0,
+    ({ name, slots, underWay }) => taken(name) < slots && underWay.length + taken(name) > 0,
   );
   if (watched.length === 0) return { items };
   return {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { createPlaces } from '../delivery/places.ts';
+import { createSlots } from '../delivery/slots.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { spoolBody } from '../http/spooled-body.ts';
 import { actions } from '../protocol/actions.ts';
@@ -24,9 +24,9 @@ export function addSearchRoute(
   service: SignedService,
   context: CatalogContext,
 ): void {
-  const places = createPlaces({ total: searchesAtOnce, perParty: searchesPerCaller });
+  const slots = createSlots({ total: searchesAtOnce, perParty: searchesPerCaller });
   const handler = async (request: Search) => {
-    const leave = await places.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
+    const leave = await slots.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
     return search(context, request).finally(leave);
   };
   signedRoute(server, service, actions.search, handler, { hasOwnTurns: true });

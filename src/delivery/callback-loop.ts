@@ -36,10 +36,10 @@ import { createSlowReceivers, type SlowReceivers } from './slow-receivers.ts';
 // them, or it has taken too long. Every outcome is recorded under the lease, so that a confirmed callback is never sent again, unless the
 // process dies in the moment before that is recorded. A 401 is answered at once by the other form of signature (callback-forms.ts).
 //
-// Slow receivers must not take the places of the others, however many they are:
+// Slow receivers must not take the slots of the others, however many they are:
 //
-//   quick   128 places, 16 of them for one receiver; who has waited for its answer for a moment steps aside
-//   slow    64 places, one for each receiver that did not answer in good time when it was last sent something
+//   quick   128 slots, 16 of them for one receiver; who has waited for its answer for a moment steps aside
+//   slow    64 slots, one for each receiver that did not answer in good time when it was last sent something
 
 const quick = { concurrency: 128, perReceiver: 16, aside: 256 };
 const slow = { concurrency: 64, perReceiver: 1 };
@@ -59,7 +59,7 @@ export interface CallbackLoopOptions {
 }
 
 export interface CallbackLoop extends WorkLoop {
-  /** Sends a callback as soon as it is stored, where its receiver is quick and there is a place (see due-work.ts). */
+  /** Sends a callback as soon as it is stored, where its receiver is quick and there is a slot (see due-work.ts). */
   handOver(receiver: string, store: Store<DueCallback>): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
     recordDelivered(database, delivered),
   );
   const forms = createCallbackForms(database, options.sender);
-  const start = (places: Places) => startLoop({ ...options, slowOnes, settle, forms }, places);
+  const start = (slots: Slots) => startLoop({ ...options, slowOnes, settle, forms }, slots);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
   const slowLoop = start({ ...slow, groups: () => ({ only: slowOnes.list() }) });
   const loops = [quickLoop, slowLoop];
@@ -97,10 +97,10 @@ interface LoopOptions extends CallbackLoopOptions {
   forms: CallbackForms;
 }
 
-function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): StartedLoop<DueCallback> {
+function startLoop(options: LoopOptions, { perReceiver, ...slots }: Slots): StartedLoop<DueCallback> {
   const { role, database, sender, slowOnes } = options;
   return startWorkLoop<DueCallback>({
-    ...places,
+    ...slots,
     database,
     table: callbackTable,
     channel: callbacksChannel,
@@ -118,7 +118,7 @@ function startLoop(options: LoopOptions, { perReceiver, ...places }: Places): St
   });
 }
 
-interface Places extends Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'groups'> {
+interface Slots extends Pick<WorkLoopOptions<DueCallback>, 'concurrency' | 'aside' | 'groups'> {
   perReceiver: number;
 }
 

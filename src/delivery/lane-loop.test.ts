@@ -64,10 +64,10 @@ function start(
     restMs: 50,
     logger: silentLogger(),
     async take(lanes) {
-      const taken = lanes.flatMap(({ name, places, underWay }) =>
+      const taken = lanes.flatMap(({ name, slots, underWay }) =>
         items
           .filter(({ id, lane, dueAt }) => lane === name && dueAt <= Date.now() && !underWay.includes(id))
-          .slice(0, places),
+          .slice(0, slots),
       );
       const next = Math.min(...items.map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > Date.now()));
       return { items: taken.map((item) => ({ lane: item.lane, item })), nextMs: next - Date.now() };

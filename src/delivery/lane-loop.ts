@@ -7,7 +7,7 @@ import { type Claim, LeaseLost, settle, startWorkLoop } from '../storage/work/du
 // Due work in lanes: a lane is leased as a whole, so that one process at a time works on it, a bounded number of its items at once. What is
 // due in all lanes that are held is looked for by one statement, instead of a claim and a count for every item.
 //
-//   lane due → leased → its due items taken, as many as there are places, and again when half of them are done
+//   lane due → leased → its due items taken, as many as there are slots, and again when half of them are done
 //            → nothing due and nothing under way → given back until the next is due
 
 const pollMs = 5_000;
@@ -22,8 +22,8 @@ export interface LaneLoopOptions<Item extends { id: number }> {
   channel: string;
   lanesAtOnce: number;
   itemsPerLane: number;
-  /** Takes due items of the lanes, at most as many as each has places, and none that it has under way. */
-  take(lanes: readonly LaneWithPlaces[]): Promise<Taken<Item>>;
+  /** Takes due items of the lanes, at most as many as each has slots, and none that it has under way. */
+  take(lanes: readonly LaneWithSlots[]): Promise<Taken<Item>>;
   /** Works on an item, until it is not due any more. An error is logged, and the item tried again after a rest. */
   handle(item: Item, lane: Lane): Promise<void>;
   /** Milliseconds until the next item of a lane becomes due; null when nothing waits. */
@@ -42,8 +42,8 @@ export interface Lane {
   signal: AbortSignal;
 }
 
-export interface LaneWithPlaces extends Lane {
-  places: number;
+export interface LaneWithSlots extends Lane {
+  slots: number;
   /** The ids of the items under way. */
   underWay: number[];
 }
@@ -98,18 +98,18 @@ export function startLaneLoop<Item extends { id: number }>(
   }
 
   async function run(): Promise<void> {
-    while (!closing) await alarm.sleep(await fillPlaces());
+    while (!closing) await alarm.sleep(await fillSlots());
   }
 
   /**
    * Returns how long there will be nothing more to do, unless something rings. A lane that is more than half full has enough to do: looking
    * for its next items one by one would cost a statement for each.
    */
-  async function fillPlaces(): Promise<number> {
+  async function fillSlots(): Promise<number> {
     const lanes = [...open.values()].filter(({ underWay }) => underWay.size <= itemsPerLane / 2);
     if (lanes.length === 0) return pollMs;
     try {
-      const { items, nextMs = pollMs } = await options.take(lanes.map(withPlaces));
+      const { items, nextMs = pollMs } = await options.take(lanes.map(withSlots));
       for (const { lane, item } of items) {
         const its = open.get(lane);
         if (its) begin(its, item);
@@ -122,8 +122,8 @@ export function startLaneLoop<Item extends { id: number }>(
     }
   }
 
-  function withPlaces({ name, token, signal, underWay }: OpenLane): LaneWithPlaces {
-    return { name, token, signal, places: itemsPerLane - underWay.size, underWay: [...underWay.keys()] };
+  function withSlots({ name, token, signal, underWay }: OpenLane): LaneWithSlots {
+    return { name, token, signal, slots: itemsPerLane - underWay.size, underWay: [...underWay.keys()] };
   }
 
   function begin(lane: OpenLane, item: Item): void {

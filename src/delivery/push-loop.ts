@@ -3,9 +3,9 @@ import type { Metrics } from '../metrics.ts';
 import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
-import { createPlaces } from './places.ts';
 import { judgeAnswer, maxRetryAfterMs, nextAttemptMs, type RetryPolicy } from './retry-policy.ts';
 import { type Sender, sendSigned } from './send.ts';
+import { createSlots } from './slots.ts';
 
 // Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
 //
@@ -14,10 +14,10 @@ import { type Sender, sendSigned } from './send.ts';
 // What is said, and what a verdict means for the item, is the business of whoever starts the loop. So that a receiver never waits for our
 // database, its next items are taken, and the verdicts on its last ones recorded, while others are on their way.
 
-/** Only sockets wait here; a slow receiver must not take the places of the others. */
+/** Only sockets wait here; a slow receiver must not take the slots of the others. */
 const receiversAtOnce = 128;
 /** Items of a receiver that are taken and not recorded yet, for each that may be on its way. */
-const takenPerPlace = 8;
+const takenPerSlot = 8;
 
 export interface PushLoopOptions<Item extends { id: number }, Said>
   extends Omit<LaneLoopOptions<Item>, 'lanesAtOnce' | 'itemsPerLane' | 'handle' | 'logger'> {
@@ -57,14 +57,14 @@ export function startPushLoop<Item extends { id: number }, Said>(
 ): { close(): Promise<void> } {
   const { pushesPerReceiver, sender, metrics } = options;
   const outcomes = metrics.counter('signpost_pushes_total', 'Attempts to push, by outcome', ['outcome']);
-  const places = createPlaces({ total: Number.POSITIVE_INFINITY, perParty: pushesPerReceiver });
+  const slots = createSlots({ total: Number.POSITIVE_INFINITY, perParty: pushesPerReceiver });
   return startLaneLoop<Item>({
     ...options,
     lanesAtOnce: receiversAtOnce,
-    itemsPerLane: pushesPerReceiver * takenPerPlace,
+    itemsPerLane: pushesPerReceiver * takenPerSlot,
     logger: sender.logger,
     async handle(item, lane) {
-      const leave = await places.enter(lane.name, lane.signal).catch(async (reason: unknown) => {
+      const leave = await slots.enter(lane.name, lane.signal).catch(async (reason: unknown) => {
         await options.putBack(item, lane);
         throw reason;
       });

@@ -21,7 +21,7 @@ describe('a gate', () => {
     expect(order).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
-  it('turns away who has waited for too long, and gives the place to who still waits', async () => {
+  it('turns away who has waited for too long, and gives the slot to who still waits', async () => {
     const enter = createGate({ ...roomy, concurrent: 1, waitMs: 50 });
     const leave = await enter();
     await expect(enter()).rejects.toThrow(GateClosed);
@@ -40,7 +40,7 @@ describe('a gate', () => {
     await expect(second).rejects.toThrow(GateClosed);
   });
 
-  it('frees a place once, however often it is left', async () => {
+  it('frees a slot once, however often it is left', async () => {
     const enter = createGate({ ...roomy, concurrent: 1, waitMs: 50 });
     const leave = await enter();
     leave();
@@ -49,7 +49,7 @@ describe('a gate', () => {
     await expect(enter()).rejects.toThrow(GateClosed);
   });
 
-  it('lets those who ask for what is known go before strangers, and keeps places for each of both', async () => {
+  it('lets those who ask for what is known go before strangers, and keeps slots for each of both', async () => {
     const { enter, order } = watch({ ...roomy, concurrent: 3, perLane: 2 });
     const leave = await enter('stranger 1', { source: 'a' });
     await enter('stranger 2', { source: 'b' });
@@ -63,7 +63,7 @@ describe('a gate', () => {
     await stranger;
   });
 
-  it('gives each source its share of the places, and of the queue', async () => {
+  it('gives each source its share of the slots, and of the queue', async () => {
     const { enter, order } = watch({ ...roomy, perSource: { concurrent: 1, waiting: 1 }, waitMs: 50 });
     await enter('flood 1', { source: 'a' });
     const flooding = enter('flood 2', { source: 'a' });

@@ -1,11 +1,11 @@
 /**
- * Lets so many in at once; others wait, each for so long. Two lanes, each with some places that the other never takes: askers of what is
- * known go first, strangers after them. In a lane the sources take turns, and each has a share of the places and of the queue, so that a
+ * Lets so many in at once; others wait, each for so long. Two lanes, each with some slots that the other never takes: askers of what is
+ * known go first, strangers after them. In a lane the sources take turns, and each has a share of the slots and of the queue, so that a
  * flood from one source holds up nobody else.
  */
 export interface GateLimits {
   concurrent: number;
-  /** Places that one lane may take. */
+  /** Slots that one lane may take. */
   perLane: number;
   /** Of one lane. */
   waiting: number;
@@ -25,7 +25,7 @@ export class GateClosed extends Error {
   override readonly name = 'GateClosed';
 }
 
-/** Resolves when there is a place, with how to leave it again. */
+/** Resolves when there is a slot, with how to leave it again. */
 export type Enter = (asker?: Asker) => Promise<() => void>;
 
 export function createGate(limits: GateLimits): Enter {
@@ -61,9 +61,9 @@ export function createGate(limits: GateLimits): Enter {
 }
 
 interface Lane {
-  /** Resolves when `takeNext` has given this asker a place. */
+  /** Resolves when `takeNext` has given this asker a slot. */
   wait(source: string | undefined): Promise<void>;
-  /** Takes the place of whose turn it is, and returns how to tell them. */
+  /** Takes the slot of whose turn it is, and returns how to tell them. */
   takeNext(): (() => void) | undefined;
   leave(source: string | undefined): void;
 }
@@ -94,7 +94,7 @@ function createLane({ perLane, waiting: waitingLimit, perSource, waitMs }: GateL
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           remove(source, goIn);
-          reject(new GateClosed(`no place got free within ${waitMs} ms`));
+          reject(new GateClosed(`no slot got free within ${waitMs} ms`));
         }, waitMs);
         const goIn = () => {
           clearTimeout(timer);

@@ -1,5 +1,5 @@
-import { createPlaces } from '../../delivery/places.ts';
 import { parseRetryAfter } from '../../delivery/retry-policy.ts';
+import { createSlots } from '../../delivery/slots.ts';
 import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
@@ -40,7 +40,7 @@ export interface FetcherParts {
 }
 
 export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts): Fetcher {
-  const places = createPlaces({ total: requestsAtOnce, perParty: requestsPerHost });
+  const slots = createSlots({ total: requestsAtOnce, perParty: requestsPerHost });
   const fetches = metrics.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
     'outcome',
   ]);
@@ -75,10 +75,10 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
     },
   };
 
-  /** Nothing is asked for while what has come waits for room; whoever has some needs its place meanwhile. */
+  /** Nothing is asked for while what has come waits for room; whoever has some needs its slot meanwhile. */
   async function enter(host: string, share: Share | undefined, signal: AbortSignal): Promise<() => void> {
     for (;;) {
-      const leave = await places.enter(host, signal);
+      const leave = await slots.enter(host, signal);
       if (share === undefined || share.mayFetch()) return leave;
       leave();
       await share.pass(signal);

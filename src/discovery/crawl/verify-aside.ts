@@ -1,4 +1,4 @@
-import { createPlaces } from '../../delivery/places.ts';
+import { createSlots } from '../../delivery/slots.ts';
 import type { Logger } from '../../logger.ts';
 import type { Keys } from '../../rules/self-hosted/signer.ts';
 import { createThreadPool, DeadlineExceeded } from '../../thread-pool.ts';
@@ -34,7 +34,7 @@ export type FindKeys = (names?: readonly string[]) => Promise<Keys>;
 export const asideBytes = 512 * 1024;
 export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }): Aside {
   const threads = createThreadPool({ size: 1, logger });
-  const places = createPlaces({ total: 1, perParty: 1 });
+  const slots = createSlots({ total: 1, perParty: 1 });
 
   async function perform<T>(
     work: (task: never) => Verdict<T>,
@@ -42,7 +42,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
     signal: AbortSignal,
   ): Promise<Verdict<T>> {
     const { url } = task.file;
-    const leave = await places.enter(hostOf(url), signal);
+    const leave = await slots.enter(hostOf(url), signal);
     try {
       const module = new URL(threadModule, import.meta.url).href;
       return await threads.run<Verdict<T>>({ module, name: work.name, input: task, deadlineMs });

@@ -82,7 +82,7 @@ async function take(): Promise<DuePush> {
     'update catalog.push_lane set lease_token = $1 returning subscriber as name',
     [token],
   );
-  const lanes = rows.map(({ name }) => ({ name, token, places: 1, underWay: [] }));
+  const lanes = rows.map(({ name }) => ({ name, token, slots: 1, underWay: [] }));
   const [push] = await takePushes(database, lanes);
   if (!push) throw new Error('nothing is due');
   return push;
@@ -279,7 +279,7 @@ describe('the results of pushes', () => {
     const lost = { ...result, lane: { name: 'ds', token: randomUUID() } };
     expect(await writePushResults(database, [lost])).toEqual([false]);
     expect(await due()).toEqual(['ds c1']);
-    expect(await takePushes(database, [{ ...lost.lane, places: 1, underWay: [] }])).toEqual([]);
+    expect(await takePushes(database, [{ ...lost.lane, slots: 1, underWay: [] }])).toEqual([]);
   });
 
   it('leave nothing behind of a catalog that the subscriber never got', async () => {
@@ -301,17 +301,17 @@ describe('taking pushes', () => {
     expect(first.record.inFlight).toBe(false);
     const ahead = new Date(first.basis.timestamp.getTime() + 60_000);
     await database.query('update catalog.push set sent_timestamp = $1', [ahead]);
-    const [second] = await takePushes(database, [{ name: 'ds', token, places: 1, underWay: [] }]);
+    const [second] = await takePushes(database, [{ name: 'ds', token, slots: 1, underWay: [] }]);
     expect(second?.record.inFlight).toBe(true);
     expect(second?.basis.timestamp).toEqual(new Date(ahead.getTime() + 1));
   });
 
-  it('takes as many as there are places, and none that is under way', async () => {
+  it('takes as many as there are slots, and none that is under way', async () => {
     await subscribe('ds');
     for (const id of ['c1', 'c2', 'c3']) await seed({ id });
     await planPushes(database);
     const { id: taken } = await take();
-    const others = await takePushes(database, [{ name: 'ds', token, places: 5, underWay: [taken] }]);
+    const others = await takePushes(database, [{ name: 'ds', token, slots: 5, underWay: [taken] }]);
     expect(others.map(({ basis }) => basis.catalogId).sort()).toHaveLength(2);
     expect(others.map(({ id }) => id)).not.toContain(taken);
   });

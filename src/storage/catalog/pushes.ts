@@ -42,21 +42,21 @@ export interface PushBasis {
 }
 
 /**
- * Takes due pushes of the lanes, the longest due first, as many as each has places, without those that are under way. They are marked as
+ * Takes due pushes of the lanes, the longest due first, as many as each has slots, without those that are under way. They are marked as
  * about to leave: found marked later, they may have left, and nobody knows what became of them.
  */
 export async function takePushes(
   database: Database,
-  lanes: readonly (HeldLane & { places: number; underWay: readonly number[] })[],
+  lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
 ): Promise<DuePush[]> {
   const { rows } = await database.query<DueRow>(
     takeStatement(
-      `select waiting.* from jsonb_to_recordset($1) as given (name text, token uuid, places integer, "underWay" bigint[])
+      `select waiting.* from jsonb_to_recordset($1) as given (name text, token uuid, slots integer, "underWay" bigint[])
        join catalog.push_lane on subscriber = given.name and lease_token = given.token
        cross join lateral (
          select id, in_flight from catalog.push
          where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
-         order by push.due_at limit given.places
+         order by push.due_at limit given.slots
        ) as waiting`,
     ),
     [JSON.stringify(lanes)],

@@ -231,10 +231,10 @@ export async function purgeUndelivered(
   const { rowCount } = await queryable.query(
     `delete from work.callback where id in (
        select id from (
-         select id, row_number() over newest as place, sum(octet_length(body)) over newest as bytes
+         select id, row_number() over newest as position, sum(octet_length(body)) over newest as bytes
          from work.callback where state in ('refused', 'parked')
          window newest as (partition by role, receiver order by id desc)
-       ) as kept where place > $1 or bytes > $2
+       ) as kept where position > $1 or bytes > $2
      )`,
     [rows, bytes],
   );

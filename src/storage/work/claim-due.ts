@@ -36,7 +36,7 @@ export async function claimDue<Row extends object = Record<string, unknown>>(
 
 export interface Taken<Row> {
   claims: Claim<Row>[];
-  /** Rows may be due that were not taken: there were more than asked for, or their groups had no place. */
+  /** Rows may be due that were not taken: there were more than asked for, or their groups had no slot. */
   left: boolean;
 }
 
@@ -51,30 +51,30 @@ export async function takeDue<Row extends object>(
     const claims = await claim<Row>(database, table, options, longestDue);
     return { claims, left: claims.length === limit };
   }
-  const due = await countDue(database, table, options, limit * rowsSeenPerPlace);
+  const due = await countDue(database, table, options, limit * rowsSeenPerSlot);
   if (due === 0) return { claims: [], left: false };
-  const claims = await database.transaction((tx) => claimWithPlaces<Row>(tx, table, options, due));
+  const claims = await database.transaction((tx) => claimWithSlots<Row>(tx, table, options, due));
   return { claims, left: claims.length === limit || claims.length < due };
 }
 
-async function claimWithPlaces<Row extends object>(
+async function claimWithSlots<Row extends object>(
   tx: Transaction,
   table: string,
   options: ClaimOptions,
   due: number,
 ): Promise<Claim<Row>[]> {
   const { limit } = options;
-  // Two claims at the same moment would both find a free place in a group.
+  // Two claims at the same moment would both find a free slot in a group.
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${table}`]);
-  const claims = await claim<Row>(tx, table, options, longestDueWithPlace);
-  if (claims.length === limit || due < limit * rowsSeenPerPlace) return claims;
+  const claims = await claim<Row>(tx, table, options, longestDueWithSlot);
+  if (claims.length === limit || due < limit * rowsSeenPerSlot) return claims;
   // Busy groups fill all that was looked at: look behind them.
   const further = { ...options, limit: limit - claims.length };
   return [...claims, ...(await claim<Row>(tx, table, further, longestDueOfEachGroup))];
 }
 
-/** How many due rows are looked at to fill one place, before all groups are visited. */
-const rowsSeenPerPlace = 8;
+/** How many due rows are looked at to fill one slot, before all groups are visited. */
+const rowsSeenPerSlot = 8;
 
 async function claim<Row extends object>(
   queryable: Queryable,
@@ -104,19 +104,19 @@ function longestDue(name: string, { limit, where }: ClaimOptions, parameters: Pa
           order by due_at limit ${parameters.add(limit)} for update skip locked`;
 }
 
-function longestDueWithPlace(name: string, options: ClaimOptions, parameters: Parameters): string {
+function longestDueWithSlot(name: string, options: ClaimOptions, parameters: Parameters): string {
   const { limit, perGroup } = grouped(options);
   const group = pg.escapeIdentifier(perGroup.column);
   const match = matchingGroups(options, parameters);
   return `with busy as (${busyGroups(name, group, match, leaving(options, parameters))}), seen as (
             select id, due_at, ${group} as value from ${name} where ${isDue} ${match}
-            order by due_at limit ${parameters.add(limit * rowsSeenPerPlace)}
-          ), placed as (
-            select id, due_at, coalesce(busy.rows, 0) + row_number() over (partition by value order by due_at, id) as place
+            order by due_at limit ${parameters.add(limit * rowsSeenPerSlot)}
+          ), slotted as (
+            select id, due_at, coalesce(busy.rows, 0) + row_number() over (partition by value order by due_at, id) as slot
             from seen left join busy using (value)
           )
           select id from ${name} where id in (
-            select id from placed where place <= ${parameters.add(perGroup.limit)} order by due_at limit ${parameters.add(limit)}
+            select id from slotted where slot <= ${parameters.add(perGroup.limit)} order by due_at limit ${parameters.add(limit)}
           ) and ${isDue} for update skip locked`;
 }
 

@@ -37,7 +37,7 @@ describe('a limit per group', () => {
 });
 
 describe('the loop', () => {
-  it('gives the places of handlers that step aside to others, as many as it may', async () => {
+  it('gives the slots of handlers that step aside to others, as many as it may', async () => {
     for (let count = 0; count < 10; count++) await jobs.add('-1 s');
     let begun = 0;
     jobs.work({
@@ -109,7 +109,7 @@ describe('the loop', () => {
     await until(async () => (await jobs.all())[0]?.result === 'done');
   });
 
-  it('keeps its places filled, and takes no more than it has', async () => {
+  it('keeps its slots filled, and takes no more than it has', async () => {
     for (let count = 0; count < 200; count++) await jobs.add('-1 s');
     let [now, most] = [0, 0];
     jobs.work({

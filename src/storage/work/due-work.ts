@@ -14,14 +14,14 @@ import {
   release,
   renew,
 } from './leases.ts';
-import { createWorkPlaces } from './places.ts';
 import { pullForward } from './pull-forward.ts';
+import { createWorkSlots } from './slots.ts';
 
 export { claimDue } from './claim-due.ts';
 export { type Claim, type Lease, LeaseLost, type Settlement, settle } from './leases.ts';
 
 // The loop that works off a table of due work (see leases.ts). It wakes by a hint, when the next row becomes due, when a
-// place gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
+// slot gets free that something waits for, and by a slow poll, because hints may get lost. A row whose work begins where it is
 // stored is handed over instead: stored with its lease, it costs no hint, no look and no claim. What a handler does not settle is
 // never lost: it comes due again after a pause, or, with the process, when its lease ends. Longer than our other files: everything in it
 // shares the state of one loop.
@@ -30,7 +30,7 @@ const defaultPollMs = 5_000;
 const renewalsPerLease = 4;
 const defaultFinishMs = 3_000;
 const defaultAbortMs = 2_000;
-/** Places that get free soon after each other are filled by one claim: when so many are free, or after a moment. */
+/** Slots that get free soon after each other are filled by one claim: when so many are free, or after a moment. */
 const refillFraction = 0.25;
 const gatherMs = 10;
 const firstPauseMs = 1_000;
@@ -55,7 +55,7 @@ export interface WorkLoopOptions<Row extends object>
    * Does the work of a row and settles it. The signal says that the result is not wanted any more: the lease was lost, or
    * the process ends. An error is logged, and the row is due again after a pause.
    */
-  handle(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void>;
+  handle(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void>;
   logger: Logger;
   /** How long a row waits at most for its next turn, when a handler says so or fails: one that is due further ahead is due at once. */
   longestWaitMs?: number;
@@ -66,8 +66,8 @@ export interface WorkLoopOptions<Row extends object>
   abortMs?: number;
 }
 
-export interface Place {
-  /** The handler merely waits: another row may have its place. */
+export interface Slot {
+  /** The handler merely waits: another row may have its slot. */
   stepAside(): void;
   /** The rest of the work does not concern its group: another row of that may begin. */
   leaveGroup(): void;
@@ -80,7 +80,7 @@ export interface WorkLoop {
 
 export interface StartedLoop<Row> extends WorkLoop {
   /**
-   * Stores a row and works on it at once. `store` gets a lease for it where there is a place, and returns the claim when the row was stored
+   * Stores a row and works on it at once. `store` gets a lease for it where there is a slot, and returns the claim when the row was stored
    * with that lease. Without one it stores the row due, and hints: its turn comes behind those that wait.
    */
   handOver(group: string, store: Store<Row>): Promise<void>;
@@ -100,12 +100,12 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   const held = new Map<string, Held<Row>>();
   /** The tokens of those whose handlers merely wait. */
   const waiting = new Set<string>();
-  const places = createWorkPlaces(options.perGroup?.limit ?? concurrency);
+  const slots = createWorkSlots(options.perGroup?.limit ?? concurrency);
   const alarm = createAlarm();
   let closing = false;
-  /** The last claim filled all places: more is likely due. */
+  /** The last claim filled all slots: more is likely due. */
   let full = false;
-  /** Something may be due that got no place. Otherwise a place that gets free is no reason to look. */
+  /** Something may be due that got no slot. Otherwise a slot that gets free is no reason to look. */
   let left = false;
   /** One got free while the loop looked, which may not have seen it. */
   let freed = false;
@@ -128,18 +128,18 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   async function run(): Promise<void> {
     while (!closing) {
       freed = false;
-      const sleepMs = freePlaces() > 0 ? await claimMore() : pollMs;
-      if (freePlaces() <= 0) full = left = true;
+      const sleepMs = countFreeSlots() > 0 ? await claimMore() : pollMs;
+      if (countFreeSlots() <= 0) full = left = true;
       if (freed && left) alarm.ring();
       if (!closing) await alarm.sleep(sleepMs);
     }
   }
 
-  function freePlaces(): number {
-    return concurrency - places.size + Math.min(waiting.size, options.aside ?? 0);
+  function countFreeSlots(): number {
+    return concurrency - slots.size + Math.min(waiting.size, options.aside ?? 0);
   }
 
-  /** Fills the free places; returns how long there will be nothing more to do, unless something rings. */
+  /** Fills the free slots; returns how long there will be nothing more to do, unless something rings. */
   async function claimMore(): Promise<number> {
     const { where, columns, perGroup } = options;
     const groups = options.groups?.();
@@ -151,17 +151,17 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         await pullForward(database, table, { where, longestWaitMs, longestLeaseMs });
         pullForwardAt = askedAt + pullForwardEveryMs;
       }
-      // Asked first, so that a row that becomes due in between is claimed; and not at all while all places get filled.
+      // Asked first, so that a row that becomes due in between is claimed; and not at all while all slots get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
-      // What is handed over meanwhile may take the same places: better a few too many than none while the loop looks.
-      const limit = freePlaces();
+      // What is handed over meanwhile may take the same slots: better a few too many than none while the loop looks.
+      const limit = countFreeSlots();
       if (limit <= 0) return pollMs;
-      const wanted = { limit, leaseMs, where, columns, perGroup, groups, leavers: places.leavers() };
+      const wanted = { limit, leaseMs, where, columns, perGroup, groups, leavers: slots.leavers() };
       const taken = await takeDue<Row>(database, table, wanted);
       for (const claim of taken.claims) begin(claim, askedAt);
       full = taken.claims.length === limit;
       left = taken.left;
-      if (!left) places.noteNoneWaiting();
+      if (!left) slots.noteNoneWaiting();
       return full ? pollMs : Math.min(nextMs ?? pollMs, pollMs);
     } catch (error) {
       logger.warn({ reason: messageOf(error) }, 'cannot claim work; trying again soon');
@@ -170,17 +170,17 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   }
 
   async function handOver(group: string, store: Store<Row>): Promise<void> {
-    const place = closing || full || freePlaces() <= 0 ? undefined : places.reserve(group);
+    const slot = closing || full || countFreeSlots() <= 0 ? undefined : slots.reserve(group);
     const askedAt = performance.now();
     try {
-      const claim = await store(place && { ...place, ms: leaseMs });
-      if (claim === undefined) places.noteWaiting(group);
+      const claim = await store(slot && { ...slot, ms: leaseMs });
+      if (claim === undefined) slots.noteWaiting(group);
       else if (closing) await giveBack([claim]);
       // Whoever stored it says so first: an acknowledgement goes out before the callback that it promises.
       else begin(claim, askedAt, immediate());
     } finally {
-      if (place && !held.has(place.token)) {
-        places.free(place.token);
+      if (slot && !held.has(slot.token)) {
+        slots.free(slot.token);
         refill();
       }
     }
@@ -189,40 +189,40 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
   function begin(claim: Claim<Row>, leasedAt: number, ready: Promise<unknown> = Promise.resolve()): void {
     const { token, row } = claim;
     const abort = new AbortController();
-    const place = {
+    const slot = {
       stepAside() {
         waiting.add(token);
         refill();
       },
       leaveGroup() {
-        places.leaveGroup(token);
+        slots.leaveGroup(token);
         refill();
       },
     };
-    places.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
+    slots.take(token, options.perGroup && (row as Record<string, unknown>)[options.perGroup.column]);
     const work = ready
-      .then(() => finish(claim, abort.signal, place))
+      .then(() => finish(claim, abort.signal, slot))
       .finally(() => {
         held.delete(token);
         waiting.delete(token);
-        places.free(token);
+        slots.free(token);
         refill(claim);
       });
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
-  /** A place got free: is there, or will there be, anything for it? */
+  /** A slot got free: is there, or will there be, anything for it? */
   function refill(ended?: Claim<Row>): void {
     freed = true;
     if (!left && (ended === undefined || isSettledForGood(ended))) return;
-    const manyFree = freePlaces() >= concurrency * refillFraction;
+    const manyFree = countFreeSlots() >= concurrency * refillFraction;
     if (manyFree) alarm.ring();
     else setTimeout(alarm.ring, gatherMs);
   }
 
-  async function finish(claim: Claim<Row>, signal: AbortSignal, place: Place): Promise<void> {
+  async function finish(claim: Claim<Row>, signal: AbortSignal, slot: Slot): Promise<void> {
     try {
-      await options.handle(claim, signal, place);
+      await options.handle(claim, signal, slot);
       if (!isSettled(claim)) throw new Error('the handler left its row unsettled');
     } catch (error) {
       if (error instanceof LeaseLost) return logger.warn(error.message);

@@ -20,8 +20,8 @@ describe('a row that is handed over', () => {
 
   it('is worked on at once: nobody is told of it, looks for it or claims it', async () => {
     const { counted, statements } = counting(jobs.database);
-    const places = { concurrency: 40, perGroup: { column: 'receiver', limit: 40 } };
-    const loop = jobs.work({ ...never, ...places, database: counted, handle: jobs.finishForGood });
+    const slots = { concurrency: 40, perGroup: { column: 'receiver', limit: 40 } };
+    const loop = jobs.work({ ...never, ...slots, database: counted, handle: jobs.finishForGood });
     // What is due too far ahead, when the next is due, and how many are.
     const look = 3;
     await until(() => statements.length === look);
@@ -32,7 +32,7 @@ describe('a row that is handed over', () => {
     expect(statements).toHaveLength(look);
   });
 
-  it('keeps to the limit of its group, and waits for its turn where there is no place', async () => {
+  it('keeps to the limit of its group, and waits for its turn where there is no slot', async () => {
     let [now, most] = [0, 0];
     const loop = jobs.work({
       ...never,
@@ -50,7 +50,7 @@ describe('a row that is handed over', () => {
     expect(await handOver(loop, 'r')).toBe(true);
   });
 
-  it('leaves half of the places to those that wait', async () => {
+  it('leaves half of the slots to those that wait', async () => {
     const ends: (() => void)[] = [];
     const loop = jobs.work({
       ...never,
@@ -61,7 +61,7 @@ describe('a row that is handed over', () => {
     });
     for (let count = 0; count < 4; count++) await handOver(loop, 'r');
     ends[0]?.();
-    // The place is free at once; the loop needs a moment to fill it.
+    // The slot is free at once; the loop needs a moment to fill it.
     await until(async () => (await jobs.all()).some(({ result }) => result === 'done'));
     expect(await handOver(loop, 'r')).toBe(false);
     await until(async () => {
@@ -86,7 +86,7 @@ describe('a row that is handed over', () => {
     await until(jobs.areDone);
   });
 
-  it('waits for its turn where all places are taken, and gets it when one is free', async () => {
+  it('waits for its turn where all slots are taken, and gets it when one is free', async () => {
     let end = () => {};
     const loop = jobs.work({
       ...never,
@@ -103,7 +103,7 @@ describe('a row that is handed over', () => {
     await until(jobs.areDone);
   });
 
-  it('leaves no place taken when it could not be stored', async () => {
+  it('leaves no slot taken when it could not be stored', async () => {
     const loop = jobs.work({ ...never, concurrency: 1, handle: jobs.finishForGood });
     const failing = loop.handOver('r', () => Promise.reject(new Error('no disk')));
     await expect(failing).rejects.toThrow('no disk');
@@ -124,8 +124,8 @@ describe('a row that is handed over', () => {
   });
 });
 
-describe('a place that gets free', () => {
-  it('is filled at once by what waited for a place in its group', async () => {
+describe('a slot that gets free', () => {
+  it('is filled at once by what waited for a slot in its group', async () => {
     for (let count = 0; count < 30; count++) await jobs.add('-1 s', `receiver ${count % 2}`);
     const perGroup = { column: 'receiver', limit: 1 };
     jobs.work({ perGroup, pollMs: 60_000, handle: jobs.finishForGood });

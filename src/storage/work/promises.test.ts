@@ -4,7 +4,7 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
-import { type Freshness, serverText, Stale } from '../freshness.ts';
+import { type Freshness, Stale, serverText } from '../freshness.ts';
 import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
@@ -136,7 +136,7 @@ describe('promises that are made at the same moment', () => {
     expect((await list()).map(({ messageId }) => messageId).sort()).toEqual(['message-1', 'message-3']);
   });
 
-  it('have no more leases than their receiver has places', async () => {
+  it('have no more leases than their receiver has slots', async () => {
     const elsewhere = { destination: 'https://elsewhere.example/beckn/on_discover' };
     await store(promise('message-0'), lease(3));
     const claims = await Promise.all([

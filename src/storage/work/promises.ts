@@ -117,7 +117,7 @@ async function insert(database: Database, rows: readonly Row[]): Promise<Inserte
   const ordered = [...rows].sort((one, other) => Buffer.compare(one.hash, other.hash));
   const { rows: inserted } = await database.query<Inserted>(
     statementFor(rows.length),
-    ordered.flatMap((row, place) => valuesOf(row, ordered.slice(0, place))),
+    ordered.flatMap((row, position) => valuesOf(row, ordered.slice(0, position))),
     { prepared: true },
   );
   if (inserted.some(({ id, token }) => id !== null && token === null)) database.hint(callbacksChannel);
@@ -155,7 +155,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
 const statements: string[] = [];
 
 /**
- * Rows of values and no arrays: those would be planned anew each time. Two processes at the same moment may both find the last place of a
+ * Rows of values and no arrays: those would be planned anew each time. Two processes at the same moment may both find the last slot of a
  * receiver: it then gets one more than its limit.
  */
 function statementFor(count: number): string {
@@ -163,19 +163,19 @@ function statementFor(count: number): string {
   const rowOf = (row: number) =>
     `(${types.map((type, index) => `$${row * types.length + index + 1}::${type}`).join()}, ${row})`;
   statements[count] ??= `
-    with given (${Object.keys(columns).join()}, place) as (
+    with given (${Object.keys(columns).join()}, position) as (
       values ${Array.from({ length: count }, (_, row) => rowOf(row)).join()}
     ), checked as materialized (
-      select place, message_id, ${freshCondition('snapshot', 'server')} as holds from given
+      select position, message_id, ${freshCondition('snapshot', 'server')} as holds from given
     ), remembered as (
       insert into work.request
         (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
       select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
-      from given join checked using (place, message_id) where holds order by place
+      from given join checked using (position, message_id) where holds order by position
       on conflict (key) do nothing
       returning id as request_id, message_id
     ), lease as materialized (
-      select place, token as lease_token, now() + lease_ms * interval '1 millisecond' as leased_until from given
+      select position, token as lease_token, now() + lease_ms * interval '1 millisecond' as leased_until from given
       where per_group > (
         select count(*) from work.callback as busy
         where busy.role = given.role and busy.receiver = given.receiver and busy.leased_until > now()
@@ -186,7 +186,7 @@ function statementFor(count: number): string {
          due_at, lease_token, leased_until, attempts)
       select role, callback, message_id, destination, receiver, body, request_signature, request_id, now(), ${dueIn('give_up_after_ms')},
         coalesce(leased_until, now()), lease_token, leased_until, num_nonnulls(lease_token)
-      from given join remembered using (message_id) left join lease using (place)
+      from given join remembered using (message_id) left join lease using (position)
       returning id, message_id, request_id, lease_token as token, give_up_at
     )
     select message_id, holds, id, request_id, token, now() as at, give_up_at from checked left join stored using (message_id)`;

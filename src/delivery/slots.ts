@@ -1,16 +1,16 @@
-// A bounded number of places for work that is dear, and of these only a few for one party, so that a slow one cannot take all.
+// A bounded number of slots for work that is dear, and of these only a few for one party, so that a slow one cannot take all.
 
-export interface Places {
-  /** Waits for a place; returns how to leave it. Rejects with the signal's reason when that comes first. */
+export interface Slots {
+  /** Waits for a slot; returns how to leave it. Rejects with the signal's reason when that comes first. */
   enter(party: string, signal: AbortSignal): Promise<() => void>;
 }
 
-export function createPlaces({ total, perParty }: { total: number; perParty: number }): Places {
+export function createSlots({ total, perParty }: { total: number; perParty: number }): Slots {
   const taken = new Map<string, number>();
   const waiting = new Set<{ party: string; admit(): void }>();
   let free = total;
 
-  const hasPlace = (party: string) => free > 0 && (taken.get(party) ?? 0) < perParty;
+  const hasSlot = (party: string) => free > 0 && (taken.get(party) ?? 0) < perParty;
 
   function take(party: string): () => void {
     free -= 1;
@@ -24,7 +24,7 @@ export function createPlaces({ total, perParty }: { total: number; perParty: num
       if (rest > 0) taken.set(party, rest);
       else taken.delete(party);
       for (const waiter of waiting) {
-        if (hasPlace(waiter.party)) waiter.admit();
+        if (hasSlot(waiter.party)) waiter.admit();
       }
     };
   }
@@ -32,7 +32,7 @@ export function createPlaces({ total, perParty }: { total: number; perParty: num
   return {
     enter(party, signal) {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (hasPlace(party)) return Promise.resolve(take(party));
+      if (hasSlot(party)) return Promise.resolve(take(party));
       return new Promise((resolve, reject) => {
         const waiter = {
           party,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { watchFor } from '../../tests/support/time.ts';
-import { createPlaces } from './places.ts';
+import { createSlots } from './slots.ts';
 
 const { signal } = new AbortController();
 
@@ -8,12 +8,12 @@ async function isWaiting(entry: Promise<unknown>): Promise<boolean> {
   return Promise.race([entry.then(() => false), watchFor(5).then(() => true)]);
 }
 
-describe('places', () => {
+describe('slots', () => {
   it('are bounded in all, and go to whoever waits longest', async () => {
-    const places = createPlaces({ total: 2, perParty: 2 });
-    const leave = await places.enter('a', signal);
-    await places.enter('b', signal);
-    const [third, fourth] = [places.enter('c', signal), places.enter('d', signal)];
+    const slots = createSlots({ total: 2, perParty: 2 });
+    const leave = await slots.enter('a', signal);
+    await slots.enter('b', signal);
+    const [third, fourth] = [slots.enter('c', signal), slots.enter('d', signal)];
     expect(await isWaiting(third)).toBe(true);
     leave();
     leave();
@@ -22,24 +22,24 @@ describe('places', () => {
   });
 
   it('are bounded for each party, which then waits while others pass', async () => {
-    const places = createPlaces({ total: 3, perParty: 1 });
-    const leave = await places.enter('slow', signal);
-    const again = places.enter('slow', signal);
+    const slots = createSlots({ total: 3, perParty: 1 });
+    const leave = await slots.enter('slow', signal);
+    const again = slots.enter('slow', signal);
     expect(await isWaiting(again)).toBe(true);
-    expect(await isWaiting(places.enter('quick', signal))).toBe(false);
+    expect(await isWaiting(slots.enter('quick', signal))).toBe(false);
     leave();
     expect(await isWaiting(again)).toBe(false);
   });
 
   it('are not waited for any longer when the signal comes', async () => {
-    const places = createPlaces({ total: 1, perParty: 1 });
-    const leave = await places.enter('a', signal);
+    const slots = createSlots({ total: 1, perParty: 1 });
+    const leave = await slots.enter('a', signal);
     const stop = new AbortController();
-    const waiting = places.enter('b', stop.signal);
+    const waiting = slots.enter('b', stop.signal);
     stop.abort(new Error('the process ends'));
     await expect(waiting).rejects.toThrow('the process ends');
-    await expect(places.enter('b', stop.signal)).rejects.toThrow('the process ends');
+    await expect(slots.enter('b', stop.signal)).rejects.toThrow('the process ends');
     leave();
-    expect(await isWaiting(places.enter('c', signal))).toBe(false);
+    expect(await isWaiting(slots.enter('c', signal))).toBe(false);
   });
 });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-// The places of a loop (see due-work.ts) that are taken, by the tokens of leases, and how many of each group. A place is taken by a claim,
-// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, only half of its places are
-// reserved: who is always quick enough to take the next free place would keep them waiting.
+// The slots of a loop (see due-work.ts) that are taken, by the tokens of leases, and how many of each group. A slot is taken by a claim,
+// or reserved for a row that is being stored with a lease. Where rows of the same group wait for their turn, only half of its slots are
+// reserved: who is always quick enough to take the next free slot would keep them waiting.
 
-export interface WorkPlaces {
+export interface WorkSlots {
   /** How many are taken. */
   readonly size: number;
   take(token: string, group: unknown): void;
@@ -22,7 +22,7 @@ export interface WorkPlaces {
   noteNoneWaiting(): void;
 }
 
-export function createWorkPlaces(groupLimit: number): WorkPlaces {
+export function createWorkSlots(groupLimit: number): WorkSlots {
   const groups = new Map<string, unknown>();
   const left = new Set<string>();
   const crowded = new Set<string>();
