@@ -18,6 +18,7 @@ export const laterFormat: IndexFormat = {
     index: (text) => new Set(Array.from(newest.tokenizer.index(text), singular)),
     query: (text) => [...new Set(newest.tokenizer.query(text).map(singular))],
   },
+  weights: newest.weights,
   typing: {
     version: newest.typing.version + 1,
     index: (word) => newest.typing.index(word).map(otherHash),
@@ -43,6 +44,22 @@ export const laterFormat: IndexFormat = {
 };
 
 export const laterFormats: IndexFormats = [...indexFormats, laterFormat];
+
+/** A later version in which the words of resources count half as much, and nothing else has changed. */
+export const otherWeights: IndexFormats = [
+  ...indexFormats,
+  {
+    ...newest,
+    version: newest.version + 1,
+    weights: {
+      ...newest.weights,
+      resource: (resource, tokenize) =>
+        new Map(
+          Array.from(newest.weights.resource(resource, tokenize), ([word, weight]) => [word, weight / 2]),
+        ),
+    },
+  },
+];
 
 function singular(word: string): string {
   return word.length > 2 && word.endsWith('s') ? word.slice(0, -1) : word;

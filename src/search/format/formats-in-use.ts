@@ -16,7 +16,9 @@ export async function readFormatsInUse(reader: IndexReader, formats: IndexFormat
 
 /** Whether both make and look for the same entries. */
 export function isAlike(a: IndexFormat, b: IndexFormat): boolean {
-  return (['tokenizer', 'typing', 'attributes', 'geometries'] as const).every((part) => a[part] === b[part]);
+  return (['tokenizer', 'weights', 'typing', 'attributes', 'geometries'] as const).every(
+    (part) => a[part] === b[part],
+  );
 }
 
 async function readVersions(reader: IndexReader, newest: number): Promise<readonly number[]> {

@@ -2,6 +2,7 @@ import type { Geometry } from '../../protocol/geojson.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
+import { catalogWords, offerWords, resourceWords } from '../../rules/text/word-weights.ts';
 import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words.ts';
 import { type FoundGeometry, findTargetPath, geometriesOf } from '../spatial/geometry-paths.ts';
 import {
@@ -21,9 +22,17 @@ export interface IndexFormat {
   /** As catalogs store it. */
   version: number;
   tokenizer: Tokenizer;
+  weights: FieldWeights;
   typing: TypingKeys;
   attributes: AttributeFormat;
   geometries: GeometryFormat;
+}
+
+/** Which texts of a document are searched, and what the words of each count. They are stored with the entries, so a change of them is a change of version, too. */
+export interface FieldWeights {
+  catalog: typeof catalogWords;
+  resource: typeof resourceWords;
+  offer: typeof offerWords;
 }
 
 /** The keys under which a word is found in spite of typing errors. */
@@ -55,6 +64,7 @@ export interface GeometryFormat {
 const first: IndexFormat = {
   version: 1,
   tokenizer: { index: indexedWords, query: queryWords },
+  weights: { catalog: catalogWords, resource: resourceWords, offer: offerWords },
   typing: {
     version: 0,
     index: (word) => Array.from(indexKeys(word), hash53),

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
-import { laterFormats } from '../../../tests/support/index-formats.ts';
+import { laterFormats, otherWeights } from '../../../tests/support/index-formats.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
@@ -41,6 +41,14 @@ describe('a rebuild of the index', () => {
     await rebuild(laterFormats);
     expect(await readIndexContent(database)).toEqual(expected);
     expect(await versions()).toEqual([2, 2, 2]);
+  });
+
+  it('follows where only the weights of fields have changed', async () => {
+    const expected = await fillWith(otherWeights, 2);
+    await fillWith(otherWeights, 1);
+    expect(await readIndexContent(database)).not.toEqual(expected);
+    await rebuild(otherWeights);
+    expect(await readIndexContent(database)).toEqual(expected);
   });
 
   it('stores the entries of catalogs from before they were stored, and changes no list', async () => {

@@ -1,6 +1,6 @@
 import type { Offer, Provider, Resource } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
-import { catalogWords, offerWords, resourceWords, type WordWeights } from '../../rules/text/word-weights.ts';
+import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { IndexFormat } from '../format/index-format.ts';
 import { type FoundGeometry, roots } from '../spatial/geometry-paths.ts';
 import type { AttributeEntries } from './attribute-entries.ts';
@@ -29,30 +29,30 @@ export function entriesOfDocument(
 }
 
 function resourceEntries(
-  { tokenizer, attributes, geometries }: IndexFormat,
+  { tokenizer, weights, attributes, geometries }: IndexFormat,
   resource: Resource,
 ): DocumentEntries {
   return {
     ...attributes.entries(resource as Json),
-    words: resourceWords(resource, tokenizer.index),
+    words: weights.resource(resource, tokenizer.index),
     geometries: geometries.find(resource as Json, roots.resource),
   };
 }
 
-function offerEntries({ tokenizer, geometries }: IndexFormat, offer: Offer): DocumentEntries {
+function offerEntries({ tokenizer, weights, geometries }: IndexFormat, offer: Offer): DocumentEntries {
   return {
     ...createEmptyAttributes(),
-    words: offerWords(offer, tokenizer.index),
+    words: weights.offer(offer, tokenizer.index),
     geometries: geometries.find(offer as Json, roots.offer),
   };
 }
 
 /** Of the catalog-level members: what is said of the catalog and of its provider. */
-function headEntries({ tokenizer, geometries }: IndexFormat, head: object): DocumentEntries {
+function headEntries({ tokenizer, weights, geometries }: IndexFormat, head: object): DocumentEntries {
   const { descriptor, provider } = head as { descriptor: object; provider: Provider };
   return {
     ...createEmptyAttributes(),
-    words: catalogWords({ descriptor, provider }, tokenizer.index),
+    words: weights.catalog({ descriptor, provider }, tokenizer.index),
     geometries: geometries.find(provider as Json, roots.provider),
   };
 }
