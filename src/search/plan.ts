@@ -28,7 +28,7 @@ export interface SpatialPlan {
   paths: string[];
 }
 
-export interface PlanOptions {
+interface PlanOptions {
   acceptPostfix: boolean;
   now: Date;
   plans: Caches['plans'];

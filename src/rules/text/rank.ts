@@ -71,7 +71,7 @@ export function rarestFirst({ words }: TextQuery): WordVariant[] {
 }
 
 /** A word of a query, with the indexed words that it stands for: itself, and those within its allowed edits. */
-export interface QueryWord {
+interface QueryWord {
   word: string;
   matches: readonly { word: string; edits: number; documents: number }[];
 }

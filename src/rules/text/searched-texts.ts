@@ -4,7 +4,7 @@ import type { Catalog, Offer, Provider, Resource } from '../../protocol/catalog.
 // Decided: names, descriptions and all text attributes of catalog, provider, resource and offer, at any depth. What names
 // something for machines is left out: ids, addresses of files and pages, times, the names of schemas, GeoJSON.
 
-export type TextField = 'name' | 'description' | 'attribute';
+type TextField = 'name' | 'description' | 'attribute';
 
 export interface SearchedText {
   field: TextField;

@@ -63,14 +63,14 @@ function findMemorySize(): number {
   return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 }
 
-export interface CacheOptions {
+interface CacheOptions {
   /** How much of its limit each cache may hold. */
   percent?: number;
   /** All, unless some are named. */
   used?: readonly CacheName[];
 }
 
-export type CacheName = keyof typeof limits;
+type CacheName = keyof typeof limits;
 export const cacheNames = Object.keys(limits) as CacheName[];
 
 /** Reads SEARCH_CACHES. */
@@ -136,7 +136,7 @@ export interface Caches {
   fragmented: Set<number>;
 }
 
-export interface RefreshState {
+interface RefreshState {
   /** When the database was asked last. Before, nothing is kept. */
   asked?: Moment;
   /** It is being asked. */

@@ -20,7 +20,7 @@ export interface OfferedWord {
 }
 
 /** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
-export interface CoveredPostings {
+interface CoveredPostings {
   /** Of the caches (caches.ts). */
   generation: number;
   networkId: string | undefined;

@@ -100,7 +100,7 @@ export interface ResourceRow {
 }
 
 /** A resource, with its entries (write/stored-entries.ts). */
-export interface IndexedResourceRow extends ResourceRow {
+interface IndexedResourceRow extends ResourceRow {
   words: Buffer;
   entries: Buffer;
 }
@@ -133,7 +133,7 @@ export interface OfferRow extends ResourceRow, ValidityRow {
 }
 
 /** An offer, with its words (text/dictionary.ts). */
-export interface IndexedOfferRow extends OfferRow {
+interface IndexedOfferRow extends OfferRow {
   words: Buffer;
 }
 

@@ -21,13 +21,13 @@ import {
 // resourceIds are facts about providers (wide-offers.ts).
 
 /** An offer that applies to a resource. */
-export interface AppliedOffer {
+interface AppliedOffer {
   resource_key: number;
   offer_key: number;
 }
 
 /** An offer, and the resources of one catalog that it applies to. */
-export interface ApplyingOffer {
+interface ApplyingOffer {
   key: number;
   resources: readonly number[];
 }

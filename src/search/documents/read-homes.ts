@@ -13,7 +13,7 @@ import { offersIn } from './wide-offers.ts';
 
 // Reads homes: the catalogs of resources as answers list them, with some of their resources and the offers on those.
 
-export interface ReadHome extends KnownHome {
+interface ReadHome extends KnownHome {
   /** No offer of another catalog applies, nor are wide ones left out: these are its offers at any time, in any network. Otherwise they are those that count now. */
   isForGood: boolean;
 }

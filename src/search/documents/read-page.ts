@@ -35,7 +35,7 @@ export interface Confirmation {
   test?: (resource: Json) => boolean;
 }
 
-export interface FoundPage {
+interface FoundPage {
   /** How many passed. */
   count: number;
   /** Of the resources on the page. */

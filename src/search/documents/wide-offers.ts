@@ -42,7 +42,7 @@ export interface Listing {
 }
 
 /** Where a catalog lists something else. */
-export interface Departure {
+interface Departure {
   without: Set<number>;
   own: number[];
 }

@@ -34,7 +34,7 @@ export interface FilterPlan {
   offers?: OfferPlan;
 }
 
-export interface OfferPlan {
+interface OfferPlan {
   /** What every offer satisfies that the filter selects, where that asks for a value: then an index leads to such offers. */
   check?: DocumentCheck;
 }
@@ -55,7 +55,7 @@ export type Source =
   | ({ kind: 'numbers' } & NumberRange)
   | { kind: 'any'; sources: readonly Source[] };
 
-export interface FilterOptions {
+interface FilterOptions {
   acceptPostfix: boolean;
   /** Those of which the index has entries. */
   formats: readonly IndexFormat[];

@@ -14,7 +14,7 @@ import { offersIn } from '../documents/wide-offers.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import type { CatalogTexts } from './evaluate.ts';
 
-export interface WholeCatalogs {
+interface WholeCatalogs {
   catalogs: (CatalogTexts & { resources: DocumentList })[];
   /** Of all of them: an offer that several catalogs list is here once. */
   offers: DocumentList;

@@ -16,7 +16,7 @@ import { numberList } from './runs.ts';
 // a run.
 
 /** Part of a list, in order. */
-export interface ListPart extends KeyList {
+interface ListPart extends KeyList {
   /** Where the next part begins; undefined when this is the last one. */
   rest?: ListRest;
 }
@@ -136,7 +136,7 @@ export interface Bound {
 }
 
 /** The next keys of a range of numbers, by value and, of one value, in order. */
-export interface RangePart {
+interface RangePart {
   keys: Float64Array;
   /** The lowest value of the next part; undefined when this is the last one. */
   rest?: number;

@@ -48,7 +48,7 @@ export interface ListEntries {
   marks: number[];
 }
 
-export interface ListRun extends Run {
+interface ListRun extends Run {
   list: number;
 }
 

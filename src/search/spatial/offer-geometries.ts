@@ -9,12 +9,12 @@ import type { Judgement } from './judge.ts';
 // Judges the geometries of wide offers by spatial constraints: once in a search for all catalogs that list the same offers.
 
 /** What a constraint says of some geometries. */
-export interface GeometryTally extends Tally {
+interface GeometryTally extends Tally {
   /** Of the nearest, in metres; infinite where none is measured. */
   distance: number;
 }
 
-export const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
+const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
 
 export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return {

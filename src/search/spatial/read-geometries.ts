@@ -109,7 +109,7 @@ export async function readNearby(
 }
 
 /** More than so many are not asked for, nor shapes that are longer. */
-export interface GeometryLimits {
+interface GeometryLimits {
   geometries: number;
   characters: number;
 }

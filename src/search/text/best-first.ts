@@ -6,7 +6,7 @@ import { addWord, type PostingsOf, type Ranked, rankKeys, selectRanks } from './
 
 // Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
 
-export interface BestFirst {
+interface BestFirst {
   best: Ranked;
   /** All others. As a rule nobody asks for them, and they are never ranked. */
   rankOthers(): Ranked;

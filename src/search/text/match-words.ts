@@ -9,7 +9,7 @@ import { readDocumentWords } from './dictionary.ts';
 
 // Looks words of a query up in the dictionary, and counts and reads their postings.
 
-export interface MatchedWords {
+interface MatchedWords {
   /** The indexed words that each word stands for, in spite of typing errors. */
   matches: { word: string; matches: readonly WordMatch[] }[];
   /** How many documents there are, about. */

@@ -24,7 +24,7 @@ export interface WordEntry {
   offered: WholeList;
 }
 
-export interface WordPostings extends WholeList {
+interface WordPostings extends WholeList {
   /** Where the next part begins. */
   rest?: ListRest;
 }
