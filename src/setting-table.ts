@@ -324,7 +324,7 @@ export const settings = {
   ),
   BYTE_LIMIT_PER_SECOND: size(
     '64mb',
-    'bytes of bodies per second and identity (burst: 30 times that), and an eighth of it of answers and callbacks (burst: twice that); 0 lifts the limit',
+    'bytes of bodies per second and identity (burst: 30 times that), and an eighth of it of on_discover (burst: twice that); 0 lifts the limit',
   ),
   OVERLOAD_WAITING_CONNECTIONS: integer(
     200,

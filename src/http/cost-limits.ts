@@ -10,7 +10,7 @@ export interface CostLimits {
   check(identity: string): void;
   spendMs(identity: string, ms: number): void;
   spendBytes(identity: string, bytes: number): void;
-  /** The bytes of an answer, or of a callback: each is put together, digested, stored and sent here. */
+  /** The bytes of a callback that answers a search: it is put together, digested, stored and sent here. What is streamed from a file has limits of its own. */
   spendAnswer(identity: string, bytes: number): void;
 }
 

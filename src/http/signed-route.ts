@@ -161,7 +161,6 @@ async function serve<A extends Action>(
     requestsInHand -= 1;
   }
   const { payload, bytes, digest } = rendered(answer.body);
-  if (raw.identity) service.costs?.spendAnswer(raw.identity, bytes);
   const answering = progress.caller?.header.signature ?? findRequestSignature(raw);
   if (answering !== undefined) {
     const now = service.now?.() ?? new Date();
