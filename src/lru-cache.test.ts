@@ -77,3 +77,41 @@ describe('what was asked for lately', () => {
     );
   });
 });
+
+describe('entries with tags', () => {
+  const tagged = (maxSize: number) =>
+    new LruCache<string, readonly number[]>(
+      maxSize,
+      ({ length }) => length,
+      (numbers, name) => [name.charAt(0), ...numbers],
+    );
+  const tagsIn = (recent: LruCache<string, readonly number[]>) => [...Reflect.get(recent, 'tagged').keys()];
+
+  it('are forgotten together by one of their tags', () => {
+    const recent = tagged(10);
+    recent.keep('a1', [1]);
+    recent.keep('a2', [2]);
+    recent.keep('b', [1, 2]);
+    recent.forgetTagged(2);
+    expect(Array.from(recent.entries(), ([name]) => name)).toEqual(['a1']);
+    recent.keep('b', [3]);
+    recent.forgetTagged('a');
+    recent.forgetTagged('nobody has it');
+    expect(Array.from(recent.entries(), ([name]) => name)).toEqual(['b']);
+  });
+
+  it('leave no tags behind when they go, whyever they go', () => {
+    const recent = tagged(3);
+    recent.keep('too large', [1, 2, 3, 4]);
+    expect(tagsIn(recent)).toEqual([]);
+    recent.keep('a', [1, 2]);
+    recent.keep('b', [2]);
+    recent.keep('c evicts a', [3]);
+    expect(tagsIn(recent)).toEqual([2, 'b', 'c', 3]);
+    recent.keep('b', [4]);
+    recent.forget('c evicts a');
+    expect(tagsIn(recent)).toEqual(['b', 4]);
+    recent.clear();
+    expect(tagsIn(recent)).toEqual([]);
+  });
+});

@@ -1,24 +1,28 @@
+import { addToSet, deleteFromSet } from './group.ts';
+
 /**
  * An LRU cache, bounded by the sizes of its values. It approximates the order of use by second chance (CLOCK): a hit only marks an entry. An eviction takes the
- * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once.
+ * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once. Entries may have tags, by which they are
+ * invalidated together.
  */
 export class LruCache<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
-  private readonly onForget: (key: K, value: V) => void;
+  private readonly tagsOf: (value: V, key: K) => Iterable<Tag>;
   private size = 0;
   /** The first one is the next that may go. */
   private readonly kept = new Map<K, Kept<V>>();
+  private readonly tagged = new Map<Tag, Set<K>>();
 
-  /** `onForget` is called for each entry that goes, unless all do. */
+  /** The size and the tags of a value stay the same while it is kept. */
   constructor(
     maxSize: number,
     sizeOf: (value: V) => number = () => 1,
-    onForget: (key: K, value: V) => void = () => {},
+    tagsOf: (value: V, key: K) => Iterable<Tag> = () => [],
   ) {
     this.maxSize = maxSize;
     this.sizeOf = sizeOf;
-    this.onForget = onForget;
+    this.tagsOf = tagsOf;
   }
 
   get count(): number {
@@ -32,15 +36,15 @@ export class LruCache<K, V> {
     return found.value;
   }
 
-  /** Returns whether it was kept: what is larger than all the room is not. */
-  keep(key: K, value: V): boolean {
+  /** What is larger than all the room is not kept. */
+  keep(key: K, value: V): void {
     this.forget(key);
     const size = this.sizeOf(value);
-    if (size > this.maxSize) return false;
+    if (size > this.maxSize) return;
     if (this.size + size > this.maxSize) this.makeRoom(size);
     this.kept.set(key, { value, isAsked: false });
     this.size += size;
-    return true;
+    for (const tag of this.tagsOf(value, key)) addToSet(this.tagged, tag, key);
   }
 
   forget(key: K): void {
@@ -48,7 +52,11 @@ export class LruCache<K, V> {
     if (found === undefined) return;
     this.size -= this.sizeOf(found.value);
     this.kept.delete(key);
-    this.onForget(key, found.value);
+    for (const tag of this.tagsOf(found.value, key)) deleteFromSet(this.tagged, tag, key);
+  }
+
+  forgetTagged(tag: Tag): void {
+    for (const key of this.tagged.get(tag) ?? []) this.forget(key);
   }
 
   *entries(): Generator<[K, V]> {
@@ -57,6 +65,7 @@ export class LruCache<K, V> {
 
   clear(): void {
     this.kept.clear();
+    this.tagged.clear();
     this.size = 0;
   }
 
@@ -74,6 +83,8 @@ export class LruCache<K, V> {
     }
   }
 }
+
+type Tag = string | number;
 
 interface Kept<V> {
   value: V;

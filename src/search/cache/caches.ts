@@ -5,13 +5,14 @@ import type { CatalogState } from '../../rules/discover/served.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { FilterPlan } from '../filter/plan.ts';
+import type { Keys } from '../lists/key-sets.ts';
 import { maxRunLength } from '../lists/runs.ts';
+import type { OfferedWord } from '../text/offer-words.ts';
+import type { Ranked } from '../text/rank-keys.ts';
+import { DerivedCache } from './derived-cache.ts';
 import { GeometryCache } from './geometry-cache.ts';
-import { OfferWordCache } from './offer-word-cache.ts';
 import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
-import { RangeCache } from './range-cache.ts';
-import { RankingCache } from './ranking-cache.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { VersionCache } from './version-cache.ts';
 import { WordCache } from './word-cache.ts';
@@ -27,8 +28,8 @@ const leastFilled = 1 / 20;
 const maxFragmented = 1_000;
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
-/** What a catalog takes by itself, counted in keys of its resources. */
-const membersOfCatalog = 12;
+/** What other entries take by themselves, counted in what their limits count. */
+const entrySizes = { members: 12, offerWords: 100, ranges: 50, rankings: 100 };
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
@@ -90,20 +91,23 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
     fragmented: new Set(),
-    lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes),
+    lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
     catalogs: new LruCache(limitOf('catalogs')),
     states: new LruCache(limitOf('states')),
-    members: new LruCache(limitOf('members'), (members) => (members?.length ?? 0) + membersOfCatalog),
+    members: new LruCache(limitOf('members'), (members) => (members?.length ?? 0) + entrySizes.members),
     pages: new PageCache(limitOf('pages')),
     verdicts: new VerdictCache(limitOf('verdicts')),
     words: new WordCache(limitOf('words')),
     geometries: new GeometryCache(limitOf('geometries')),
     providers: new ProviderCache(limitOf('providers')),
-    offerWords: new OfferWordCache(limitOf('offerWords')),
+    offerWords: new LruCache(
+      limitOf('offerWords'),
+      ({ list }) => 2 * list.keys.length + entrySizes.offerWords,
+    ),
     versions: new VersionCache(),
     plans: new LruCache(limitOf('plans')),
-    ranges: new RangeCache(limitOf('ranges')),
-    rankings: new RankingCache(limitOf('rankings')),
+    ranges: new DerivedCache(limitOf('ranges'), (keys) => keys.length + entrySizes.ranges),
+    rankings: new DerivedCache(limitOf('rankings'), ({ best }) => best.keys.length + entrySizes.rankings),
   };
 }
 
@@ -125,13 +129,15 @@ export interface Caches {
   words: WordCache;
   geometries: GeometryCache;
   providers: ProviderCache;
-  offerWords: OfferWordCache;
+  /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
+  offerWords: LruCache<number, OfferedWord>;
   versions: VersionCache;
   /** Plans of filters; they depend on nothing in the index but the formats that it has. */
   plans: LruCache<string, FilterPlan>;
-  /** Made of cached lists, and valid as long as these. */
-  ranges: RangeCache;
-  rankings: RankingCache;
+  /** The keys of ranges of numbers, in order. */
+  ranges: DerivedCache<string, Keys>;
+  /** The best resources for a text, in an index of so many documents. */
+  rankings: DerivedCache<string, { best: Ranked; documents: number }>;
   /** Lists that wait for compaction (lists/compact.ts). */
   fragmented: Set<number>;
 }
@@ -173,17 +179,8 @@ export interface Change {
 
 export function invalidateAll(caches: Caches): void {
   caches.generation++;
-  caches.catalogs.clear();
-  caches.states.clear();
-  caches.members.clear();
-  caches.pages.clear();
-  caches.verdicts.clear();
-  caches.words.clear();
-  caches.geometries.clear();
-  caches.providers.clear();
-  caches.offerWords.clear();
+  for (const name of cacheNames) caches[name].clear();
   caches.versions.clear();
-  caches.lists.clear();
 }
 
 export function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
@@ -200,9 +197,10 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
       caches.versions.noteChanged(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) {
-      caches.pages.forgetOwner(owner);
-      caches.providers.forgetOwner(owner);
-      caches.offerWords.forgetOwner(owner);
+      caches.pages.forgetTagged(owner);
+      caches.providers.forgetTagged(owner);
+      for (const [list, word] of caches.offerWords.entries())
+        if (word.owners.has(owner)) caches.offerWords.forget(list);
     }
     for (const list of JSON.parse(lists ?? '[]')) caches.lists.forget(list);
   }
@@ -233,11 +231,6 @@ export async function readForCache<T>(
   const { generation } = caches;
   const found = await read();
   return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
-}
-
-/** Undefined instead of a list: it is too long to be read whole. */
-export function keepList({ lists }: Caches, number: number, list: object | undefined, bytes: number): void {
-  lists.keep(number, { list, bytes: bytes + entryBytes });
 }
 
 /** Most catalogs have the same state as many others: those share one object. */

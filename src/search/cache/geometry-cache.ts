@@ -1,7 +1,6 @@
 import { LruCache } from '../../lru-cache.ts';
 import { type SphereBox, touches } from '../../rules/geometry/sphere-box.ts';
-import { catalogKeyOf, keyOf } from '../documents/keys.ts';
-import { lowerBound } from '../lists/posting-list.ts';
+import { catalogKeyOf } from '../documents/keys.ts';
 import type { Cell } from '../spatial/grid.ts';
 import type { BoxedGeometry } from '../spatial/read-geometries.ts';
 
@@ -19,14 +18,12 @@ export interface KnownCell {
 
 interface Kept {
   cell: KnownCell;
-  keys: Float64Array;
-  bytes: number;
   /** It knows of so many of the changes. */
   upTo: number;
 }
 
 interface Change {
-  catalogs: readonly number[];
+  catalogs: ReadonlySet<number>;
   /** All that they have since. */
   geometries: readonly BoxedGeometry[];
 }
@@ -50,7 +47,7 @@ export class GeometryCache {
   private changeCount = 0;
 
   constructor(maxBytes: number) {
-    this.cells = new LruCache(maxBytes, ({ bytes }) => bytes);
+    this.cells = new LruCache(maxBytes, ({ cell }) => sizeOf(cell));
   }
 
   find(path: string, cell: Cell): KnownCell | undefined {
@@ -59,13 +56,13 @@ export class GeometryCache {
     if (kept === undefined) return undefined;
     const known = this.bringUpToDate(kept);
     if (known === undefined) this.cells.forget(name);
-    else if (known !== kept) this.cells.keep(name, known);
-    if (known) known.upTo = this.changeCount;
-    return known?.cell;
+    else if (known === kept.cell) kept.upTo = this.changeCount;
+    else this.cells.keep(name, { cell: known, upTo: this.changeCount });
+    return known;
   }
 
   keep(cell: Cell, known: KnownCell): void {
-    this.cells.keep(nameOf(known.path, cell), keptOf(known, this.changeCount));
+    this.cells.keep(nameOf(known.path, cell), { cell: known, upTo: this.changeCount });
   }
 
   noteChanged(catalogKey: number): void {
@@ -77,7 +74,7 @@ export class GeometryCache {
   noteRead(catalogs: readonly number[], geometries: readonly BoxedGeometry[]): void {
     const isFresh = catalogs.filter((key) => this.unread.delete(key)).length > 0;
     if (!isFresh) return;
-    this.changes.push({ catalogs, geometries });
+    this.changes.push({ catalogs: new Set(catalogs), geometries });
     this.changeCount++;
     if (this.changes.length > maxChanges) this.changes.shift();
   }
@@ -89,22 +86,17 @@ export class GeometryCache {
   }
 
   /** Undefined where a cell has to be read again: of old ones, or where something came under a path that had nothing anywhere. */
-  private bringUpToDate(kept: Kept): Kept | undefined {
-    const first = kept.upTo - (this.changeCount - this.changes.length);
+  private bringUpToDate({ cell, upTo }: Kept): KnownCell | undefined {
+    const first = upTo - (this.changeCount - this.changes.length);
     if (first < 0) return undefined;
-    let known = kept;
+    let known = cell;
     for (const change of this.changes.slice(first)) {
       if (!isAffected(known, change)) continue;
-      if (!known.cell.isPathKnown) return undefined;
-      known = keptOf(updateCell(known.cell, change), this.changeCount);
+      if (!known.isPathKnown) return undefined;
+      known = updateCell(known, change);
     }
     return known;
   }
-}
-
-function keptOf(cell: KnownCell, upTo: number): Kept {
-  const keys = Float64Array.from(cell.geometries ?? [], ({ key }) => key);
-  return { cell, keys, bytes: sizeOf(cell), upTo };
 }
 
 function nameOf(path: string, { name }: Cell): string {
@@ -112,24 +104,20 @@ function nameOf(path: string, { name }: Cell): string {
 }
 
 /** Whether a cell held a geometry of these catalogs, or would hold one now. Of a cell that holds too many nothing is known. */
-function isAffected({ cell, keys }: Kept, { catalogs, geometries }: Change): boolean {
+function isAffected(cell: KnownCell, { catalogs, geometries }: Change): boolean {
   if (!cell.isPathKnown) return geometries.some(({ path }) => path === cell.path);
   if (cell.geometries === undefined) return false;
-  const isOf = (catalog: number) => {
-    const first = keys[lowerBound(keys, keyOf(catalog, 0))];
-    return first !== undefined && first < keyOf(catalog + 1, 0);
-  };
-  return catalogs.some(isOf) || geometries.some((each) => isIn(cell, each));
+  const isOfThese = ({ key }: BoxedGeometry) => catalogs.has(catalogKeyOf(key));
+  return cell.geometries.some(isOfThese) || geometries.some((each) => isIn(cell, each));
 }
 
 function isIn(cell: KnownCell, { path, box }: BoxedGeometry): boolean {
   return path === cell.path && touches(box, cell.box);
 }
 
-function updateCell(cell: KnownCell, change: Change): KnownCell {
-  const catalogs = new Set(change.catalogs);
+function updateCell(cell: KnownCell, { catalogs, geometries }: Change): KnownCell {
   const others = cell.geometries?.filter(({ key }) => !catalogs.has(catalogKeyOf(key))) ?? [];
-  const theirs = change.geometries.filter((each) => isIn(cell, each));
+  const theirs = geometries.filter((each) => isIn(cell, each));
   const all = [...others, ...theirs].sort((a, b) => a.key - b.key);
   return { ...cell, geometries: all.length > maxInCell ? undefined : all };
 }

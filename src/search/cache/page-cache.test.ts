@@ -48,25 +48,13 @@ describe('the cache of documents', () => {
     expect(known()).toEqual([]);
   });
 
-  it('remembers the owners of no other catalogs than those that it holds', () => {
-    const owners = () => [...Reflect.get(cache, 'homesOf').keys()];
-    cache.keep(1, home('a', 11));
-    cache.keep(2, home('b', 11, 12, 13, 14, 15, 16, 17, 18, 19));
-    expect(owners()).toEqual(['a']);
-    cache.keep(1, home('a', 12, 13, 14, 15, 16, 17, 18, 19));
-    expect(owners()).toEqual([]);
-    cache = new PageCache(0);
-    cache.keep(1, home('a', 11));
-    expect(owners()).toEqual([]);
-  });
-
   it('forgets all catalogs of an owner', () => {
     cache.keep(1, home('a', 11));
     cache.keep(2, home('b', 11));
     cache.keep(3, home('a', 11));
     cache.forget(3);
     cache.keep(3, home('a', 11));
-    cache.forgetOwner('a');
+    cache.forgetTagged('a');
     expect(known()).toEqual([2]);
   });
 });

@@ -1,4 +1,3 @@
-import { addToSet, deleteFromSet } from '../../group.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import type { PeriodBounds } from '../../rules/time-period.ts';
@@ -41,48 +40,28 @@ interface Kept extends KnownHome {
 /** What an entry takes beside its text, about. */
 const entryBytes = 200;
 
-export class PageCache {
-  private readonly homes: LruCache<number, Kept>;
-  /** The keys of the catalogs that are kept. */
-  private readonly homesOf = new Map<string, Set<number>>();
-
+/** By the keys of the catalogs, tagged with their owners. */
+export class PageCache extends LruCache<number, Kept> {
   constructor(maxBytes: number) {
-    this.homes = new LruCache(
+    super(
       maxBytes,
       ({ bytes }) => bytes,
-      (catalogKey, { owner }) => deleteFromSet(this.homesOf, owner, catalogKey),
+      ({ owner }) => [owner],
     );
   }
 
-  find(catalogKey: number): KnownHome | undefined {
-    return this.homes.find(catalogKey);
-  }
-
   /** Beside the resources of the same catalog that are known already. */
-  keep(catalogKey: number, { resources, ...home }: KnownHome): void {
-    const { owner, head: document, offers } = home;
+  override keep(catalogKey: number, { resources, ...home }: KnownHome): void {
+    const { head: document, offers } = home;
     const opened = { ...home, resources: new Map(), bytes: sizeOf({ document, offers }) };
-    const kept: Kept = this.homes.find(catalogKey) ?? opened;
-    this.homes.forget(catalogKey); // it is kept again with its new size
+    const kept: Kept = this.find(catalogKey) ?? opened;
+    this.forget(catalogKey); // it is kept again with its new size
     for (const [key, resource] of resources) {
       if (kept.resources.has(key)) continue;
       kept.resources.set(key, resource);
       kept.bytes += sizeOf(resource);
     }
-    if (this.homes.keep(catalogKey, kept)) addToSet(this.homesOf, owner, catalogKey);
-  }
-
-  forget(catalogKey: number): void {
-    this.homes.forget(catalogKey);
-  }
-
-  forgetOwner(owner: string): void {
-    for (const catalogKey of this.homesOf.get(owner) ?? []) this.homes.forget(catalogKey);
-  }
-
-  clear(): void {
-    this.homes.clear();
-    this.homesOf.clear();
+    super.keep(catalogKey, kept);
   }
 }
 

@@ -1,4 +1,3 @@
-import { addToSet, deleteFromSet } from '../../group.ts';
 import { LruCache } from '../../lru-cache.ts';
 import type { Scope } from '../documents/scope.ts';
 import { type Listing, listOffers, type ProviderOffers } from '../documents/wide-offers.ts';
@@ -25,52 +24,24 @@ const maxListings = 10;
 /** What a provider without offers takes, counted in offers. */
 const providerSize = 20;
 
-export class ProviderCache {
+/** By the names of the providers (nameOf), tagged with their owners and with the catalogs that play a part for them. */
+export class ProviderCache extends LruCache<string, KnownProvider> {
   /** Catalogs that were written, and whose providers were not looked up since. */
   readonly unread = new Set<number>();
-  private readonly providers: LruCache<string, KnownProvider>;
-  /** The names of the providers that are kept. */
-  private readonly namesOfCatalog = new Map<number, Set<string>>();
-  private readonly namesOfOwner = new Map<string, Set<string>>();
 
   constructor(maxOffers: number) {
-    this.providers = new LruCache(maxOffers, sizeOf, (text, { states }) => {
-      const [owner]: [string] = JSON.parse(text);
-      deleteFromSet(this.namesOfOwner, owner, text);
-      for (const key of states.keys()) deleteFromSet(this.namesOfCatalog, key, text);
-    });
-  }
-
-  find(name: ProviderName): KnownProvider | undefined {
-    return this.providers.find(nameOf(name));
-  }
-
-  keep(name: ProviderName, provider: KnownProvider): void {
-    const text = nameOf(name);
-    if (!this.providers.keep(text, provider)) return;
-    addToSet(this.namesOfOwner, name.owner, text);
-    for (const key of provider.states.keys()) addToSet(this.namesOfCatalog, key, text);
+    super(maxOffers, sizeOf, ({ states }, name) => [JSON.parse(name)[0], ...states.keys()]);
   }
 
   noteChanged(catalogKey: number): void {
-    for (const name of this.namesOfCatalog.get(catalogKey) ?? []) this.providers.forget(name);
-    if (this.providers.count > 0) this.unread.add(catalogKey);
+    this.forgetTagged(catalogKey);
+    if (this.count > 0) this.unread.add(catalogKey);
     if (this.unread.size > maxUnread) this.clear();
   }
 
-  forget(name: ProviderName): void {
-    this.providers.forget(nameOf(name));
-  }
-
-  forgetOwner(owner: string): void {
-    for (const name of this.namesOfOwner.get(owner) ?? []) this.providers.forget(name);
-  }
-
-  clear(): void {
-    this.providers.clear();
+  override clear(): void {
+    super.clear();
     this.unread.clear();
-    this.namesOfCatalog.clear();
-    this.namesOfOwner.clear();
   }
 }
 

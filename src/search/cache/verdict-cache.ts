@@ -5,38 +5,34 @@ import { catalogKeyOf, span } from '../documents/keys.ts';
 // A cache of verdicts: which resources pass which check on their documents. Entries stand by catalog, and are invalidated with it. A bitmap keeps them small: two bits per resource
 // (is a verdict known, does it pass), and one number for some resources.
 
-interface Kept {
-  /** By check and block of resources (`blockOf`). */
-  verdicts: Map<number, number>;
-}
+/** Of one catalog, by check and block of resources (`blockOf`). */
+type Verdicts = Map<number, number>;
 
 /** Resources that one number tells of. */
 const atOnce = 15;
 /** Numbers of one catalog. Of more, the first one is evicted. */
 const maxBlocks = 1_000;
-/** Texts of checks that have a number. */
+/** Texts of checks that have a number. When there are more, all verdicts go. */
 const maxChecks = 10_000;
-/** So that a number and a block make a whole number below 2^53. */
-const maxNumber = 2 ** 27;
 /** What one takes, about. */
 const catalogBytes = 300;
 const blockBytes = 60;
 
 export class VerdictCache {
-  private readonly catalogs: LruCache<number, Kept>;
-  private readonly numbers = new LruCache<string, number>(maxChecks);
-  private lastNumber = 0;
+  private readonly catalogs: LruCache<number, Verdicts>;
+  /** Checks by their texts. None of these numbers is given to another check while there are verdicts on the first one. */
+  private readonly numbers = new Map<string, number>();
 
   constructor(maxBytes: number) {
-    this.catalogs = new LruCache(maxBytes, sizeOf);
+    this.catalogs = new LruCache(maxBytes, ({ size }) => catalogBytes + size * blockBytes);
   }
 
   /** What is known of one check: whether a resource passes it. */
   find(check: string): (key: number) => boolean | undefined {
-    const number = this.numbers.find(check);
+    const number = this.numbers.get(check);
     if (number === undefined) return () => undefined;
     return (key) => {
-      const bits = this.catalogs.find(catalogKeyOf(key))?.verdicts.get(blockOf(number, key)) ?? 0;
+      const bits = this.catalogs.find(catalogKeyOf(key))?.get(blockOf(number, key)) ?? 0;
       return bits & knownBitOf(key) ? (bits & passBitOf(key)) > 0 : undefined;
     };
   }
@@ -47,15 +43,18 @@ export class VerdictCache {
     const byCatalog = new Map<number, number[]>();
     for (const key of keys) addTo(byCatalog, catalogKeyOf(key), key);
     for (const [catalogKey, judged] of byCatalog) {
-      const verdicts = this.catalogs.find(catalogKey)?.verdicts ?? new Map<number, number>();
-      this.catalogs.forget(catalogKey);
+      const verdicts: Verdicts = this.catalogs.find(catalogKey) ?? new Map();
+      this.catalogs.forget(catalogKey); // it is kept again with its new size
       for (const key of judged) {
         const block = blockOf(number, key);
         const bits = (verdicts.get(block) ?? 0) | knownBitOf(key);
         verdicts.set(block, passing.has(key) ? bits | passBitOf(key) : bits & ~passBitOf(key));
       }
-      forgetFirst(verdicts, verdicts.size - maxBlocks);
-      this.catalogs.keep(catalogKey, { verdicts });
+      for (const block of verdicts.keys()) {
+        if (verdicts.size <= maxBlocks) break;
+        verdicts.delete(block);
+      }
+      this.catalogs.keep(catalogKey, verdicts);
     }
   }
 
@@ -66,17 +65,15 @@ export class VerdictCache {
   clear(): void {
     this.catalogs.clear();
     this.numbers.clear();
-    this.lastNumber = 0;
   }
 
-  /** None is given twice: a verdict on a check whose text was evicted is never taken for one on another check. */
   private numberOf(check: string): number {
-    const number = this.numbers.find(check);
-    if (number !== undefined) return number;
-    if (this.lastNumber === maxNumber - 1) this.clear();
-    this.lastNumber++;
-    this.numbers.keep(check, this.lastNumber);
-    return this.lastNumber;
+    const known = this.numbers.get(check);
+    if (known !== undefined) return known;
+    if (this.numbers.size === maxChecks) this.clear();
+    const number = this.numbers.size + 1;
+    this.numbers.set(check, number);
+    return number;
   }
 }
 
@@ -90,13 +87,4 @@ function knownBitOf(key: number): number {
 
 function passBitOf(key: number): number {
   return knownBitOf(key) << atOnce;
-}
-
-function forgetFirst(verdicts: Kept['verdicts'], count: number): void {
-  if (count <= 0) return;
-  for (const block of [...verdicts.keys()].slice(0, count)) verdicts.delete(block);
-}
-
-function sizeOf({ verdicts }: Kept): number {
-  return catalogBytes + verdicts.size * blockBytes;
 }

@@ -32,7 +32,7 @@ export class WordCache {
   }
 
   keep(word: string, matches: readonly WordMatch[]): void {
-    this.words.keep(ownText(word), { matches, letters: lettersOf(word) });
+    this.words.keep(ownText(word), { matches, letters: maskLetters(word) });
   }
 
   /** The index has changed, and these words are new to it; null: many are. */
@@ -41,9 +41,9 @@ export class WordCache {
     const isLong = added === null || added.length * this.words.count > maxCompared;
     if (isLong) this.words.clear();
     for (const word of isLong ? [] : added) {
-      const letters = lettersOf(word);
+      const letters = maskLetters(word);
       for (const [known, kept] of this.words.entries())
-        if (bitCount(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
+        if (countBits(kept.letters ^ letters) <= maxDifferent && findEdits(known, word) !== undefined)
           this.words.forget(known);
     }
   }
@@ -58,7 +58,7 @@ export class WordCache {
 const maxCompared = 200_000;
 
 /** A bit for each letter of a word. Most words are told apart by that: in the time of one edit distance, thousands. */
-function lettersOf(word: string): number {
+function maskLetters(word: string): number {
   let letters = 0;
   for (const letter of word) letters |= 1 << ((letter.codePointAt(0) ?? 0) % 32);
   return letters;
@@ -67,7 +67,7 @@ function lettersOf(word: string): number {
 /** Each of two typing errors may take one letter away and bring another. */
 const maxDifferent = 4;
 
-function bitCount(bits: number): number {
+function countBits(bits: number): number {
   let count = 0;
   for (let left = bits; left !== 0; left &= left - 1) count++;
   return count;

@@ -43,7 +43,7 @@ export async function readListings(
   const known = new Map<string, KnownProvider>();
   const unknown: ProviderName[] = [];
   for (const name of names) {
-    const provider = cache.find(name);
+    const provider = cache.find(nameOf(name));
     if (provider) known.set(nameOf(name), provider);
     else unknown.push(name);
   }
@@ -52,7 +52,7 @@ export async function readListings(
     for (const [ordinal, provider] of found.entries()) {
       const name = unknown[ordinal] as ProviderName;
       known.set(nameOf(name), provider);
-      if (mayKeep) cache.keep(name, provider);
+      if (mayKeep) cache.keep(nameOf(name), provider);
     }
   }
   return new Map(Array.from(known, ([name, provider]) => [name, listingsOf(provider, scope)]));
@@ -73,7 +73,7 @@ async function catchUpWithCatalogs(reader: IndexReader): Promise<void> {
   const keys = [...cache.unread];
   if (keys.length === 0) return;
   const { found, mayKeep } = await readForCache(reader, () => readProvidersOf(reader, keys));
-  for (const provider of found) cache.forget(provider);
+  for (const provider of found) cache.forget(nameOf(provider));
   if (mayKeep) for (const key of keys) cache.unread.delete(key);
 }
 

@@ -88,8 +88,15 @@ function cutKnownNumbers({ ranges }: Caches, list: NumberList, { path, low, high
   const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
   const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
   const end = Math.max(start, after);
-  if (end - start <= fewNumbers) return allOf('numbers', ranges.inOrder(path, list, start, end));
   const inside = keys.subarray(start, end);
+  if (inside.length <= fewNumbers) {
+    // Cached, as to sort ten thousand keys takes longer than the rest of a search. Below arrays, one resource may have several numbers at a path.
+    const name = `${path} ${start} ${end}`;
+    const known = ranges.find(name, [list]);
+    const sorted = known ?? setOf(inside);
+    if (!known) ranges.keep(name, [list], sorted);
+    return allOf('numbers', sorted);
+  }
   return {
     kind: 'numbers',
     count: inside.length,

@@ -1,5 +1,5 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, keepList, noteRuns, readForCache } from '../cache/caches.ts';
+import { type IndexReader, noteRuns, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
 import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
@@ -104,7 +104,8 @@ async function readWhole<T extends object>(
     // That a list is too long is cached, too.
     const decoded = runs <= form.maxRuns ? decode(reader, list, bytes, form) : undefined;
     if (decoded) found.set(list, decoded.list);
-    if (mayKeep) keepList(reader.caches, list, decoded?.list, (decoded?.keys ?? 0) * form.bytesOfKey);
+    const cached = { list: decoded?.list, bytes: (decoded?.keys ?? 0) * form.bytesOfKey };
+    if (mayKeep) reader.caches.lists.keep(list, cached);
   }
   return found;
 }

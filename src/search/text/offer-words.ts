@@ -1,6 +1,5 @@
 import { readForCache } from '../cache/caches.ts';
-import type { OfferedWord } from '../cache/offer-word-cache.ts';
-import { nameOf } from '../cache/provider-cache.ts';
+import { nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
 import { keyOf } from '../documents/keys.ts';
 import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from '../documents/offers.ts';
@@ -12,6 +11,35 @@ import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
 import { offerList } from '../lists/runs.ts';
 
 // The postings of words in offers. An offer that names resources leads to those; a wide offer leads to the heads of the catalogs that list it, as a word of the catalog does.
+
+/** The offers that a word stands in, divided: those that name resources, and wide ones by provider. */
+export interface OfferedWord {
+  /** Which it was made of. */
+  list: KeyList;
+  named: KeyList;
+  wide: readonly WideOffers[];
+  owners: ReadonlySet<string>;
+  /** What came of it last, and from which listings: from the same ones comes the same. */
+  last?: { listings: readonly Listing[]; postings: WholeList };
+  /** The resources that named offers led to last. */
+  covered?: CoveredPostings;
+}
+
+/** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
+interface CoveredPostings {
+  /** Of the caches (cache/caches.ts). */
+  generation: number;
+  networkId: string | undefined;
+  /** Milliseconds since the epoch. */
+  from: number;
+  until: number;
+  postings: KeyList;
+}
+
+/** Offers of one provider, those with the highest weights first. */
+interface WideOffers extends KeyList {
+  provider: ProviderName;
+}
 
 /** By the words' numbers; `lists` are the offers that each of them stands in. */
 export async function findOffered(
@@ -79,8 +107,8 @@ async function divideLists(
   const words = new Map<number, OfferedWord>();
   const unknown: [number, KeyList][] = [];
   for (const [id, list] of lists) {
-    const known = cache.find(offerList(id), list);
-    if (known) words.set(id, known);
+    const known = cache.find(offerList(id));
+    if (known?.list === list) words.set(id, known);
     else if (list.keys.length > 0) unknown.push([id, list]);
   }
   if (unknown.length === 0) return words;

@@ -1,3 +1,4 @@
+import { ownText } from '../../own-text.ts';
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, inBatches, keyOf, lastNumbers, span } from '../documents/keys.ts';
@@ -46,8 +47,9 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
     () => readWords(search, lookup),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
-  const { query, entries } = known;
+  const { query, entries, documents } = known;
   const { rankings } = search.database.caches;
+  const sources = listSources(known);
 
   async function findPostings(keys: Keys): Promise<PostingsOf> {
     const along = await readPostingsAmong(search, known, keys);
@@ -63,7 +65,8 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
     rank: async (keys) => rankKeys(query, keys, await findPostings(keys)),
     gather: () => gatherResources(search, known),
     async *best() {
-      const first = rankings.find(text, known);
+      const cached = rankings.find(text, sources);
+      const first = cached?.documents === documents ? cached.best : undefined;
       if (first) yield first;
       let isFirst = true;
       for await (const keys of gatherResources(search, known)) {
@@ -73,13 +76,24 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
           async () => rankBestFirst(query, keys, await findPostings(keys)),
           (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
-        if (isFirst) rankings.keep(text, known, best);
+        // Without the list of all resources, those of catalogs are read from the database, and nothing tells when those change.
+        if (isFirst && known.every && text.length <= maxCachedText)
+          rankings.keep(ownText(text), sources, { best, documents });
         if (!isFirst || !first) yield best;
         isFirst = false;
         if (best.keys.length < keys.length) yield rankOthers();
       }
     },
   };
+}
+
+/** Longer texts, in characters, are not cached with their best resources. */
+const maxCachedText = 1_000;
+
+/** What a ranking is made of. Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
+function listSources({ entries, every }: KnownText): object[] {
+  const postings = Array.from(entries.values(), (entry) => [entry.postings, entry.offered]);
+  return [...postings.flat(), ...(every ? [every] : [])];
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */

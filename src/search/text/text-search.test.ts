@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { catalog, charger } from '../../../tests/support/sample-catalogs.ts';
+import { readConfig } from '../../config.ts';
+import { silentLogger } from '../../logger.ts';
+import type { Database } from '../../storage/database.ts';
+import { createThreadPool, type ThreadPool } from '../../thread-pool.ts';
+import { createCaches } from '../cache/caches.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
+import { keyOf } from '../documents/keys.ts';
+import { addToLists, everyResource } from '../lists/runs.ts';
+import { evaluateIntent } from '../search.ts';
+import { writeIndex } from '../write/write-index.ts';
+
+let database: Database;
+let threads: ThreadPool;
+let caches = createCaches();
+useDatabase((opened) => {
+  database = opened;
+});
+beforeAll(async () => {
+  threads = createThreadPool({ size: 1, logger: silentLogger() });
+  await write('r1', 'r2');
+});
+afterAll(() => threads.close());
+beforeEach(() => {
+  caches = createCaches();
+});
+
+it('the best resources for a text are cached, and ranked again when one comes', async () => {
+  expect(await find('charger')).toBe(2);
+  expect(countRankings()).toBe(1);
+  expect(await find('charger')).toBe(2);
+  await write('r1', 'r2', 'r3');
+  expect(await find('charger')).toBe(3);
+});
+
+it('neither long texts are cached with their best resources, nor those of which no list tells all resources', async () => {
+  await find(`charger ${'x'.repeat(1_000)}`);
+  expect(countRankings()).toBe(0);
+  const tooLong = { list: undefined, bytes: 0 };
+  for (let number = 1; number <= 40; number++)
+    await database.transaction((tx) =>
+      addToLists(tx, [{ list: everyResource, keys: [keyOf(9, number)], marks: [0] }]),
+    );
+  await refreshCaches({ ...database, caches });
+  caches.lists.keep(everyResource, tooLong);
+  await find('charger');
+  expect(countRankings()).toBe(0);
+  caches.lists.forget(everyResource);
+  await find('charger');
+  expect(countRankings()).toBe(1);
+});
+
+async function find(textSearch: string): Promise<number> {
+  const engine = { config: readConfig({}), database, threads, now: () => new Date(), caches: () => caches };
+  const { answer } = await evaluateIntent(engine, { message: { intent: { textSearch } }, scope: {} });
+  return answer.resourceCount;
+}
+
+function countRankings(): number {
+  return Reflect.get(caches.rankings, 'kept').count;
+}
+
+async function write(...ids: string[]): Promise<void> {
+  const incoming = {
+    ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
+    ...{ mode: 'FULL' as const, catalog: catalog('c', { resources: ids.map((id) => charger(id)) }) },
+  };
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
+}
