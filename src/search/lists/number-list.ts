@@ -1,4 +1,4 @@
-import { sortIndexes } from './merge-sort.ts';
+import { sortRows } from './columns.ts';
 import type { Run } from './posting-list.ts';
 
 // Number lists: the numbers under one path, sorted by value, each with the key of its resource. They are kept in runs as posting lists are (posting-list.ts), without compression: a number takes
@@ -66,15 +66,8 @@ export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: n
 
 export function sortByValue(list: NumberList): NumberList {
   const { keys, values } = list;
-  const order = sortIndexes(keys.length, (a, b) => {
+  return sortRows(list, (a, b) => {
     const difference = (values[a] as number) - (values[b] as number);
     return difference > 0 || (difference === 0 && (keys[a] as number) > (keys[b] as number));
   });
-  if (order === undefined) return list;
-  const ordered = { keys: new Float64Array(keys.length), values: new Float64Array(keys.length) };
-  for (const [index, position] of order.entries()) {
-    ordered.keys[index] = keys[position] as number;
-    ordered.values[index] = values[position] as number;
-  }
-  return ordered;
 }

@@ -1,5 +1,5 @@
 import { span } from '../documents/keys.ts';
-import { sortIndexes } from './merge-sort.ts';
+import { sortRows } from './columns.ts';
 
 // Posting lists: the sorted keys of the documents that have a fact or a word, each with a weight. A list is cut into runs, each of which is one row. A run is delta-encoded: its first key, and
 // then the steps from key to key, mostly in a byte or two. So the hundred thousand postings of a common word are read in the time of some hundred rows.
@@ -46,15 +46,8 @@ export function singleRun(key: number, weight: number): Run {
 }
 
 export function sortPostings(list: KeyList): KeyList {
-  const { keys, weights } = list;
-  const order = sortIndexes(keys.length, (a, b) => (keys[a] as number) > (keys[b] as number));
-  if (order === undefined) return list;
-  const ordered = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
-  for (const [index, position] of order.entries()) {
-    ordered.keys[index] = keys[position] as number;
-    ordered.weights[index] = weights[position] as number;
-  }
-  return ordered;
+  const { keys } = list;
+  return sortRows(list, (a, b) => (keys[a] as number) > (keys[b] as number));
 }
 
 /** The index of the first key that is not lower: a binary search. */

@@ -1,6 +1,7 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, noteRuns, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
+import { selectRows } from './columns.ts';
 import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
 import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
 
@@ -57,24 +58,12 @@ export function countKeys({ heads, others }: WholeList): number {
 }
 
 export function divideHeads(list: KeyList): WholeList {
-  const { keys, weights } = list;
-  let count = 0;
-  for (let at = 0; at < keys.length; at++) if (isHead(keys[at] as number)) count++;
-  if (count === 0) return { heads: emptyList, others: list };
-  const heads = { keys: new Float64Array(count), weights: new Uint8Array(count) };
-  const others = {
-    keys: new Float64Array(keys.length - count),
-    weights: new Uint8Array(keys.length - count),
+  const { keys } = list;
+  if (!keys.some(isHead)) return { heads: emptyList, others: list };
+  return {
+    heads: selectRows(list, (index) => isHead(keys[index] as number)),
+    others: selectRows(list, (index) => !isHead(keys[index] as number)),
   };
-  let head = 0;
-  for (let at = 0; at < keys.length; at++) {
-    const isOfHead = isHead(keys[at] as number);
-    const [part, position] = isOfHead ? [heads, head] : [others, at - head];
-    part.keys[position] = keys[at] as number;
-    part.weights[position] = weights[at] as number;
-    if (isOfHead) head++;
-  }
-  return { heads, others };
 }
 
 interface Form<T> {

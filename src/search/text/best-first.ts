@@ -1,6 +1,6 @@
 import type { TextQuery } from '../../rules/text/rank.ts';
-import { type Keys, setOf } from '../lists/key-sets.ts';
-import { lowerBound } from '../lists/posting-list.ts';
+import { sortRows } from '../lists/columns.ts';
+import type { Keys } from '../lists/key-sets.ts';
 import { countKeys } from '../lists/read-whole.ts';
 import { addWord, type PostingsOf, type Ranked, rankKeys, selectRanks } from './rank-keys.ts';
 
@@ -77,25 +77,8 @@ const steps = 1_000;
 /** More than what sums differ by in their last digits, and what ranks are rounded by. */
 const slack = 1e-8;
 
-/** Ranks are few: each gets its range of positions in the order. Equal ones stay in the order of keys. */
-export function sortByRank({ keys, ranks }: Ranked): Ranked {
-  const levels = setOf(ranks);
-  const starts = new Uint32Array(levels.length + 1);
-  const levelOf = new Uint32Array(ranks.length);
-  for (let index = 0; index < ranks.length; index++) {
-    const level = levels.length - 1 - lowerBound(levels, ranks[index] as number);
-    levelOf[index] = level;
-    starts[level + 1] = (starts[level + 1] as number) + 1;
-  }
-  for (let level = 0; level < levels.length; level++)
-    starts[level + 1] = (starts[level + 1] as number) + (starts[level] as number);
-  const sorted = { keys: new Float64Array(keys.length), ranks: new Float64Array(keys.length) };
-  for (let index = 0; index < keys.length; index++) {
-    const level = levelOf[index] as number;
-    const position = starts[level] as number;
-    starts[level] = position + 1;
-    sorted.keys[position] = keys[index] as number;
-    sorted.ranks[position] = ranks[index] as number;
-  }
-  return sorted;
+/** Equal ranks stay in the order of keys. */
+export function sortByRank(ranked: Ranked): Ranked {
+  const { ranks } = ranked;
+  return sortRows(ranked, (a, b) => (ranks[a] as number) < (ranks[b] as number));
 }

@@ -5,6 +5,7 @@ import { keyOf } from '../documents/keys.ts';
 import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Listing } from '../documents/wide-offers.ts';
+import { sortRows } from '../lists/columns.ts';
 import { intersection, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
 import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
@@ -140,18 +141,9 @@ function pickWeights({ keys, weights }: KeyList, wanted: readonly number[]): Key
   return { keys: theirs, weights: Uint8Array.from(theirs, (key) => weights[lowerBound(keys, key)] ?? 0) };
 }
 
-/** Weights are few: each gets its turn. */
-function sortByWeight({ keys, weights }: KeyList): KeyList {
-  const levels = [...new Set(weights)].sort((a, b) => b - a);
-  const sorted = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
-  let position = 0;
-  for (const level of levels)
-    for (let index = 0; index < keys.length; index++) {
-      if (weights[index] !== level) continue;
-      sorted.keys[position] = keys[index] as number;
-      sorted.weights[position++] = level;
-    }
-  return sorted;
+function sortByWeight(list: KeyList): KeyList {
+  const { weights } = list;
+  return sortRows(list, (a, b) => (weights[a] as number) < (weights[b] as number));
 }
 
 /** The catalogs that list wide offers with a word. While the listings are the same objects, so is this. */

@@ -1,5 +1,6 @@
 import { roundRank, type TextQuery, type WordVariant } from '../../rules/text/rank.ts';
 import { headOf } from '../documents/keys.ts';
+import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
 import { type KeyList, seek } from '../lists/posting-list.ts';
 import type { WholeList } from '../lists/read-whole.ts';
@@ -79,18 +80,7 @@ function raise(best: Float64Array, keys: Keys, { keys: postings, weights }: KeyL
 }
 
 /** Those with a rank from one up to, but without, another. */
-export function selectRanks({ keys, ranks }: Ranked, from: number, upTo: number): Ranked {
-  let count = 0;
-  for (let index = 0; index < ranks.length; index++)
-    if ((ranks[index] as number) >= from && (ranks[index] as number) < upTo) count++;
-  if (count === ranks.length) return { keys, ranks };
-  const found = { keys: new Float64Array(count), ranks: new Float64Array(count) };
-  let position = 0;
-  for (let index = 0; position < count; index++) {
-    const rank = ranks[index] as number;
-    if (rank < from || rank >= upTo) continue;
-    found.keys[position] = keys[index] as number;
-    found.ranks[position++] = rank;
-  }
-  return found;
+export function selectRanks(ranked: Ranked, from: number, upTo: number): Ranked {
+  const { ranks } = ranked;
+  return selectRows(ranked, (index) => (ranks[index] as number) >= from && (ranks[index] as number) < upTo);
 }

@@ -1,6 +1,7 @@
 import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
+import { selectRows } from '../lists/columns.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
@@ -121,11 +122,7 @@ export function restrictWhole<T extends WholeList>(lookup: TextLookup, whole: T)
 
 function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
   if (isLookedFor === undefined) return list;
-  const indexes = Array.from(list.keys.keys()).filter((index) => isLookedFor(list.keys[index] as number));
-  return {
-    keys: Float64Array.from(indexes, (index) => list.keys[index] as number),
-    weights: Uint8Array.from(indexes, (index) => list.weights[index] as number),
-  };
+  return selectRows(list, (index) => isLookedFor(list.keys[index] as number));
 }
 
 /** Lists, and of those that are too long their beginnings, and how many keys they have. */

@@ -184,23 +184,13 @@ const fewHeads = 500;
 
 /** The resources of these catalogs. */
 function findBelow(heads: Keys, resources: Keys): Keys {
-  const starts = new Uint32Array(heads.length);
-  const ends = new Uint32Array(heads.length);
-  let [at, count] = [0, 0];
-  for (let index = 0; index < heads.length; index++) {
-    const head = heads[index] as number;
+  const found: number[] = [];
+  let at = 0;
+  for (const head of heads) {
     if ((resources[at] as number) < head) at = seek(resources, head, at);
-    starts[index] = at;
-    if ((resources[at] as number) < head + span) at = seek(resources, head + span, at);
-    ends[index] = at;
-    count += at - (starts[index] as number);
+    for (; (resources[at] as number) < head + span; at++) found.push(resources[at] as number);
   }
-  const found = new Float64Array(count);
-  let position = 0;
-  for (let index = 0; index < heads.length; index++)
-    for (let from = starts[index] as number; from < (ends[index] as number); from++)
-      found[position++] = resources[from] as number;
-  return found;
+  return new Float64Array(found);
 }
 
 /**
