@@ -5,14 +5,14 @@ import { until } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { startCompactor } from './compact.ts';
 import { readLists } from './read-parts.ts';
-import { addToLists, factList } from './runs.ts';
+import { addToLists } from './runs.ts';
 
 let database: SearchingProcess;
 useDatabase((opened) => {
   database = withCaches(opened);
 });
 
-const list = factList(4711);
+const list = 4711;
 
 it('a list that a search finds fragmented is compacted soon after, and nobody needs to ask again', async () => {
   for (let key = 1; key <= 40; key++)

@@ -13,8 +13,6 @@ export interface NumberList {
 /** A run stays below two kilobytes, beyond which PostgreSQL would put it elsewhere. */
 export const maxRunNumbers = 120;
 
-export const noNumbers: NumberList = { keys: new Float64Array(), values: new Float64Array() };
-
 /** As few runs as can be. */
 export function toNumberRuns({ keys, values }: NumberList): Run[] {
   const runs: Run[] = [];

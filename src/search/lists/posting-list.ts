@@ -34,15 +34,10 @@ export function toRuns({ keys, weights }: KeyList): Run[] {
     const end = Math.min(start + maxRunKeys, keys.length);
     const run = { keys: keys.subarray(start, end), weights: weights.subarray(start, end) };
     const [first = 0, weight = 0, last = 0] = [run.keys[0], run.weights[0], run.keys.at(-1)];
-    if (end - start === 1) runs.push(singleRun(first, weight));
-    else runs.push({ first, last, count: end - start, weight, bytes: encode(run) });
+    const count = end - start;
+    runs.push({ first, last, count, weight, bytes: count === 1 ? null : encode(run) });
   }
   return runs;
-}
-
-/** A run of one key. */
-export function singleRun(key: number, weight: number): Run {
-  return { first: key, last: key, count: 1, weight, bytes: null };
 }
 
 export function sortPostings(list: KeyList): KeyList {
@@ -50,25 +45,24 @@ export function sortPostings(list: KeyList): KeyList {
   return sortRows(list, (a, b) => (keys[a] as number) > (keys[b] as number));
 }
 
-/** The index of the first key that is not lower: a binary search. */
+/** The index of the first key that is not lower. */
 export function lowerBound(keys: Float64Array, key: number, from = 0, end = keys.length): number {
-  let low = from;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] as number) < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return bisect(keys, key, from, end, false);
 }
 
 /** The index of the first key that is higher. */
 export function upperBound(keys: Float64Array, key: number): number {
-  let low = 0;
-  let high = keys.length;
+  return bisect(keys, key, 0, keys.length, true);
+}
+
+/** A binary search. */
+function bisect(keys: Float64Array, key: number, from: number, end: number, skipsEqual: boolean): number {
+  let low = from;
+  let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((keys[middle] as number) <= key) low = middle + 1;
+    const value = keys[middle] as number;
+    if (value < key || (skipsEqual && value === key)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,6 +1,6 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, noteRuns } from '../cache/caches.ts';
-import { noNumbers, readNumberRuns } from './number-list.ts';
+import { readNumberRuns } from './number-list.ts';
 import {
   emptyList,
   type KeyList,
@@ -36,14 +36,14 @@ export function readLists(
   return readParts(
     reader,
     lists.map((list) => ({ list, from: 0 })),
-    maxRuns,
+    { maxRuns },
   );
 }
 
 /** What follows of a list. */
 export async function readOn(reader: IndexReader, rest: ListRest, maxRuns: number): Promise<ListPart> {
   for (let limit = maxRuns; ; limit *= growth) {
-    const part: ListPart = (await readParts(reader, [rest], limit)).get(rest.list) ?? emptyList;
+    const part: ListPart = (await readParts(reader, [rest], { maxRuns: limit })).get(rest.list) ?? emptyList;
     // So many runs begin before this part that none of those that begin in it was read.
     if (part.rest && part.rest.from <= rest.from) continue;
     return part;
@@ -52,67 +52,67 @@ export async function readOn(reader: IndexReader, rest: ListRest, maxRuns: numbe
 
 const growth = 4;
 
+/** What lists hold from one key up to another, by their numbers. */
+export function readRanges(
+  reader: IndexReader,
+  lists: readonly number[],
+  { from, upTo }: { from: number; upTo: number },
+): Promise<Map<number, KeyList>> {
+  return readParts(
+    reader,
+    lists.map((list) => ({ list, from })),
+    { upTo },
+  );
+}
+
+interface PartLimits {
+  /** As many as there are, if undefined. */
+  maxRuns?: number;
+  /** The last key. */
+  upTo?: number;
+}
+
 async function readParts(
   reader: IndexReader,
   rests: readonly ListRest[],
-  maxRuns: number,
+  limits: PartLimits,
 ): Promise<Map<number, ListPart>> {
   if (rests.length === 0) return new Map();
-  const { rows } = await reader.query<{ list: number; bytes: Buffer | null }>(
-    `select wanted.list, (
-       select string_agg(bytes, '') from (
+  const { maxRuns = Number.MAX_SAFE_INTEGER - 1, upTo = Number.POSITIVE_INFINITY } = limits;
+  const { rows } = await reader.query<ListRest & { bytes: Buffer }>(
+    `select wanted.list, wanted.start as "from", (
+       select coalesce(string_agg(bytes, ''), '') from (
          select ${runBytes} as bytes from discovery.run
-         where run.list = wanted.list and run.last >= wanted.start order by first limit $3
+         where run.list = wanted.list and run.last >= wanted.start and run.first <= $3 order by first limit $4
        ) as runs
      ) as bytes
      from unnest($1::bigint[], $2::float8[]) as wanted (list, start)`,
-    [bigintArray(rests.map(({ list }) => list)), doubleArray(rests.map(({ from }) => from)), maxRuns + 1],
+    [
+      bigintArray(rests.map(({ list }) => list)),
+      doubleArray(rests.map(({ from }) => from)),
+      upTo,
+      maxRuns + 1,
+    ],
     { prepared: true },
   );
-  const bytes = new Map(rows.map((row) => [row.list, row.bytes]));
-  return new Map(rests.map((rest) => [rest.list, partOf(reader, rest, bytes.get(rest.list), maxRuns)]));
+  return new Map(
+    rows.map(({ bytes, ...rest }) => [rest.list, partOf(reader, rest, bytes, { maxRuns, upTo })]),
+  );
 }
 
 /** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
 function partOf(
   reader: IndexReader,
   { list, from }: ListRest,
-  bytes: Buffer | null | undefined,
-  maxRuns: number,
+  bytes: Buffer,
+  { maxRuns, upTo }: Required<PartLimits>,
 ): ListPart {
-  if (!bytes) return emptyList;
   const { list: found, starts } = readRuns(bytes);
   noteRuns(reader.caches, list, starts.length, found.keys.length);
   const end = starts[maxRuns];
-  if (end === undefined) return sliceBetween(sortPostings(found), from, Number.POSITIVE_INFINITY);
+  if (end === undefined) return sliceBetween(sortPostings(found), from, upTo + 1);
   const next = found.keys[end] as number;
   return { ...sliceBetween(sortPostings(found), from, next), rest: { list, from: next } };
-}
-
-/** What lists hold from one key up to another, by their numbers. */
-export async function readRanges(
-  reader: IndexReader,
-  lists: readonly number[],
-  { from, upTo }: { from: number; upTo: number },
-): Promise<Map<number, KeyList>> {
-  if (lists.length === 0) return new Map();
-  const { rows } = await reader.query<{ list: number; bytes: Buffer | null }>(
-    `select wanted.list, (
-       select string_agg(bytes, '') from (
-         select ${runBytes} as bytes from discovery.run
-         where run.list = wanted.list and run.last >= $2 and run.first <= $3 order by first
-       ) as runs
-     ) as bytes
-     from unnest($1::bigint[]) as wanted (list)`,
-    [bigintArray(lists), from, upTo],
-    { prepared: true },
-  );
-  return new Map(
-    rows.map(({ list, bytes }) => [
-      list,
-      bytes ? sliceBetween(sortPostings(readRuns(bytes).list), from, upTo + 1) : emptyList,
-    ]),
-  );
 }
 
 /** The keys from one, and below another. */
@@ -156,8 +156,7 @@ export async function readRange(
       [numberList(path), from, upTo, limit + 1],
       { prepared: true },
     );
-    const bytes = rows[0]?.bytes;
-    const { list, firsts } = bytes ? readNumberRuns(bytes) : { list: noNumbers, firsts: [] };
+    const { list, firsts } = readNumberRuns(rows[0]?.bytes ?? Buffer.of());
     noteRuns(reader.caches, numberList(path), firsts.length, list.keys.length);
     const rest = firsts[limit];
     // So many runs have this one value.

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
 import { keyOf } from '../documents/keys.ts';
 import { mergeRuns } from './compact.ts';
 import { readWholeLists, readWholeNumbers } from './read-whole.ts';
-import { removeFromLists } from './remove.ts';
 import { addToLists, numberList } from './runs.ts';
 
 const list = 4711;

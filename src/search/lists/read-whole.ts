@@ -2,7 +2,7 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, noteRuns, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { selectRows } from './columns.ts';
-import { type NumberList, noNumbers, readNumberRuns } from './number-list.ts';
+import { type NumberList, readNumberRuns } from './number-list.ts';
 import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
 
 // Reads whole posting lists, as most searches want them, through a cache (cache/caches.ts).
@@ -27,10 +27,9 @@ export function readWholeLists(
   return readWhole(reader, lists, {
     bytes: runBytes,
     maxRuns,
-    empty: emptyWhole,
     decode(bytes) {
-      const { list, starts } = readRuns(bytes);
-      return { list: divideHeads(sortPostings(list)), runs: starts.length, keys: list.keys.length };
+      const { list } = readRuns(bytes);
+      return { list: divideHeads(sortPostings(list)), keys: list.keys.length };
     },
     bytesOfKey: 9,
   });
@@ -44,10 +43,9 @@ export function readWholeNumbers(
   return readWhole(reader, lists, {
     bytes: 'bytes',
     maxRuns: maxNumberRuns,
-    empty: noNumbers,
     decode(bytes) {
-      const { list, firsts } = readNumberRuns(bytes);
-      return { list, runs: firsts.length, keys: list.keys.length };
+      const { list } = readNumberRuns(bytes);
+      return { list, keys: list.keys.length };
     },
     bytesOfKey: 16,
   });
@@ -70,8 +68,7 @@ interface Form<T> {
   /** The bytes of a run, in SQL. */
   bytes: string;
   maxRuns: number;
-  empty: T;
-  decode(bytes: Buffer): { list: T; runs: number; keys: number };
+  decode(bytes: Buffer): { list: T; keys: number };
   bytesOfKey: number;
 }
 
@@ -90,9 +87,12 @@ async function readWhole<T extends object>(
   if (unknown.length === 0) return found;
   const { found: rows, mayKeep } = await readForCache(reader, () => readRows(reader, unknown, form));
   for (const { list, runs, bytes } of rows) {
+    const decoded = bytes ? form.decode(bytes) : undefined;
+    if (decoded) {
+      found.set(list, decoded.list);
+      noteRuns(reader.caches, list, runs, decoded.keys);
+    }
     // That a list is too long is cached, too.
-    const decoded = runs <= form.maxRuns ? decode(reader, list, bytes, form) : undefined;
-    if (decoded) found.set(list, decoded.list);
     const cached = { list: decoded?.list, bytes: (decoded?.keys ?? 0) * form.bytesOfKey };
     if (mayKeep) reader.caches.lists.keep(list, cached);
   }
@@ -102,7 +102,7 @@ async function readWhole<T extends object>(
 interface WholeRow {
   list: number;
   runs: number;
-  /** Null where there are no runs, or too many. */
+  /** Null where there are too many runs. */
   bytes: Buffer | null;
 }
 
@@ -113,7 +113,7 @@ async function readRows<T>(
 ): Promise<WholeRow[]> {
   const { rows } = await reader.query<WholeRow>(
     `select wanted.list, runs, case when runs <= $2 then (
-       select string_agg(bytes, '') from (
+       select coalesce(string_agg(bytes, ''), '') from (
          select ${bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
        ) as read
      ) end as bytes
@@ -125,16 +125,4 @@ async function readRows<T>(
     { prepared: true },
   );
   return rows;
-}
-
-function decode<T>(
-  reader: IndexReader,
-  list: number,
-  bytes: Buffer | null,
-  { decode, empty }: Form<T>,
-): { list: T; keys: number } {
-  if (bytes === null) return { list: empty, keys: 0 };
-  const decoded = decode(bytes);
-  noteRuns(reader.caches, list, decoded.runs, decoded.keys);
-  return decoded;
 }

@@ -33,7 +33,7 @@ export function createListRemovals(): ListRemovals {
   const pending: PendingRemovals = new Map();
   let count = 0;
   async function write(tx: Transaction): Promise<void> {
-    for (const lists of slice(pending)) await removeFromLists(tx, lists);
+    for (const slice of inSlices(pending)) await removeFromLists(tx, slice);
     pending.clear();
     count = 0;
   }
@@ -43,10 +43,9 @@ export function createListRemovals(): ListRemovals {
       if (count > maxPending) await write(tx);
     },
     cancel(lists) {
-      if (count === 0) return [...lists];
       return Array.from(lists, (entries) => {
-        const { cancelled, rest } = cancelEntries(pending, entries);
-        count -= cancelled;
+        const rest = cancelEntries(pending, entries);
+        count -= entries.keys.length - rest.keys.length;
         return rest;
       }).filter(({ keys }) => keys.length > 0);
     },
@@ -87,13 +86,11 @@ function entryName({ key, mark }: Entry): string {
   return `${mark} ${key}`;
 }
 
-function cancelEntries(
-  pending: PendingRemovals,
-  entries: ListEntries,
-): { cancelled: number; rest: ListEntries } {
+/** Returns those that were not pending. */
+function cancelEntries(pending: PendingRemovals, entries: ListEntries): ListEntries {
   const { list, keys, marks } = entries;
   const ofList = pending.get(list);
-  if (ofList === undefined) return { cancelled: 0, rest: entries };
+  if (ofList === undefined) return entries;
   const rest: ListEntries = { list, keys: [], marks: [] };
   for (const [index, key] of keys.entries()) {
     const mark = marks[index] ?? 0;
@@ -102,22 +99,21 @@ function cancelEntries(
     rest.marks.push(mark);
   }
   if (ofList.size === 0) pending.delete(list);
-  return { cancelled: keys.length - rest.keys.length, rest };
+  return rest;
 }
 
 /** What goes out of one list goes together: its runs are written once. */
-function* slice(pending: PendingRemovals): Generator<ListEntries[]> {
-  let slice: ListEntries[] = [];
+function* inSlices(pending: PendingRemovals): Generator<PendingRemovals> {
+  let slice: PendingRemovals = new Map();
   let count = 0;
   for (const [list, entries] of [...pending].sort(([a], [b]) => a - b)) {
     if (count >= entriesAtOnce) {
       yield slice;
-      slice = [];
+      slice = new Map();
       count = 0;
     }
-    const all = [...entries.values()];
-    slice.push({ list, keys: all.map(({ key }) => key), marks: all.map(({ mark }) => mark) });
-    count += all.length;
+    slice.set(list, entries);
+    count += entries.size;
   }
   yield slice;
 }
@@ -127,10 +123,8 @@ const firstDepth = 1;
 const growth = 16;
 const maxAttempts = 50;
 
-/** What goes is named with its mark: the same key may come into the list with another one. */
-export async function removeFromLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
-  const left: PendingRemovals = new Map();
-  addPending(left, lists);
+/** Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. */
+async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<void> {
   if (left.size === 0) return;
   await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
   await noteChanged(
@@ -173,7 +167,7 @@ async function findHolders(
   left: PendingRemovals,
   depth: number,
 ): Promise<{ holders: Holder[]; isAll: boolean }> {
-  const sortKeys = sortKeysOf(left);
+  const sortKeys = findSortKeys(left);
   const { rows } = await tx.query<StoredRun & { depth: number }>(
     `select run.*, depth from (
        select wanted.list, first, last, id, max(depth) as depth
@@ -193,13 +187,13 @@ async function findHolders(
     ],
   );
   return {
-    holders: rows.map((run) => holderOf(run, left)).filter(({ held }) => held.length > 0),
+    holders: rows.map((run) => divideRun(run, left)).filter(({ held }) => held.length > 0),
     isAll: rows.every((run) => run.depth < depth),
   };
 }
 
 /** Where in the order of each list the entries stand. */
-function sortKeysOf(left: PendingRemovals): { list: number; sortKey: number }[] {
+function findSortKeys(left: PendingRemovals): { list: number; sortKey: number }[] {
   return [...left].flatMap(([list, entries]) => {
     const sortKeys = new Set(
       Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)),
@@ -208,7 +202,7 @@ function sortKeysOf(left: PendingRemovals): { list: number; sortKey: number }[] 
   });
 }
 
-function holderOf(run: StoredRun, left: PendingRemovals): Holder {
+function divideRun(run: StoredRun, left: PendingRemovals): Holder {
   const { list, first, last, id } = run;
   const { keys, marks } = entriesOf(list, [run]);
   const held: string[] = [];

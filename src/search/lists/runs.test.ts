@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { takeFragmentedLists } from '../cache/caches.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { countLists } from '../text/match-words.ts';
 import { mergeRuns } from './compact.ts';
 import { readLists, readOn, readRange, readRanges } from './read-parts.ts';
-import { removeFromLists } from './remove.ts';
 import { addToLists, numberList } from './runs.ts';
 
 const list = 4711;

@@ -1,17 +1,13 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
-import { maxRunKeys, type Run, readRuns, singleRun, sortPostings, toRuns } from './posting-list.ts';
+import { maxRunKeys, type Run, readRuns, sortPostings, toRuns } from './posting-list.ts';
 
 // The table of posting lists (discovery.run), a row for each run. Which list a fact, a number or a word has is a number. What is added becomes runs of its own, so that writers never wait for
 // each other; a removal rewrites runs (remove.ts); small runs are merged in the background (compact.ts).
 
-// Facts are hashes, 0 or above; below are the others.
+// The list of a fact has the hash of the fact, 0 or above; below are the others.
 export const everyResource = -1;
-
-export function factList(hash: number): number {
-  return hash;
-}
 
 /** Where a word stands in resources, and in what is said of catalogs and providers, whose resources share it. */
 export function wordList(wordId: number): number {
@@ -82,14 +78,11 @@ const maxNamed = 5_000;
 
 /** As few runs as can be; the entries need not be in order. */
 export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {
-  const runs = () => {
-    if (isOfNumbers(list))
-      return toNumberRuns(sortByValue({ keys: Float64Array.from(keys), values: Float64Array.from(marks) }));
-    // Most lists get one key: what nobody else has.
-    if (keys.length === 1) return [singleRun(keys[0] as number, marks[0] as number)];
-    return toRuns(sortPostings({ keys: Float64Array.from(keys), weights: Uint8Array.from(marks) }));
-  };
-  return runs().map((run) => ({ list, ...run }));
+  const column = Float64Array.from(keys);
+  const runs = isOfNumbers(list)
+    ? toNumberRuns(sortByValue({ keys: column, values: Float64Array.from(marks) }))
+    : toRuns(sortPostings({ keys: column, weights: Uint8Array.from(marks) }));
+  return runs.map((run) => ({ list, ...run }));
 }
 
 /** All entries of some runs of one list. */

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
 import { laterFormats } from '../../../tests/support/index-formats.ts';
+import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
 import type { Database } from '../../storage/database.ts';
 import { firstNumbers, keyOf } from '../documents/keys.ts';
-import { removeFromLists } from '../lists/remove.ts';
-import { addToLists, everyResource, factList } from '../lists/runs.ts';
+import { addToLists, everyResource } from '../lists/runs.ts';
 import { writeIndex } from '../write/write-index.ts';
 import type { Difference } from './check.ts';
 import { maintainIndex } from './maintain.ts';
@@ -66,7 +66,7 @@ describe('a check of the index', () => {
     ],
     [
       'an entry that a list has too many',
-      () => change((tx) => addToLists(tx, [{ list: factList(7), keys: [resource], marks: [0] }])),
+      () => change((tx) => addToLists(tx, [{ list: 7, keys: [resource], marks: [0] }])),
       [{ what: 'list', kind: 'surplus', list: 7, key: resource, mark: 0 }],
     ],
     [
@@ -76,8 +76,7 @@ describe('a check of the index', () => {
     ],
     [
       'an entry of a document that has gone, and of a catalog that has',
-      () =>
-        change((tx) => addToLists(tx, [{ list: factList(7), keys: [keyOf(2, 77), gone], marks: [0, 0] }])),
+      () => change((tx) => addToLists(tx, [{ list: 7, keys: [keyOf(2, 77), gone], marks: [0, 0] }])),
       [
         { what: 'list', kind: 'surplus', list: 7, key: keyOf(2, 77), mark: 0 },
         { what: 'list', kind: 'surplus', list: 7, key: gone, mark: 0 },

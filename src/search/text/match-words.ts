@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
@@ -27,7 +28,7 @@ export async function matchWords(
   const unknown = words.filter((word) => known.get(word) === undefined);
   const { found, mayKeep } = await readForCache(reader, () =>
     Promise.all([
-      findWords(
+      findCloseWords(
         reader,
         unknown,
         unknown.flatMap((word) => [...typingKeysOf(word)]),
@@ -38,7 +39,7 @@ export async function matchWords(
   const [candidates, documents] = found;
   if (mayKeep) cache.documents = documents;
   for (const word of unknown) {
-    const matches = matchesOf(word, candidates);
+    const matches = selectMatches(word, candidates);
     known.set(word, matches);
     if (mayKeep) cache.keep(word, matches);
   }
@@ -46,7 +47,7 @@ export async function matchWords(
 }
 
 /** The indexed words among these, and those that have one of the hashes of typing errors. */
-async function findWords(
+async function findCloseWords(
   queryable: Queryable,
   words: readonly string[],
   hashes: readonly number[],
@@ -64,7 +65,7 @@ async function findWords(
   return rows;
 }
 
-function matchesOf(word: string, candidates: readonly Omit<WordMatch, 'edits'>[]): WordMatch[] {
+function selectMatches(word: string, candidates: readonly Omit<WordMatch, 'edits'>[]): WordMatch[] {
   return candidates.flatMap((each) => {
     const edits = findEdits(word, each.word);
     return edits === undefined ? [] : [{ ...each, edits }];
@@ -137,14 +138,10 @@ export async function readWordsAmong(
     [bigintArray(keys)],
     { prepared: true },
   );
-  const found = new Map<number, { keys: number[]; weights: number[] }>();
+  const found = new Map<number, { key: number; weight: number }[]>();
   const note = (key: number, words: Buffer) =>
     readDocumentWords(words, (id, weight) => {
-      if (!ids.has(id)) return;
-      const postings = found.get(id) ?? { keys: [], weights: [] };
-      found.set(id, postings);
-      postings.keys.push(key);
-      postings.weights.push(weight);
+      if (ids.has(id)) addTo(found, id, { key, weight });
     });
   for (const { key, home, words, head_words } of rows) {
     if (head_words) note(keyOf(home, 0), head_words);
@@ -153,7 +150,10 @@ export async function readWordsAmong(
   return new Map(
     [...found].map(([id, postings]) => [
       id,
-      { keys: Float64Array.from(postings.keys), weights: Uint8Array.from(postings.weights) },
+      {
+        keys: Float64Array.from(postings, ({ key }) => key),
+        weights: Uint8Array.from(postings, ({ weight }) => weight),
+      },
     ]),
   );
 }

@@ -48,10 +48,9 @@ async function findNearRanked(search: Search, text: TextSearch, spatial: Spatial
   for await (const best of text.best()) {
     for (let start = 0; start < best.keys.length; start += checkedAtOnce) {
       if (isPageSettled(search, found, best.ranks[start])) return sortKeys(found);
-      const [keys, ranks] = [best.keys, best.ranks].map((each) =>
-        each.subarray(start, start + checkedAtOnce),
-      );
-      if (keys && ranks) found.push(...(await findNear(search, spatial, { keys, ranks })));
+      const end = start + checkedAtOnce;
+      const next = { keys: best.keys.subarray(start, end), ranks: best.ranks.subarray(start, end) };
+      found.push(...(await findNear(search, spatial, next)));
     }
     // What comes next has only words that are more common.
     if (found.length >= neededCount(search.plan.paging)) break;

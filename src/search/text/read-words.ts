@@ -48,7 +48,7 @@ export interface TextLookup {
 }
 
 /** One for each way in which the formats of the index cut the text into words. */
-export function lookupsOf(
+export function planLookups(
   { formats, versions }: Pick<Search, 'formats' | 'versions'>,
   text: string,
 ): TextLookup[] {

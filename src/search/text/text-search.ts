@@ -14,7 +14,7 @@ import { readWordsAmong } from './match-words.ts';
 import { type PostingsOf, type Ranked, rankKeys } from './rank-keys.ts';
 import {
   type KnownText,
-  lookupsOf,
+  planLookups,
   readWords,
   restrictWhole,
   type TextLookup,
@@ -37,7 +37,7 @@ export interface TextSearch {
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
-  const lookups = lookupsOf(search, text);
+  const lookups = planLookups(search, text);
   return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, text, lookup))));
 }
 

@@ -7,7 +7,6 @@ import type { Transaction } from '../../storage/database.ts';
 import { lastNumbers, numberOf } from '../documents/keys.ts';
 import { indexFormats } from '../format/index-format.ts';
 import { readLists } from '../lists/read-parts.ts';
-import { factList } from '../lists/runs.ts';
 import { checkIndex, type Difference } from '../reindex/check.ts';
 import { valueFact } from './attribute-entries.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
@@ -45,7 +44,7 @@ async function findDifferences(): Promise<Difference[]> {
 }
 
 async function countOf(colour: string): Promise<number> {
-  const list = factList(valueFact('\u0001colour', colour));
+  const list = valueFact('\u0001colour', colour);
   return (await readLists(database, [list], 100)).get(list)?.keys.length ?? 0;
 }
 
