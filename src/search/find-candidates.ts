@@ -15,7 +15,7 @@ import { prepareText } from './text/text-search.ts';
 export async function findCandidates(search: Search): Promise<Candidates> {
   const { plan, trace } = search;
   const spatial = plan.spatial.length > 0 ? await prepareSpatial(search) : undefined;
-  if (spatial?.isNowhere) return { keys: streamOnce([]) };
+  if (spatial?.estimate === 0) return { keys: streamOnce([]) };
   const byFilter = asksFilter(plan, spatial) ? await proposeByFilter(search) : undefined;
   const selective = [byFilter, spatial]
     .filter((each) => each !== undefined && each.estimate <= limitSelective(plan))

@@ -10,10 +10,8 @@ import type { BoxedGeometry } from '../spatial/read-geometries.ts';
 export interface KnownCell {
   path: string;
   box: SphereBox;
-  /** Whether something is indexed under the path, here or elsewhere. */
-  isPathKnown: boolean;
   /** All that touch the cell, in the order of keys; undefined where they are too many, or too long, to be cached. */
-  geometries?: readonly BoxedGeometry[];
+  geometries: readonly BoxedGeometry[] | undefined;
 }
 
 interface Kept {
@@ -85,15 +83,13 @@ export class GeometryCache {
     this.changes.length = 0;
   }
 
-  /** Undefined where a cell has to be read again: of old ones, or where something came under a path that had nothing anywhere. */
+  /** Undefined where a cell has to be read again. */
   private bringUpToDate({ cell, upTo }: Kept): KnownCell | undefined {
     const first = upTo - (this.changeCount - this.changes.length);
     if (first < 0) return undefined;
     let known = cell;
     for (const change of this.changes.slice(first)) {
-      if (!isAffected(known, change)) continue;
-      if (!known.isPathKnown) return undefined;
-      known = updateCell(known, change);
+      if (isAffected(known, change)) known = updateCell(known, change);
     }
     return known;
   }
@@ -105,7 +101,6 @@ function nameOf(path: string, { name }: Cell): string {
 
 /** Whether a cell held a geometry of these catalogs, or would hold one now. Of a cell that holds too many nothing is known. */
 function isAffected(cell: KnownCell, { catalogs, geometries }: Change): boolean {
-  if (!cell.isPathKnown) return geometries.some(({ path }) => path === cell.path);
   if (cell.geometries === undefined) return false;
   const isOfThese = ({ key }: BoxedGeometry) => catalogs.has(catalogKeyOf(key));
   return cell.geometries.some(isOfThese) || geometries.some((each) => isIn(cell, each));

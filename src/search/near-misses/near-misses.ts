@@ -8,7 +8,7 @@ import { readFormatsInUse } from '../format/formats-in-use.ts';
 import { indexFormats } from '../format/index-format.ts';
 import type { Plan } from '../plan.ts';
 import { evaluateIntent, openReader, planQuestion, type Question, type SearchEngine } from '../search.ts';
-import { findLargeText } from '../spatial/query-geometry.ts';
+import { findLargeText } from '../spatial/constraint.ts';
 import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
 import { findUnknownPaths, findUnknownTargets, shorten } from './unknown-paths.ts';

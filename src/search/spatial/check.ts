@@ -3,9 +3,9 @@ import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import { findOffers } from '../documents/offers.ts';
 import type { Hit } from '../order.ts';
-import { judgeKeys, type LocatedConstraint } from './constraint.ts';
+import { addTallies, judgeKeys, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
-import { addTallies, type OfferGeometries, tallyOf } from './offer-geometries.ts';
+import type { OfferGeometries } from './offer-geometries.ts';
 
 /**
  * Finds the resources that satisfy all spatial constraints. A resource has its own geometries, those of its provider, and those of the offers that apply
@@ -62,7 +62,7 @@ async function checkOne(
   );
   return hits.flatMap((hit) => {
     const about = (holders.get(hit.key) ?? []).flatMap((key) => byKey.get(key) ?? []);
-    const tally = addTallies(tallyOf(about), wide.find(located, catalogKeyOf(hit.key)));
+    const tally = about.reduce(addTallies, wide.find(located, catalogKeyOf(hit.key)));
     if (!quantify(located.constraint.quantifier, tally)) return [];
     if (tally.distance === Number.POSITIVE_INFINITY || hit.distance !== undefined) return [hit];
     return [{ ...hit, distance: tally.distance }];

@@ -1,39 +1,65 @@
-import { addTo } from '../../group.ts';
+import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
+import type { Geometry } from '../../protocol/geojson.ts';
+import type { Tally } from '../../rules/discover/quantify.ts';
+import { prepareDistance } from '../../rules/geometry/distance.ts';
+import { prepareQuery } from '../../rules/geometry/predicate.ts';
+import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Search } from '../candidates.ts';
+import { runInThread } from '../deadline.ts';
 import type { SpatialPlan } from '../plan.ts';
-import { type Judgement, judge } from './judge.ts';
-import { type Nearby, type Region, readGeometries, type StoredGeometry } from './read-geometries.ts';
+import { isAll, type Nearby, type Region, readGeometries, type StoredGeometry } from './read-geometries.ts';
+
+// A spatial constraint of a search, and what it says of stored geometries.
+//
+// The geometry of a query may have tens of thousands of parts. Then everything that looks at all of them runs in threads. They get it as text: to copy it as an object would block the main thread
+// for as long as to parse it.
 
 /** A spatial constraint, with the region in which geometries can satisfy it. */
 export interface LocatedConstraint extends SpatialPlan {
+  /** Around the geometry of the constraint. */
+  around: SphereBox;
   region: Region;
-  /** How many geometries are there, as far as was counted; undefined where none of the paths is indexed. */
-  count?: number;
+  /** How many geometries are there, as far as was counted. */
+  count: number;
   /** The nearest ones, where it is a radius: so many as were looked for, or all. */
   nearby?: Nearby;
-  looked?: number;
 }
 
 export function isRadius({ constraint }: SpatialPlan): boolean {
   return constraint.operator === 'S_DWITHIN';
 }
 
-/** Whether there are no others within the radius. */
-export function isAll({ reach }: Nearby): boolean {
-  return reach === Number.POSITIVE_INFINITY;
+/** What a constraint says of some geometries. */
+export interface GeometryTally extends Tally {
+  /** Of the nearest, in metres; infinite where none is measured. */
+  distance: number;
 }
 
-/** What a constraint says of the geometries under some keys, by key. */
+export const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
+
+export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
+  return {
+    asked: a.asked + b.asked,
+    holds: a.holds + b.holds,
+    distance: Math.min(a.distance, b.distance),
+  };
+}
+
+/** What a constraint says of the geometries under each of some keys. */
 export async function judgeKeys(
   search: Search,
   located: LocatedConstraint,
   keys: Iterable<number>,
-): Promise<Map<number, Judgement[]>> {
+): Promise<Map<number, GeometryTally>> {
   const stored = await findGeometries(search, located, keys);
   const judgements = await judge(search, located.constraint, stored);
-  const byKey = new Map<number, Judgement[]>();
-  for (const [index, judgement] of judgements.entries()) addTo(byKey, stored[index]?.key ?? 0, judgement);
-  return byKey;
+  const tallies = new Map<number, GeometryTally>();
+  for (const [index, { holds, distance = Number.POSITIVE_INFINITY }] of judgements.entries()) {
+    const key = stored[index]?.key ?? 0;
+    const tally = { asked: 1, holds: holds ? 1 : 0, distance };
+    tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
+  }
+  return tallies;
 }
 
 /** The geometries that decide on a constraint. A radius reaches none but those that were found around its middle. */
@@ -47,3 +73,101 @@ async function findGeometries(
     return nearby.geometries.filter(({ key }) => wanted.has(key));
   return readGeometries(database, [...wanted], paths);
 }
+
+/** What a constraint says of a stored geometry. */
+interface Judgement {
+  holds: boolean;
+  /** Metres, for S_DWITHIN. */
+  distance?: number;
+}
+
+/** More than so many characters of stored geometry are judged in a thread. */
+const maxInlineShapes = 200_000;
+
+/** Judges stored geometries, in the given order. */
+export async function judge(
+  search: Search,
+  constraint: SpatialConstraint,
+  stored: readonly Stored[],
+): Promise<Judgement[]> {
+  search.deadline.check();
+  const largeText = findLargeText(constraint);
+  const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
+  if (largeText === undefined && isShort) return stored.map(readOnce).map(prepare(constraint));
+  return runInThread<Judgement[]>(search, 'spatialMs', {
+    module: import.meta.url,
+    name: judgeShapes.name,
+    input: {
+      constraint: largeText === undefined ? constraint : { ...constraint, geometry: largeText },
+      shapes: stored.map(({ shape }) => shape),
+    } satisfies Question,
+  });
+}
+
+type Stored = Pick<StoredGeometry, 'shape' | 'geometry'>;
+
+/** A cached geometry is judged again and again: it is parsed once. Most are points. */
+function readOnce(stored: Stored): Geometry {
+  if (stored.shape.length > maxKnownShape) return JSON.parse(stored.shape);
+  stored.geometry ??= JSON.parse(stored.shape) as Geometry;
+  return stored.geometry;
+}
+
+const maxKnownShape = 200;
+
+interface Question {
+  constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };
+  shapes: string[];
+}
+
+/** The same in a thread, of GeoJSON texts. */
+export function judgeShapes({ constraint, shapes }: Question): Judgement[] {
+  const { geometry } = constraint;
+  const say = prepare({
+    ...constraint,
+    geometry: typeof geometry === 'string' ? JSON.parse(geometry) : geometry,
+  });
+  return shapes.map((shape) => say(JSON.parse(shape)));
+}
+
+function prepare({
+  operator,
+  geometry,
+  distanceMeters = 0,
+}: SpatialConstraint): (stored: Geometry) => Judgement {
+  if (operator !== 'S_DWITHIN') {
+    const holds = prepareQuery(operator, geometry);
+    return (stored) => ({ holds: holds(stored) });
+  }
+  const measure = prepareDistance(geometry);
+  return (stored) => {
+    const distance = measure(stored);
+    return { holds: distance <= distanceMeters, distance };
+  };
+}
+
+/** The box around the geometry of a constraint. */
+export async function findBox(search: Search, constraint: SpatialConstraint): Promise<SphereBox> {
+  const input = findLargeText(constraint);
+  if (input === undefined) return sphereBox(constraint.geometry);
+  const task = { module: import.meta.url, name: boxOfText.name, input };
+  return runInThread<SphereBox>(search, 'spatialMs', task);
+}
+
+/** Runs in the thread. */
+export function boxOfText(text: string): SphereBox {
+  return sphereBox(JSON.parse(text) as Geometry);
+}
+
+/** More characters of a geometry are left to a thread. */
+const maxInlineText = 5_000;
+
+/** Undefined for a geometry that is small enough to be looked at in the main thread. */
+export function findLargeText(constraint: SpatialConstraint): string | undefined {
+  const text = texts.get(constraint) ?? JSON.stringify(constraint.geometry);
+  texts.set(constraint, text);
+  return text.length > maxInlineText ? text : undefined;
+}
+
+/** A search asks for them several times. */
+const texts = new WeakMap<SpatialConstraint, string>();

@@ -24,15 +24,10 @@ const changeLimits = { geometries: 100, characters: 100_000 };
 const maxPaths = 10;
 const maxPathLength = 300;
 
-/** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
-export async function countGeometries(
-  reader: IndexReader,
-  region: Region,
-  limit: number,
-): Promise<number | undefined> {
+/** How many geometries there are in a region, counted up to a limit under each path. */
+export async function countGeometries(reader: IndexReader, region: Region, limit: number): Promise<number> {
   const known = await lookInto(reader, region);
-  if (known === undefined) return countRegion(reader, region, limit);
-  return known.isPathKnown ? known.geometries.length : undefined;
+  return known ? known.length : countRegion(reader, region, limit);
 }
 
 /** The next ones of a region, in the order of keys. */
@@ -44,7 +39,7 @@ export async function findInOrder(
   const known = await lookInto(reader, region);
   if (known === undefined) return readRegion(reader, region, page);
   const { after, limit } = page;
-  const left = after ? known.geometries.filter((each) => byKey(each, after) > 0) : known.geometries;
+  const left = after ? known.filter((each) => byKey(each, after) > 0) : known;
   return left.sort(byKey).slice(0, limit);
 }
 
@@ -52,17 +47,16 @@ function byKey(a: StoredGeometry, b: StoredGeometry): number {
   return a.key - b.key || a.position - b.position;
 }
 
-/** The first ones of a region, the nearest boxes first; undefined where no path is known. */
+/** The first ones of a region, the nearest boxes first. */
 export async function findNearby(
   reader: IndexReader,
   region: Region,
   from: SphereBox,
   limit: number,
-): Promise<Nearby | undefined> {
+): Promise<Nearby> {
   const known = await lookInto(reader, region);
   if (known === undefined) return readNearby(reader, region, from, limit);
-  if (!known.isPathKnown) return undefined;
-  const all = known.geometries.map((geometry) => ({ geometry, gap: gapBetween(geometry.box, from) }));
+  const all = known.map((geometry) => ({ geometry, gap: gapBetween(geometry.box, from) }));
   const nearest = all.sort((a, b) => a.gap - b.gap || byKey(a.geometry, b.geometry)).slice(0, limit);
   const isAll = all.length < limit;
   return {
@@ -71,13 +65,8 @@ export async function findNearby(
   };
 }
 
-interface Known {
-  isPathKnown: boolean;
-  geometries: BoxedGeometry[];
-}
-
 /** All that stands in a region; undefined where the database has to be asked. */
-async function lookInto(reader: IndexReader, { paths, box }: Region): Promise<Known | undefined> {
+async function lookInto(reader: IndexReader, { paths, box }: Region): Promise<BoxedGeometry[] | undefined> {
   const isShort = paths.length <= maxPaths && paths.every(({ length }) => length <= maxPathLength);
   const cells = box && isShort ? cellsOf(box) : undefined;
   if (!box || !cells || !(await isUpToDate(reader))) return undefined;
@@ -92,11 +81,7 @@ async function lookInto(reader: IndexReader, { paths, box }: Region): Promise<Kn
     }
   const isCrowded = () => known.some(({ geometries }) => geometries === undefined);
   if (!isCrowded() && unknown.length > 0) known.push(...(await readCells(reader, unknown)));
-  if (isCrowded()) return undefined;
-  return {
-    isPathKnown: known.some(({ isPathKnown }) => isPathKnown),
-    geometries: selectTouching(box, known),
-  };
+  return isCrowded() ? undefined : selectTouching(box, known);
 }
 
 /** The geometries that changed catalogs have now are read first. When something changes meanwhile, the database is asked instead. */
@@ -122,12 +107,8 @@ async function readCells(
   const { found, mayKeep } = await readForCache(reader, read);
   const cache = reader.caches.geometries;
   return unknown.map(({ path, cell }) => {
-    const isPathKnown = found.paths.has(path);
     const isHere = (each: BoxedGeometry) => each.path === path && touches(each.box, cell.box);
-    const known: KnownCell = {
-      ...{ path, box: cell.box, isPathKnown },
-      ...(found.geometries && { geometries: found.geometries.filter(isHere) }),
-    };
+    const known: KnownCell = { path, box: cell.box, geometries: found?.filter(isHere) };
     if (mayKeep) cache.keep(cell, known);
     return known;
   });

@@ -1,36 +1,16 @@
-import type { Tally } from '../../rules/discover/quantify.ts';
 import type { Search } from '../candidates.ts';
 import { inBatches } from '../documents/keys.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import type { Listing } from '../documents/wide-offers.ts';
-import { judgeKeys, type LocatedConstraint } from './constraint.ts';
-import type { Judgement } from './judge.ts';
+import {
+  addTallies,
+  type GeometryTally,
+  judgeKeys,
+  type LocatedConstraint,
+  noGeometries,
+} from './constraint.ts';
 
 // Judges the geometries of wide offers by spatial constraints: once in a search for all catalogs that list the same offers.
-
-/** What a constraint says of some geometries. */
-interface GeometryTally extends Tally {
-  /** Of the nearest, in metres; infinite where none is measured. */
-  distance: number;
-}
-
-const noGeometries: GeometryTally = { asked: 0, holds: 0, distance: Number.POSITIVE_INFINITY };
-
-export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
-  return {
-    asked: a.asked + b.asked,
-    holds: a.holds + b.holds,
-    distance: Math.min(a.distance, b.distance),
-  };
-}
-
-export function tallyOf(judgements: readonly Judgement[]): GeometryTally {
-  return judgements.reduce(
-    (sum, { holds, distance = Number.POSITIVE_INFINITY }) =>
-      addTallies(sum, { asked: 1, holds: holds ? 1 : 0, distance }),
-    noGeometries,
-  );
-}
 
 /** So many are read and judged at a time. */
 const offersAtOnce = 4_000;
@@ -95,9 +75,8 @@ export class OfferGeometries {
     const own = Array.from(departures.values(), (departure) => departure.own).flat();
     const keys = [...common, ...own];
     const offers = new Map<number, GeometryTally>();
-    for (const batch of inBatches(keys, offersAtOnce)) {
-      for (const [key, each] of await judgeKeys(this.search, located, batch)) offers.set(key, tallyOf(each));
-    }
+    for (const batch of inBatches(keys, offersAtOnce))
+      for (const [key, tally] of await judgeKeys(this.search, located, batch)) offers.set(key, tally);
     const isOwn = new Set(own);
     const shared = [...offers]
       .filter(([key]) => !isOwn.has(key))

@@ -4,11 +4,9 @@ import { keyOf, kindOf } from '../documents/keys.ts';
 import { divideOffers, findCovered } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Plan } from '../plan.ts';
-import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
-import { judge } from './judge.ts';
+import { isRadius, judge, type LocatedConstraint } from './constraint.ts';
 import { findInOrder, findNearby } from './look-around.ts';
-import { findBox } from './query-geometry.ts';
-import type { StoredGeometry } from './read-geometries.ts';
+import { isAll, type StoredGeometry } from './read-geometries.ts';
 
 // Proposes candidates for one spatial constraint: a radius proposes the nearest first, other constraints in the order of keys.
 
@@ -92,16 +90,15 @@ async function* streamInOrder(
 /** By distance, in wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow. */
 async function* streamNearest(
   search: Search,
-  { constraint, region, nearby, looked = 0, count = 0 }: LocatedConstraint,
+  { constraint, around, region, nearby, count }: LocatedConstraint,
 ): AsyncGenerator<Match[]> {
-  const from = await findBox(search, constraint);
-  for (let limit = looked, look = nearby; look; ) {
+  for (let limit = limitFirstLook(search.plan), look = nearby; look; ) {
     const reached = metersOf(look.reach);
     const matches = await findFitting(search, constraint, look.geometries);
     yield matches.filter(({ distance = 0 }) => distance <= reached);
     if (isAll(look)) return;
     limit = Math.max(limit * growth, count + 1);
-    look = await findNearby(search.database, region, from, limit);
+    look = await findNearby(search.database, region, around, limit);
   }
 }
 

@@ -29,14 +29,10 @@ export interface BoxedGeometry extends StoredGeometry {
   box: SphereBox;
 }
 
-/** How many geometries there are in a region, counted up to a limit under each path; undefined where no path is known. */
-export async function countRegion(
-  queryable: Queryable,
-  region: Region,
-  limit: number,
-): Promise<number | undefined> {
-  const { rows } = await queryable.query<{ count: number | null }>(
-    `select sum(counted.count) as count from discovery.geometry_path as path
+/** How many geometries there are in a region, counted up to a limit under each path. */
+export async function countRegion(queryable: Queryable, region: Region, limit: number): Promise<number> {
+  const { rows } = await queryable.query<{ count: number }>(
+    `select coalesce(sum(counted.count), 0) as count from discovery.geometry_path as path
      cross join lateral (
        select count(*) from (select from discovery.geometry where ${insideCondition(region)} limit $3) as within
      ) as counted
@@ -44,8 +40,7 @@ export async function countRegion(
     [region.paths, boxParameter(region), limit],
     { prepared: true },
   );
-  const count = rows[0]?.count;
-  return count === null || count === undefined ? undefined : Number(count);
+  return Number(rows[0]?.count);
 }
 
 /** The next ones of a region, in the order of keys. */
@@ -80,30 +75,31 @@ export interface Nearby {
   reach: number;
 }
 
-/** The first ones of a region, the nearest boxes first; undefined where no path is known. */
+/** Whether there are no others in the region. */
+export function isAll({ reach }: Nearby): boolean {
+  return reach === Number.POSITIVE_INFINITY;
+}
+
+/** The first ones of a region, the nearest boxes first. */
 export async function readNearby(
   queryable: Queryable,
   region: Region,
   from: SphereBox,
   limit: number,
-): Promise<Nearby | undefined> {
-  const { rows } = await queryable.query<
-    (StoredGeometry & { chord: number }) | Record<'key' | 'position' | 'shape' | 'chord', null>
-  >(
+): Promise<Nearby> {
+  const { rows: geometries } = await queryable.query<StoredGeometry & { chord: number }>(
     `select key, position, shape, chord
      from discovery.geometry_path as path
-     left join lateral (
+     cross join lateral (
        select key, position, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
        where ${insideCondition(region)}
        order by box <-> ${boxAt('$3')} limit $4
-     ) as near on true
+     ) as near
      where path = any ($1)
      order by chord limit $4`,
     [region.paths, boxParameter(region), boxText(from), limit],
     { prepared: true },
   );
-  if (rows.length === 0) return undefined;
-  const geometries = rows.filter((row) => row.key !== null);
   const last = geometries.at(-1);
   return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
 }
@@ -114,25 +110,24 @@ interface GeometryLimits {
   characters: number;
 }
 
-/** What stands in a box under each path, in the order of keys; and which of the paths are known. Undefined: more, or longer, than the limits allow. */
+/** What stands in a box under each path, in the order of keys. Undefined: more, or longer, than the limits allow. */
 export async function readBoxed(
   queryable: Queryable,
   { paths, box }: Required<Region>,
   limits: GeometryLimits,
-): Promise<{ paths: ReadonlySet<string>; geometries?: BoxedGeometry[] }> {
-  const { rows } = await queryable.query<BoxedRow | (Record<keyof BoxedRow, null> & { path: string })>(
+): Promise<BoxedGeometry[] | undefined> {
+  const { rows } = await queryable.query<BoxedRow>(
     `select path, key, position, ${shapeUpTo('$4')}, ${corners}
      from discovery.geometry_path as path
-     left join lateral (
+     cross join lateral (
        select key, position, shape, box from discovery.geometry where ${insideCondition({ paths, box })} limit $3
-     ) as placed on true
+     ) as within
      where path = any ($1)
      order by key, position`,
     [paths, boxText(box), limits.geometries + 1, limits.characters],
     { prepared: true },
   );
-  const found = rows.filter((row) => row.key !== null);
-  return { paths: new Set(rows.map(({ path }) => path)), geometries: boxedOf(found, limits) };
+  return boxedOf(rows, limits);
 }
 
 /** The geometries of catalogs; undefined as above. */
@@ -170,13 +165,13 @@ interface BoxedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', nu
 
 function boxedOf(rows: readonly BoxedRow[], limits: GeometryLimits): BoxedGeometry[] | undefined {
   let characters = 0;
-  const placed: BoxedGeometry[] = [];
+  const geometries: BoxedGeometry[] = [];
   for (const { path, key, position, shape, x, y, z, to_x, to_y, to_z } of rows) {
     characters += shape?.length ?? Number.POSITIVE_INFINITY;
     if (shape !== null)
-      placed.push({ path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } });
+      geometries.push({ path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } });
   }
-  return rows.length > limits.geometries || characters > limits.characters ? undefined : placed;
+  return rows.length > limits.geometries || characters > limits.characters ? undefined : geometries;
 }
 
 /** Those of some keys under some paths. */

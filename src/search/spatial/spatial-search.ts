@@ -3,17 +3,15 @@ import { limitSelective, type Proposal, type Search, streamOnce } from '../candi
 import type { Hit } from '../order.ts';
 import type { SpatialPlan } from '../plan.ts';
 import { checkGeometries } from './check.ts';
-import { isAll, isRadius, type LocatedConstraint } from './constraint.ts';
+import { findBox, isRadius, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
 import { countGeometries, findNearby } from './look-around.ts';
 import { OfferGeometries } from './offer-geometries.ts';
 import { limitFirstLook, proposeByGeometries } from './propose.ts';
-import { findBox } from './query-geometry.ts';
+import { isAll } from './read-geometries.ts';
 
-/** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. */
+/** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. Where one has no geometries, nothing satisfies all. */
 export interface SpatialSearch extends Proposal {
-  /** Nothing is indexed under the targets of some constraint: it yields nothing (catalog spec: POST /discover, targets). */
-  isNowhere: boolean;
   hasDistance: boolean;
   /** What is proposed satisfies everything, and comes in the order of the answer. */
   isDecided: boolean;
@@ -23,9 +21,8 @@ export interface SpatialSearch extends Proposal {
 
 export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   const located = await Promise.all(search.plan.spatial.map((spatial) => prepareConstraint(search, spatial)));
-  const isNowhere = located.some(({ count }) => count === undefined);
   traceConstraints(search, located);
-  const estimate = Math.min(...located.map(({ count = 0 }) => count));
+  const estimate = Math.min(...located.map(({ count }) => count));
   const radius = located.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
   const selective = located.find(({ count }) => count === estimate);
@@ -34,7 +31,6 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   return {
     by: `place: ${lead?.constraint.operator}`,
     estimate,
-    isNowhere,
     hasDistance: radius !== undefined,
     isDecided: located.length === 1 && located.every(isDecidedByOne),
     open: async () => ({
@@ -52,16 +48,17 @@ async function prepareConstraint(search: Search, spatial: SpatialPlan): Promise<
   const around = await findBox(search, spatial.constraint);
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
+  const located = { ...spatial, around, region };
   const many = limitSelective(plan) + 1;
   const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
-  if (!isRadius(spatial)) return { ...spatial, region, count: await countAll() };
-  const looked = limitFirstLook(plan);
-  const nearby = await trace.time('look around', () => findNearby(database, region, around, looked));
-  if (nearby === undefined) return { ...spatial, region };
-  if (isAll(nearby)) return { ...spatial, region, count: nearby.geometries.length, nearby, looked };
+  if (!isRadius(spatial)) return { ...located, count: await countAll() };
+  const nearby = await trace.time('look around', () =>
+    findNearby(database, region, around, limitFirstLook(plan)),
+  );
+  if (isAll(nearby)) return { ...located, count: nearby.geometries.length, nearby };
   // The nearest come first, so that it matters only to a text how many there are.
   const count = plan.text === undefined ? many : await countAll();
-  return { ...spatial, region, count, nearby, looked };
+  return { ...located, count, nearby };
 }
 
 /**
@@ -80,7 +77,7 @@ function traceConstraints(search: Search, located: readonly LocatedConstraint[])
       quantifier: constraint.quantifier,
       targets: constraint.targets,
       index: region.box ? 'boxes' : 'paths',
-      geometries: count ?? 0,
+      geometries: count,
     });
   }
 }
