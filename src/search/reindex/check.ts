@@ -1,7 +1,7 @@
 import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexedVersions } from '../documents/catalogs.ts';
-import { type DocumentKind, type IndexedDocument, indexedColumns } from '../documents/documents.ts';
+import { type IndexedDocument, readDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
 import { findObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, IndexFormats } from '../format/index-format.ts';
@@ -132,29 +132,15 @@ async function readFormats(
 }
 
 async function readTexts(tx: Queryable, keys: readonly number[]): Promise<IndexedDocument[]> {
-  const found = new Map<number, IndexedDocument>();
-  const read = async (columns: string, table: string, key: string, wanted: readonly number[]) => {
-    if (wanted.length === 0) return;
-    const { rows } = await tx.query<IndexedDocument>(
-      `select ${columns} from discovery.${table} where ${key} = any ($1::bigint[])`,
-      [wanted],
-    );
-    for (const row of rows) found.set(row.key, row);
-  };
-  for (const kind of ['resource', 'offer'] satisfies DocumentKind[])
-    await read(
-      indexedColumns(kind),
-      kind,
-      'key',
-      keys.filter((key) => kindOf(key) === kind),
-    );
-  const heads = keys.filter((key) => kindOf(key) === 'catalog').map(catalogKeyOf);
-  await read(
-    'key << 26 as key, head::text as document, words, null::bytea as entries',
-    'catalog',
-    'key',
-    heads,
+  const keysOf = (kind: ReturnType<typeof kindOf>) => keys.filter((key) => kindOf(key) === kind);
+  const resources = await readDocuments(tx, 'resource', keysOf('resource'));
+  const offers = await readDocuments(tx, 'offer', keysOf('offer'));
+  const { rows } = await tx.query<IndexedDocument>(
+    `select key << 26 as key, head::text as document, words, null::bytea as entries
+     from discovery.catalog where key = any ($1::bigint[])`,
+    [keysOf('catalog').map(catalogKeyOf)],
   );
+  const found = new Map([...resources, ...offers, ...rows.map((row) => [row.key, row] as const)]);
   return keys.flatMap((key) => found.get(key) ?? []);
 }
 
@@ -164,7 +150,7 @@ interface IndexedTexts {
   entries: DocumentEntries;
 }
 
-/** What can be told of documents without the posting lists; and what those shall have. */
+/** Finds the differences that show without the posting lists, and adds what those are expected to have. */
 async function checkDocuments(
   tx: Transaction,
   indexed: readonly IndexedTexts[],
@@ -175,6 +161,7 @@ async function checkDocuments(
   const dictionary = await findWords(tx, [
     ...new Set(indexed.flatMap(({ entries }) => [...entries.words.keys()])),
   ]);
+  const numbers = new Map(Array.from(dictionary, ([word, { id }]) => [word, id]));
   const geometries = await readGeometryRows(
     tx,
     indexed.map(({ document }) => document.key),
@@ -189,7 +176,7 @@ async function checkDocuments(
     const known = new Map([...entries.words].filter(([word]) => dictionary.has(word)));
     for (const word of entries.words.keys())
       if (!dictionary.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
-    const words = numberWeights(known, (word) => dictionary.get(word)?.id ?? 0);
+    const words = numberWeights(known, numbers);
     const attributes = listAttributes(entries);
     expected.add(key, { ...attributes, words });
     if (!isStored(document, format, writeDocumentWords(words), packAttributes(attributes)))
@@ -226,14 +213,14 @@ async function findWithoutTypingKeys(
     );
     return (newer ?? format).typing.index(word).map((hash) => ({ word, id: held.id, hash }));
   });
-  const { rows } = await tx.query<{ place: number }>(
-    `select min(place)::integer as place from unnest($1::bigint[], $2::integer[]) with ordinality as wanted (hash, word_id, place)
+  const { rows } = await tx.query<{ ordinal: number }>(
+    `select min(ordinal)::integer as ordinal from unnest($1::bigint[], $2::integer[]) with ordinality as wanted (hash, word_id, ordinal)
      where not exists (select from discovery.deletion as held where (held.hash, held.word_id) = (wanted.hash, wanted.word_id))
      group by word_id`,
     [bigintArray(wanted.map(({ hash }) => hash)), integerArray(wanted.map(({ id }) => id))],
   );
-  return rows.flatMap(({ place }) => {
-    const word = wanted[place - 1]?.word ?? '';
+  return rows.flatMap(({ ordinal }) => {
+    const word = wanted[ordinal - 1]?.word ?? '';
     const key = newest.get(word)?.document.key;
     return key === undefined ? [] : [{ what: 'typing key', kind: 'missing', key, name: word } as const];
   });

@@ -1,6 +1,5 @@
 import type { Queryable } from '../../storage/database.ts';
-import { kindOf } from '../documents/keys.ts';
-import { entriesOf, everyResource, type StoredRun } from '../lists/runs.ts';
+import { entriesOf, type StoredRun } from '../lists/runs.ts';
 import { visitLists } from '../write/index-changes.ts';
 import type { StoredEntries } from '../write/stored-entries.ts';
 
@@ -14,8 +13,8 @@ export interface ListDifference {
   mark: number;
 }
 
-/** What posting lists shall have of some documents. */
-export interface ExpectedLists {
+/** The entries that posting lists are expected to have of some documents. */
+interface ExpectedLists {
   add(key: number, entries: StoredEntries): void;
   /** Of one list, in order, and not again. */
   take(list: number): Entry[];
@@ -43,8 +42,7 @@ export function createExpectedLists(): ExpectedLists {
   };
   return {
     add(key, entries) {
-      if (kindOf(key) === 'resource') put(everyResource, key, 0);
-      visitLists(key, entries, (list, mark) => put(list, key, mark));
+      visitLists(key, entries, undefined, (list, mark) => put(list, key, mark));
     },
     take(list) {
       const pairs = lists.get(list) ?? [];
@@ -64,7 +62,7 @@ function inOrder(a: Entry, b: Entry): number {
 /** Runs that are read at a time. */
 const runsAtOnce = 5_000;
 
-/** Holds all posting lists against what they shall have of the documents in a range of keys. */
+/** Compares all posting lists with the entries that they are expected to have of the documents in a range of keys. */
 export async function compareLists(
   queryable: Queryable,
   expected: ExpectedLists,
@@ -116,10 +114,10 @@ function differencesOf(list: number, expected: readonly Entry[], found: readonly
   const note = (kind: ListDifference['kind'], { key, mark }: Entry) =>
     differences.push({ what: 'list', kind, list, key, mark });
   for (let i = 0, j = 0; i < expected.length || j < found.length; ) {
-    const [shall, is] = [expected[i], found[j]];
-    const order = shall === undefined ? 1 : is === undefined ? -1 : inOrder(shall, is);
-    if (order < 0 && shall) note('missing', shall);
-    if (order > 0 && is) note('surplus', is);
+    const [wanted, stored] = [expected[i], found[j]];
+    const order = wanted === undefined ? 1 : stored === undefined ? -1 : inOrder(wanted, stored);
+    if (order < 0 && wanted) note('missing', wanted);
+    if (order > 0 && stored) note('surplus', stored);
     if (order <= 0) i++;
     if (order >= 0) j++;
   }

@@ -8,21 +8,15 @@ import { formatOf, type IndexFormat, type IndexFormats } from '../format/index-f
 import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
 import type { ListEntries } from '../lists/runs.ts';
 import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
-import { createIndexChanges, type IndexChanges, type PackedEntries } from '../write/index-changes.ts';
-import {
-  type EntriesBefore,
-  listAttributes,
-  noAttributes,
-  readEntries,
-  unpackWords,
-} from '../write/stored-entries.ts';
-import { formatsOf } from '../write/target.ts';
+import { createIndexChanges, listEntries, type PackedEntries } from '../write/index-changes.ts';
+import { type EntriesBefore, readEntries, readHeadEntries } from '../write/stored-entries.ts';
+import { formatsOf, type Target } from '../write/target.ts';
 
 // A catalog is rebuilt from its documents: what their stored entries have and the new ones have not leaves the posting lists, and the other way round. A large one
 // takes several transactions. Its documents come in the order of their numbers, and the row tells how far that went, so that whoever searches or writes
 // knows the version of each.
 
-export interface RebuiltPart {
+interface RebuiltPart {
   documents: number;
   /** Whether all of the catalog has the version. */
   isDone: boolean;
@@ -31,11 +25,11 @@ export interface RebuiltPart {
 /** After so many documents others get their turn. */
 const documentsWithoutBreak = 50;
 
-export interface RebuildOptions {
+interface RebuildOptions {
   version: number;
   formats: IndexFormats;
   maxDocuments: number;
-  /** For somebody else who is just writing the catalog; otherwise it is passed over. */
+  /** For a writer that has locked the catalog; otherwise the catalog is passed over. */
   waits?: boolean;
 }
 
@@ -50,20 +44,14 @@ export async function rebuildPart(
   if (row === undefined || (row.index_version === version && row.reindexed_below === 0)) return undefined;
   // One that was begun for another version is brought to that first: a catalog has two at most.
   const target = formatOf(formats, row.reindexed_below > 0 ? row.reindexed_version : version);
-  const current = formatsOf(row, formats);
   const documents = await readFrom(tx, catalogKey, row.reindexed_below, maxDocuments);
   const isDone = documents.length < maxDocuments;
   const changes = createIndexChanges({ checksBoxes: true });
-  for (const [index, { kind, ...document }] of documents.entries()) {
-    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
-    const parsed = JSON.parse(document.document);
-    const before = readEntries(current(numberOf(document.key)), kind, document, parsed);
-    changes.add(target, document.key, before, entriesOfDocument(target, kind, parsed));
-  }
-  if (isDone && row.isKnown) addHead(changes, target, row);
-  const packed = await changes.numberWords(tx);
+  const formatsBefore = formatsOf(row, formats);
+  for await (const { key, before, after } of indexAnew(row, documents, isDone, formatsBefore, () => target))
+    changes.add(target, key, before, after);
+  const packed = await changes.write(tx, removals);
   await storeEntries(tx, documents, packed);
-  await changes.write(tx, removals);
   const below = numberOf(documents.at(-1)?.key ?? 0) + 1;
   await storeVersion(tx, {
     ...{ key: row.key, words: packed.get(keyOf(row.key, 0))?.words ?? row.words },
@@ -101,30 +89,23 @@ export async function renewDocuments(
   const removals = createListRemovals();
   const formatAt = formatsOf(row, formats);
   const [leaving, coming] = [createIndexChanges(), createIndexChanges()];
-  const renew = (format: IndexFormat, key: number, before: EntriesBefore, after: DocumentEntries) => {
+  for await (const { format, key, before, after } of indexAnew(
+    row,
+    documents,
+    withHead,
+    formatAt,
+    formatAt,
+  )) {
     leaving.add(format, key, before, undefined);
-    leaving.add(format, key, { ...listAttributes(after), words: { unnumbered: after.words } }, undefined);
+    leaving.add(format, key, listEntries(after), undefined);
     coming.add(format, key, undefined, after);
-  };
-  for (const [index, { kind, ...document }] of documents.entries()) {
-    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
-    const parsed = JSON.parse(document.document);
-    const format = formatAt(numberOf(document.key));
-    const before = readEntries(format, kind, document, parsed);
-    renew(format, document.key, before, entriesOfDocument(format, kind, parsed));
   }
-  if (withHead && row.isKnown) {
-    const after = entriesOfDocument(formatAt(), 'catalog', JSON.parse(row.head));
-    renew(formatAt(), keyOf(row.key, 0), { ...noAttributes, words: unpackWords(row.words) }, after);
-  }
-  await leaving.numberWords(tx);
-  const packed = await coming.numberWords(tx);
   for (let copy = 0; copy < copies; copy++) {
     await leaving.write(tx, removals);
     await removals.add(tx, surplus);
     await removals.write(tx);
   }
-  await coming.write(tx, removals);
+  const packed = await coming.write(tx, removals);
   await storeEntries(tx, documents, packed);
   await storeVersion(tx, { ...row, words: packed.get(keyOf(row.key, 0))?.words ?? row.words });
 }
@@ -140,11 +121,11 @@ interface Renewal {
   copies?: number;
 }
 
-export interface LockedCatalog extends IndexedVersions {
+interface LockedCatalog extends IndexedVersions {
   key: number;
   head: string;
   words: Buffer;
-  /** Otherwise somebody has made room for it, and not filled it yet. */
+  /** Otherwise a writer has made the row, and not filled it yet. */
   isKnown: boolean;
 }
 
@@ -164,7 +145,7 @@ export async function lockCatalog(
 export type KindOfDocument = IndexedDocument & { kind: DocumentKind };
 
 /** The next documents of a catalog from a number on: resources, then offers. */
-export async function readFrom(
+async function readFrom(
   tx: Transaction,
   catalogKey: number,
   from: number,
@@ -185,13 +166,30 @@ export async function readFrom(
   return found;
 }
 
-function addHead(changes: IndexChanges, target: IndexFormat, { key, head, words }: LockedCatalog): void {
-  const before = { ...noAttributes, words: unpackWords(words) };
-  changes.add(target, keyOf(key, 0), before, entriesOfDocument(target, 'catalog', JSON.parse(head)));
+/** The entries that documents have and those that they shall have, with the format of these; at the end those of the catalog-level members, if wanted. */
+async function* indexAnew(
+  row: LockedCatalog,
+  documents: readonly KindOfDocument[],
+  withHead: boolean,
+  formatBefore: Target['formatOf'],
+  formatAfter: Target['formatOf'],
+): AsyncGenerator<{ key: number; format: IndexFormat; before: EntriesBefore; after: DocumentEntries }> {
+  for (const [index, document] of documents.entries()) {
+    if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
+    const { key, kind } = document;
+    const parsed = JSON.parse(document.document);
+    const before = readEntries(formatBefore(numberOf(key)), kind, document, parsed);
+    const format = formatAfter(numberOf(key));
+    yield { key, format, before, after: entriesOfDocument(format, kind, parsed) };
+  }
+  if (!withHead || !row.isKnown) return;
+  const [key, format] = [keyOf(row.key, 0), formatAfter()];
+  const after = entriesOfDocument(format, 'catalog', JSON.parse(row.head));
+  yield { key, format, before: readHeadEntries(row.words), after };
 }
 
 /** Beside the documents. */
-export async function storeEntries(
+async function storeEntries(
   tx: Transaction,
   documents: readonly KindOfDocument[],
   packed: ReadonlyMap<number, PackedEntries>,

@@ -17,7 +17,7 @@ import { formatsOf } from '../write/target.ts';
 import { lockCatalog } from './rebuild-catalog.ts';
 
 // The documents of a catalog are numbered in the order of their first arrival. A catalog that replaces its resources again and again comes to the end of its numbers, however few it has:
-// then they get the lowest numbers, in the same order. The catalog keeps its own key, so that its place in answers stays. Some documents at a time are moved, in one
+// then they get the lowest numbers, in the same order. The catalog keeps its own key, so that its position in answers stays. Some documents at a time are moved, in one
 // transaction, and the index is whole after each.
 
 /** Catalogs that have used three quarters of their numbers (migrations/0025-index-keys.sql has the same bounds). */
@@ -54,8 +54,8 @@ export async function renumberPart(
   if (row === undefined) return { ...start, isDone: true };
   const { after, next } = from && (await isAsLeft(tx, catalogKey, kind, from)) ? from : start;
   const keys = await readKeysAfter(tx, kind, after, keyOf(catalogKey, lastNumbers[kind]), maxDocuments);
-  const moved = new Map(keys.map((key, index) => [key, keyOf(catalogKey, next + index)]));
-  const documents = await readMisplaced(tx, kind, moved);
+  const newKeys = new Map(keys.map((key, index) => [key, keyOf(catalogKey, next + index)]));
+  const documents = await readMoved(tx, kind, newKeys);
   if (documents.length > 0) await moveDocuments(tx, documents, kind, formatsOf(row, formats));
   const part = {
     after: keys.at(-1) ?? after,
@@ -67,7 +67,7 @@ export async function renumberPart(
   return part;
 }
 
-/** Otherwise somebody else has numbered the documents anew since, who came to the end of the numbers (write/apply-catalogs.ts). */
+/** Otherwise a writer came to the end of the numbers, and has numbered the documents anew since (write/apply-catalogs.ts). */
 async function isAsLeft(
   tx: Transaction,
   catalogKey: number,
@@ -81,7 +81,7 @@ async function isAsLeft(
   return rows.length === 0;
 }
 
-type Misplaced = IndexedDocument & { moved: number };
+type MovedDocument = IndexedDocument & { newKey: number };
 
 /** In order. A document that went since the part before leaves a number free, and one that came follows all others. */
 async function readKeysAfter(
@@ -98,66 +98,64 @@ async function readKeysAfter(
   return rows.map(({ key }) => key);
 }
 
-async function readMisplaced(
+async function readMoved(
   tx: Transaction,
   kind: DocumentKind,
-  moved: ReadonlyMap<number, number>,
-): Promise<Misplaced[]> {
-  const misplaced = [...moved].filter(([key, to]) => key !== to).map(([key]) => key);
-  if (misplaced.length === 0) return [];
+  newKeys: ReadonlyMap<number, number>,
+): Promise<MovedDocument[]> {
+  const keys = [...newKeys].filter(([key, newKey]) => key !== newKey).map(([key]) => key);
+  if (keys.length === 0) return [];
   const { rows } = await tx.query<IndexedDocument>(
     `select ${indexedColumns(kind)} from discovery.${kind} where key = any ($1::bigint[]) order by key`,
-    [bigintArray(misplaced)],
+    [bigintArray(keys)],
   );
-  return rows.map((row) => ({ ...row, moved: moved.get(row.key) ?? row.key }));
+  return rows.map((row) => ({ ...row, newKey: newKeys.get(row.key) ?? row.key }));
 }
 
 /** Entries leave first: one that comes may have the key of one that leaves. */
 async function moveDocuments(
   tx: Transaction,
-  documents: readonly Misplaced[],
+  documents: readonly MovedDocument[],
   kind: DocumentKind,
   formatAt: ReturnType<typeof formatsOf>,
 ): Promise<void> {
   const removals = createListRemovals();
   const [leaving, coming] = [createIndexChanges(), createIndexChanges()];
-  for (const { moved, ...document } of documents) {
+  for (const { newKey, ...document } of documents) {
     const parsed = JSON.parse(document.document);
-    const [from, to] = [formatAt(numberOf(document.key)), formatAt(numberOf(moved))];
+    const [from, to] = [formatAt(numberOf(document.key)), formatAt(numberOf(newKey))];
     leaving.add(from, document.key, readEntries(from, kind, document, parsed), undefined);
-    coming.add(to, moved, undefined, entriesOfDocument(to, kind, parsed));
+    coming.add(to, newKey, undefined, entriesOfDocument(to, kind, parsed));
   }
-  await leaving.numberWords(tx);
-  const packed = await coming.numberWords(tx);
   await leaving.write(tx, removals);
   await removals.write(tx);
-  await moveRows(tx, documents, kind, packed);
-  await coming.write(tx, removals);
+  await moveRows(tx, documents, kind, await coming.write(tx, removals));
 }
 
 async function moveRows(
   tx: Transaction,
-  documents: readonly Misplaced[],
+  documents: readonly MovedDocument[],
   kind: DocumentKind,
   packed: ReadonlyMap<number, PackedEntries>,
 ): Promise<void> {
-  const [keys, moved] = [documents.map(({ key }) => key), documents.map((each) => each.moved)];
+  const keys = documents.map(({ key }) => key);
+  const newKeys = documents.map(({ newKey }) => newKey);
   if (kind === 'offer') await forgetTargets(tx, bigintArray(keys));
-  const entries = kind === 'resource' ? ', entries = placed.entries' : '';
-  // By way of keys that nobody has: of two that follow each other, one may get the key of the other.
+  const entries = kind === 'resource' ? ', entries = renumbered.entries' : '';
+  // By way of keys that no document has: of two that follow each other, one may get the key of the other.
   await tx.query(`update discovery.${kind} set key = -key where key = any ($1::bigint[])`, [
     bigintArray(keys),
   ]);
   await tx.query(
-    `update discovery.${kind} as document set key = placed.moved, words = placed.words${entries}
-     from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[]) as placed (key, moved, words, entries)
-     where document.key = -placed.key`,
+    `update discovery.${kind} as document set key = renumbered.new_key, words = renumbered.words${entries}
+     from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[]) as renumbered (key, new_key, words, entries)
+     where document.key = -renumbered.key`,
     [
       bigintArray(keys),
-      bigintArray(moved),
-      bytesArray(moved.map((key) => packed.get(key)?.words ?? null)),
-      bytesArray(moved.map((key) => packed.get(key)?.entries ?? null)),
+      bigintArray(newKeys),
+      bytesArray(newKeys.map((key) => packed.get(key)?.words ?? null)),
+      bytesArray(newKeys.map((key) => packed.get(key)?.entries ?? null)),
     ],
   );
-  if (kind === 'offer') await addTargets(tx, bigintArray(moved));
+  if (kind === 'offer') await addTargets(tx, bigintArray(newKeys));
 }

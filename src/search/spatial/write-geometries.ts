@@ -21,9 +21,8 @@ export interface StoredGeometryRow {
   path: string;
   /** GeoJSON text. */
   shape: string;
-  /** As PostgreSQL writes an array of numbers. */
-  low: string;
-  high: string;
+  low: readonly number[];
+  high: readonly number[];
 }
 
 /** The geometries of documents, by their keys, in the order in which they were found. */
@@ -34,8 +33,8 @@ export async function readGeometryRows(
   const found = new Map<number, StoredGeometryRow[]>();
   if (keys.length === 0) return found;
   const { rows } = await queryable.query<StoredGeometryRow>(
-    `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)]::text as low,
-       array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)]::text as high
+    `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)] as low,
+       array[cube_ur_coord(box, 1), cube_ur_coord(box, 2), cube_ur_coord(box, 3)] as high
      from unnest($1::bigint[]) as wanted (key) join discovery.geometry using (key)
      join discovery.geometry_path as path on path.id = path_id
      order by key, position`,

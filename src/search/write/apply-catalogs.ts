@@ -9,7 +9,7 @@ import { type RenumberedPart, renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges } from './index-changes.ts';
-import { noAttributes, unpackWords } from './stored-entries.ts';
+import { readHeadEntries } from './stored-entries.ts';
 import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
@@ -73,8 +73,8 @@ async function makeRoom(
   formats: IndexFormats,
 ): Promise<void> {
   for (const kind of ['resource', 'offer'] as const) {
-    const column = kind === 'resource' ? 'next_resource' : 'next_offer';
-    const wanted = (kind === 'resource' ? catalog.resources : catalog.offers)?.length ?? 0;
+    const column = `next_${kind}` as const;
+    const wanted = catalog[`${kind}s` as const]?.length ?? 0;
     if (row[column] + wanted - 1 <= lastNumbers[kind]) continue;
     // Documents get keys that others had: what is to leave lists under these has to leave first.
     await removals.write(tx);
@@ -99,13 +99,12 @@ async function indexHeads(
     changes.add(
       formatOf(),
       keyOf(row.key, 0),
-      before.known ? { ...noAttributes, words: unpackWords(before.words) } : undefined,
+      before.known ? readHeadEntries(before.words) : undefined,
       entriesOfDocument(formatOf(), 'catalog', row.head),
     );
   }
-  const packed = await changes.numberWords(tx);
+  const packed = await changes.write(tx, removals);
   for (const { row } of targets) row.words = packed.get(keyOf(row.key, 0))?.words ?? null;
-  await changes.write(tx, removals);
 }
 
 function refText({ source, owner, id }: CatalogRef): string {

@@ -17,7 +17,7 @@ import { keyOf, lastNumbers, numberOf } from '../documents/keys.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { hash53 } from './attribute-entries.ts';
 import { entriesOfDocument } from './document-entries.ts';
-import { createIndexChanges } from './index-changes.ts';
+import { createIndexChanges, type PackedEntries } from './index-changes.ts';
 import { readEntries } from './stored-entries.ts';
 import { type Target, validityRow } from './target.ts';
 
@@ -61,15 +61,18 @@ interface Step {
 type Stored = ReadonlyMap<number, ReadonlyMap<string, StoredDocument>>;
 
 async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]): Promise<Stored> {
+  const members = `${kind}s` as const;
   const known = targets.filter(({ before }) => before.known);
   const rows = await readDigests(tx, kind, {
     whole: known.filter(({ incoming }) => incoming.mode === 'FULL').map(({ row }) => row.key),
     some: known
       .filter(({ incoming }) => incoming.mode === 'MERGE')
-      .flatMap(({ incoming, row }) => [
-        ...documentsOf(kind, incoming.catalog).map(({ id }) => ({ catalogKey: row.key, id })),
-        ...removalsOf(kind, incoming).map((id) => ({ catalogKey: row.key, id })),
-      ]),
+      .flatMap(({ incoming: { catalog, removals }, row }) =>
+        [...(catalog[members] ?? []).map(({ id }) => id), ...(removals?.[members] ?? [])].map((id) => ({
+          catalogKey: row.key,
+          id,
+        })),
+      ),
   });
   const stored = new Map<number, Map<string, StoredDocument>>();
   for (const row of rows) {
@@ -85,7 +88,8 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
   for (const target of targets) {
     const { incoming, row } = target;
     const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
-    const documents = new Map(documentsOf(kind, incoming.catalog).map((document) => [document.id, document]));
+    const sent: readonly (Resource | Offer)[] = incoming.catalog[`${kind}s` as const] ?? [];
+    const documents = new Map(sent.map((document) => [document.id, document]));
     for (const [id, document] of documents) {
       if (++compared % comparedWithoutBreak === 0) await immediate();
       const text = JSON.stringify(document);
@@ -96,10 +100,8 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
       steps.push({ target, key, id, replaces: current !== undefined, written: { text, digest, document } });
       target.written += 1;
     }
-    const leaving =
-      incoming.mode === 'FULL'
-        ? [...ofCatalog.values()].filter(({ id }) => !documents.has(id))
-        : removalsOf(kind, incoming).flatMap((id) => (documents.has(id) ? [] : (ofCatalog.get(id) ?? [])));
+    // Of a MERGE, only what it sends or removes was read.
+    const leaving = [...ofCatalog.values()].filter(({ id }) => !documents.has(id));
     for (const { id, key } of leaving) steps.push({ target, key, id, replaces: true });
     target.removed += leaving.length;
   }
@@ -108,7 +110,7 @@ async function planSteps(kind: DocumentKind, targets: readonly Target[], stored:
 
 /** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (reindex/renumber.ts). */
 function nextKey(kind: DocumentKind, { row, before }: Target): number {
-  const column = kind === 'resource' ? 'next_resource' : 'next_offer';
+  const column = `next_${kind}` as const;
   const number = row[column];
   if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has too many ${kind}s`);
   row[column] = number + 1;
@@ -137,17 +139,12 @@ async function prepareSteps(
   const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
   const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
   return async () => {
-    const packed = await changes.numberWords(tx);
-    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) ?? failUnindexed(row.key)) }));
+    const packed = await changes.write(tx, removals);
+    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) as PackedEntries) }));
     if (kind === 'offer') await writeOffers(tx, indexed);
     else await writeResources(tx, indexed);
     await removeDocuments(tx, kind, removed);
-    await changes.write(tx, removals);
   };
-}
-
-function failUnindexed(key: number): never {
-  throw new Error(`the document ${key} was not indexed`);
 }
 
 function rowOf(
@@ -176,15 +173,4 @@ function countSchemaTypes(
     if (count > 0) uses[type] = count;
     else delete uses[type];
   }
-}
-
-function documentsOf(
-  kind: DocumentKind,
-  catalog: Target['incoming']['catalog'],
-): readonly (Resource | Offer)[] {
-  return (kind === 'resource' ? catalog.resources : catalog.offers) ?? [];
-}
-
-function removalsOf(kind: DocumentKind, { removals }: Target['incoming']): readonly string[] {
-  return (kind === 'resource' ? removals?.resources : removals?.offers) ?? [];
 }

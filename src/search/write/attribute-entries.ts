@@ -1,3 +1,4 @@
+import { addToSet } from '../../group.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { IndexPath } from '../../rules/filters/index-condition.ts';
 
@@ -26,10 +27,7 @@ export function attributeEntries(document: Json): AttributeEntries {
 
 function collect(value: Json, path: string, entries: AttributeEntries): void {
   if (typeof value === 'number') {
-    const key = hash53(path);
-    const values = entries.numbers.get(key);
-    if (values) values.add(value);
-    else entries.numbers.set(key, new Set([value]));
+    addToSet(entries.numbers, numberPath(path), value);
   } else if (Array.isArray(value)) {
     for (const element of value) collect(element, path + elementMark, entries);
   } else if (typeof value === 'object' && value !== null) {

@@ -1,4 +1,4 @@
-import type { Offer, Provider, Resource } from '../../protocol/catalog.ts';
+import type { Catalog, Offer, Resource } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { IndexFormat } from '../format/index-format.ts';
@@ -12,51 +12,30 @@ export interface DocumentEntries extends AttributeEntries {
   geometries: FoundGeometry[];
 }
 
+/** Of the catalog-level members, what is said of the catalog and of its provider. */
+type IndexedKind = 'catalog' | 'resource' | 'offer';
+
 /** Makes the entries of a document in one format of the index. */
-export function entriesOfDocument(
-  format: IndexFormat,
-  kind: 'catalog' | 'resource' | 'offer',
+export function entriesOfDocument(format: IndexFormat, kind: IndexedKind, document: object): DocumentEntries {
+  const { attributes, geometries } = format;
+  const { provider } = document as { provider?: Json };
+  return {
+    ...(kind === 'resource' ? attributes.entries(document as Json) : noAttributes),
+    words: weighWords(format, kind, document),
+    geometries:
+      kind === 'catalog'
+        ? geometries.find(provider ?? null, roots.provider)
+        : geometries.find(document as Json, roots[kind]),
+  };
+}
+
+const noAttributes: AttributeEntries = { facts: new Set(), numbers: new Map(), objects: new Set() };
+
+/** The words of a document, with what each counts. */
+export function weighWords(
+  { tokenizer, weights }: IndexFormat,
+  kind: IndexedKind,
   document: object,
-): DocumentEntries {
-  switch (kind) {
-    case 'resource':
-      return resourceEntries(format, document as Resource);
-    case 'offer':
-      return offerEntries(format, document as Offer);
-    case 'catalog':
-      return headEntries(format, document);
-  }
-}
-
-function resourceEntries(
-  { tokenizer, weights, attributes, geometries }: IndexFormat,
-  resource: Resource,
-): DocumentEntries {
-  return {
-    ...attributes.entries(resource as Json),
-    words: weights.resource(resource, tokenizer.index),
-    geometries: geometries.find(resource as Json, roots.resource),
-  };
-}
-
-function offerEntries({ tokenizer, weights, geometries }: IndexFormat, offer: Offer): DocumentEntries {
-  return {
-    ...createEmptyAttributes(),
-    words: weights.offer(offer, tokenizer.index),
-    geometries: geometries.find(offer as Json, roots.offer),
-  };
-}
-
-/** Of the catalog-level members: what is said of the catalog and of its provider. */
-function headEntries({ tokenizer, weights, geometries }: IndexFormat, head: object): DocumentEntries {
-  const { descriptor, provider } = head as { descriptor: object; provider: Provider };
-  return {
-    ...createEmptyAttributes(),
-    words: weights.catalog({ descriptor, provider }, tokenizer.index),
-    geometries: geometries.find(provider as Json, roots.provider),
-  };
-}
-
-function createEmptyAttributes(): AttributeEntries {
-  return { facts: new Set(), numbers: new Map(), objects: new Set() };
+): WordWeights {
+  return weights[kind](document as Catalog & Resource & Offer, tokenizer.index);
 }

@@ -79,6 +79,20 @@ describe('the entries that are stored beside a document', () => {
     expect(await readLists(firstNumbers.offer)).toEqual([]);
   });
 
+  it('are made anew with the weights of version 0, whatever a word of an offer counts now', async () => {
+    const [before] = indexFormats;
+    const weights = { ...before.weights, offer: () => new Map([['old', 0.5]]) };
+    const formats: IndexFormats = [{ ...before, weights }, newest];
+    await database.query('update discovery.index_state set version = 0, next = 0');
+    await apply(catalogWith(1), formats).finally(() =>
+      database.query('update discovery.index_state set version = 1, next = 1'),
+    );
+    expect(await readLists(firstNumbers.offer)).toHaveLength(1);
+    await database.query('update discovery.offer set words = null');
+    await apply({ ...catalogWith(1), offers: [] }, formats);
+    expect(await readLists(firstNumbers.offer)).toEqual([]);
+  });
+
   it('are in the format that the catalog has, however new the formats are that the process knows', async () => {
     await apply(catalogWith(1), indexFormats);
     await apply(catalogWith(2), [...indexFormats, { ...changed, version: 2 }]);

@@ -1,11 +1,11 @@
-import type { Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
-import { offerWords, type WordWeights } from '../../rules/text/word-weights.ts';
+import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { DocumentKind, IndexedDocument } from '../documents/documents.ts';
 import type { IndexFormat } from '../format/index-format.ts';
 import { numberList } from '../lists/runs.ts';
 import { readDocumentWords } from '../text/dictionary.ts';
 import type { AttributeEntries } from './attribute-entries.ts';
+import { weighWords } from './document-entries.ts';
 
 // The posting lists that a document stands in, as they are stored beside it. What leaves the index is read from here and never made anew: code of another
 // version would make other entries, and leave behind those that it does not know.
@@ -19,9 +19,9 @@ export interface StoredEntries {
 }
 
 /** Facts and numbers by their lists. */
-export type ListedAttributes = Pick<StoredEntries, 'facts' | 'numbers'>;
+type ListedAttributes = Pick<StoredEntries, 'facts' | 'numbers'>;
 
-export const noAttributes: ListedAttributes = { facts: new Set(), numbers: new Map() };
+const noAttributes: ListedAttributes = { facts: new Set(), numbers: new Map() };
 
 export function listAttributes({ facts, numbers }: AttributeEntries): ListedAttributes {
   const values = new Map<number, ReadonlySet<number>>();
@@ -41,17 +41,21 @@ export interface EntriesBefore extends ListedAttributes {
   words: StoredEntries['words'] | { unnumbered: WordWeights };
 }
 
+/** Of the catalog-level members, which have no attributes in the index. */
+export function readHeadEntries(words: Buffer): EntriesBefore {
+  return { ...noAttributes, words: unpackWords(words) };
+}
+
 /** What is stored; what version 0 did not store is made anew as it made it. */
 export function readEntries(
-  { attributes, tokenizer }: IndexFormat,
+  format: IndexFormat,
   kind: DocumentKind,
   { entries, words }: Pick<IndexedDocument, 'entries' | 'words'>,
   parsed: object,
 ): EntriesBefore {
-  const made = () => listAttributes(attributes.entries(parsed as Json));
+  const made = () => listAttributes(format.attributes.entries(parsed as Json));
   const listed = kind === 'offer' ? noAttributes : entries ? unpackAttributes(entries) : made();
-  const unnumbered = () => offerWords(parsed as Offer, tokenizer.index);
-  return { ...listed, words: words ? unpackWords(words) : { unnumbered: unnumbered() } };
+  return { ...listed, words: words ? unpackWords(words) : { unnumbered: weighWords(format, kind, parsed) } };
 }
 
 const numberBytes = 8;
@@ -80,7 +84,7 @@ export function unpackAttributes(bytes: Buffer): ListedAttributes {
   return { facts, numbers };
 }
 
-export function unpackWords(bytes: Buffer): Map<number, number> {
+function unpackWords(bytes: Buffer): Map<number, number> {
   const words = new Map<number, number>();
   readDocumentWords(bytes, (id, weight) => words.set(id, weight));
   return words;

@@ -8,7 +8,7 @@ import { type IndexFormats, indexFormats, newestOf } from '../format/index-forma
 import { createListRemovals } from '../lists/remove.ts';
 import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
 import { createIndexChanges } from './index-changes.ts';
-import { noAttributes, unpackWords } from './stored-entries.ts';
+import { readHeadEntries } from './stored-entries.ts';
 import { formatsOf, type IncomingCatalog } from './target.ts';
 
 /** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
@@ -52,11 +52,8 @@ export async function writeIndex<T>(
         })),
       );
       const heads = createIndexChanges();
-      for (const { key, words, ...versions } of held) {
-        const before = { ...noAttributes, words: unpackWords(words) };
-        heads.add(formatsOf(versions, formats)(), keyOf(key, 0), before, undefined);
-      }
-      await heads.numberWords(tx);
+      for (const { key, words, ...versions } of held)
+        heads.add(formatsOf(versions, formats)(), keyOf(key, 0), readHeadEntries(words), undefined);
       await heads.write(tx, removals);
       await dropCatalogs(tx, refs);
     },
