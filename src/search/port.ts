@@ -8,7 +8,7 @@ import { Stale } from '../storage/freshness.ts';
 import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
-import { indexFormats } from './format/index-format.ts';
+import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
 import { startCompactor } from './lists/compact.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
 import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
@@ -28,14 +28,17 @@ import type { TraceStep } from './trace.ts';
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export type { HeldCatalog } from './documents/catalogs.ts';
-export { describeDifference } from './reindex/describe.ts';
-export { type IndexMaintenance, maintainIndex } from './reindex/maintain.ts';
-export type { IndexStatus } from './reindex/status.ts';
+export {
+  describeDifference,
+  type IndexMaintenance,
+  type IndexStatus,
+  maintainIndex,
+} from './reindex/maintain.ts';
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';
 export type { Found, Missed, NearMiss, Question, SearchContext, SearchOptions, TraceStep };
-export { createDeadline, type Deadline, withinDeadline };
+export { createDeadline, type Deadline, UnknownIndexVersion, withinDeadline };
 
 export interface SearchService {
   /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */

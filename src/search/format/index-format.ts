@@ -29,7 +29,7 @@ export interface IndexFormat {
 }
 
 /** Which texts of a document are searched, and what the words of each count. They are stored with the entries, so a change of them is a change of version, too. */
-export interface FieldWeights {
+interface FieldWeights {
   catalog: typeof catalogWords;
   resource: typeof resourceWords;
   offer: typeof offerWords;
@@ -53,7 +53,7 @@ export interface AttributeFormat {
   maxFactText: number;
 }
 
-export interface GeometryFormat {
+interface GeometryFormat {
   find(document: Json, root: string): FoundGeometry[];
   /** One spelling of a path never stands for two paths, in whichever versions. */
   targetPath(target: string): string | undefined;

@@ -4,8 +4,8 @@ import { isAlive } from './processes.ts';
 
 // How the index goes from one version to the next, while processes search and write it:
 //
-//   announced   every process has told which version it knows (processes.ts); while one of an older version is alive, nothing begins
-//   next        searches look for entries of the next version, too; for as long as a search may take, nobody writes any
+//   announced   every process has announced which version it knows (processes.ts); while one of an older version is alive, nothing begins
+//   next        searches look for entries of the next version, too; for as long as a search may take, no process writes any
 //   version     new catalogs are written in it, and all others are rebuilt, one by one (rebuild.ts)
 
 export interface IndexState {
@@ -55,7 +55,7 @@ export async function advanceVersion(
   });
 }
 
-/** One process at a time rebuilds: whoever has the lease, or gets it now. */
+/** One process at a time rebuilds: the one that has the lease, or gets it now. */
 export async function takeLease(queryable: Queryable, token: string): Promise<boolean> {
   const { rowCount } = await queryable.query(
     `update discovery.index_state set lease_token = $1, leased_until = now() + $2 * interval '1 millisecond'

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Queryable } from '../../storage/database.ts';
-import { formatOf, type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
+import { formatOf, type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
-import { type Checked, type CheckOptions, checkIndex } from './check.ts';
-import { advanceVersion } from './index-state.ts';
+import { everyResource, isOfNumbers } from '../lists/runs.ts';
+import { type Checked, type CheckOptions, checkIndex, type Difference } from './check.ts';
+import { advanceVersion, readState } from './index-state.ts';
+import { type IndexProcess, listProcesses } from './processes.ts';
 import { rebuildPart, renewPart } from './rebuild-catalog.ts';
-import { type IndexStatus, readStatus } from './status.ts';
 
 /** What the operator of an index can do about it by hand. */
 export interface IndexMaintenance {
@@ -16,14 +18,14 @@ export interface IndexMaintenance {
   check(options: CheckOptions): Promise<Checked>;
 }
 
-export interface RebuildOptions {
+interface RebuildOptions {
   catalogId?: string;
   /** As long as a search may take that began before. */
   graceMs: number;
   onProgress?(rebuilt: Rebuilt): void;
 }
 
-export interface Rebuilt {
+interface Rebuilt {
   version: number;
   catalogs: number;
   documents: number;
@@ -34,6 +36,48 @@ export function maintainIndex(database: Database, formats: IndexFormats = indexF
     status: () => readStatus(database, formats),
     rebuild: (options) => rebuildByHand(database, formats, options),
     check: (options) => checkIndex(database, formats, options),
+  };
+}
+
+/** Where the index stands between versions, for its operator. */
+export interface IndexStatus {
+  /** The newest version that this program knows. */
+  newest: number;
+  /** The version that catalogs are written in, and rebuilt for. */
+  version: number;
+  /** Ahead of the other one while searches learn of it. */
+  next: number;
+  /** How many catalogs have entries of each version, the newest first. */
+  catalogs: { version: number; count: number }[];
+  /** One that has had its turn in part. */
+  begun: { id: string; documents: number }[];
+  /** A process has the lease of the rebuild now. */
+  isRebuilding: boolean;
+  /** Those that are alive. A rebuild for a newer version waits for the older ones. */
+  processes: IndexProcess[];
+}
+
+async function readStatus(queryable: Queryable, formats: IndexFormats): Promise<IndexStatus> {
+  const state = await readState(queryable, formats);
+  const [catalogs, begun, leases] = await Promise.all([
+    queryable.query<{ version: number; count: number }>(
+      `select index_version as version, count(*) as count from discovery.catalog where provider_id <> ''
+       group by index_version order by index_version desc`,
+    ),
+    queryable.query<{ id: string; documents: number }>(
+      `select id, (select count(*) from discovery.resource as one
+           where one.key > catalog.key << 26 and one.key < (catalog.key << 26) + reindexed_below) as documents
+       from discovery.catalog where reindexed_below > 0 limit 10`,
+    ),
+    queryable.query('select from discovery.index_state where leased_until > now()'),
+  ]);
+  return {
+    newest: newestOf(formats).version,
+    ...state,
+    catalogs: catalogs.rows.map(({ version, count }) => ({ version, count: Number(count) })),
+    begun: begun.rows.map(({ id, documents }) => ({ id, documents: Number(documents) })),
+    isRebuilding: leases.rowCount > 0,
+    processes: await listProcesses(queryable),
   };
 }
 
@@ -114,4 +158,27 @@ async function rebuildCatalog(
     from = part.rest;
   }
   return documents;
+}
+
+/** A difference on one line: what is missing or surplus, in which posting list, and whose it is. */
+export function describeDifference(difference: Difference): string {
+  const { key } = difference;
+  const whose = `key ${key} (${kindOf(key)} ${numberOf(key)} of catalog ${catalogKeyOf(key)})`;
+  switch (difference.what) {
+    case 'list':
+      return `${difference.kind}: list ${difference.list} (${describeList(difference.list)}), ${whose}, beside it ${difference.mark}`;
+    case 'stored':
+      return `other entries are stored than the document has: ${whose}`;
+    case 'geometry':
+      return `${difference.kind === 'surplus' ? 'surplus: geometries without a document' : 'other geometries than the document has'}: ${whose}`;
+    default:
+      return `${difference.kind}: ${difference.what} ${JSON.stringify(difference.name)}, ${whose}`;
+  }
+}
+
+function describeList(list: number): string {
+  if (list === everyResource) return 'every resource';
+  if (list >= 0) return 'a fact';
+  if (isOfNumbers(list)) return 'numbers';
+  return list % 2 === 0 ? `word ${-list / 2}` : `word ${(-list - 1) / 2} in offers`;
 }

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { addTargets, forgetTargets, readDocuments } from '../documents/documents.ts';
@@ -20,12 +21,7 @@ export async function mendDocuments(
   differences: readonly Difference[],
 ): Promise<number> {
   const catalogs = new Map<number, Difference[]>();
-  for (const difference of differences) {
-    const catalogKey = catalogKeyOf(difference.key);
-    const theirs = catalogs.get(catalogKey) ?? [];
-    theirs.push(difference);
-    catalogs.set(catalogKey, theirs);
-  }
+  for (const difference of differences) addTo(catalogs, catalogKeyOf(difference.key), difference);
   let mended = 0;
   for (const [catalogKey, theirs] of catalogs) {
     const keys = [...new Set(theirs.map(({ key }) => key))];

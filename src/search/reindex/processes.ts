@@ -6,11 +6,11 @@ import type { Database, Queryable, Transaction } from '../../storage/database.ts
 import { formatOf, type IndexFormats, newestOf, UnknownIndexVersion } from '../format/index-format.ts';
 import type { IndexState } from './index-state.ts';
 
-// Every process that uses the index tells which version it knows, and that it is alive. An index is rebuilt for a newer version when no process of an older one
+// Every process that uses the index announces which version it knows, and sends heartbeats. An index is rebuilt for a newer version when no process of an older one
 // is left: that could neither read nor write the new entries.
 
 const heartbeatMs = 5_000;
-/** A process that was not heard of for so long has ended. One that is overloaded, or was paused for a moment, has not. */
+/** A process without a heartbeat for so long has ended. One that is overloaded, or was paused for a moment, has not. */
 const deadAfterMs = 120_000;
 
 /** In SQL, of a row of discovery.index_process. */
@@ -23,7 +23,7 @@ export interface IndexProcess {
 }
 
 export interface AnnouncedProcess {
-  /** Throws UnknownIndexVersion where the index was brought to a version that this process does not know, while nobody heard of it. */
+  /** Throws UnknownIndexVersion where the index was brought to a version that this process does not know, while it sent no heartbeats. */
   check(): void;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function announceProcess(
   };
 }
 
-/** Locks the state: whoever is about to raise the version sees this process, or this process sees the version. */
+/** Locks the state: a process that is about to raise the version sees this process, or this process sees the version. */
 async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Promise<void> {
   const { rows } = await tx.query<IndexState & { oldest: number | null }>(
     `select version, next, (select min(index_version) from discovery.catalog) as oldest
@@ -76,7 +76,7 @@ async function requireKnownVersions(tx: Transaction, formats: IndexFormats): Pro
   if (state.oldest !== null) for (const version of [state.oldest, state.version]) formatOf(formats, version);
 }
 
-/** Also forgets processes that ended without a word. Returns the version that searches shall know. */
+/** Also deletes the rows of processes that ended without closing. Returns the newest version that searches have to know. */
 async function beat(queryable: Queryable, id: string, version: number): Promise<number> {
   const { rows } = await queryable.query<{ next: number | null }>(
     `with forgotten as (delete from discovery.index_process where id <> $1 and not ${isAlive})

@@ -14,19 +14,19 @@ import { findShortOfNumbers, type RenumberedPart, renumberPart } from './renumbe
 // lease does it; what it has done is done, and another one goes on from there.
 
 const lookEveryMs = 5_000;
-const tellEveryMs = 10_000;
+const logEveryMs = 10_000;
 /** Documents of one transaction. */
 const documentsAtOnce = 2_000;
 const catalogsAtOnce = 100;
 /** The rebuild rests so long for each millisecond that it works: searches and writes come first. */
 const restShare = 1;
 
-export interface RebuildContext {
+interface RebuildContext {
   database: Database;
   logger: Logger;
   metrics?: Metrics;
   formats: IndexFormats;
-  /** As long as a search may take that began before the next version was told. */
+  /** As long as a search may take that began before the next version was announced. */
   graceMs: number;
 }
 
@@ -88,7 +88,7 @@ async function renumberShort(
     }
 }
 
-export interface RebuildStep {
+interface RebuildStep {
   catalogs: number;
   documents: number;
 }
@@ -130,7 +130,7 @@ async function findOutdated(queryable: Queryable, version: number, limit: number
   return rows.map(({ key }) => key);
 }
 
-export async function countOutdated(queryable: Queryable, version: number): Promise<number> {
+async function countOutdated(queryable: Queryable, version: number): Promise<number> {
   const { rows } = await queryable.query<{ count: number }>(
     'select count(*) from discovery.catalog where index_version < $1 or index_version > $1',
     [version],
@@ -138,7 +138,7 @@ export async function countOutdated(queryable: Queryable, version: number): Prom
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Tells how far it went, in the log and in the metrics. */
+/** Reports progress in the log and in the metrics. */
 function createProgress({ database, logger, metrics }: RebuildContext, version: number, total: number) {
   const left = metrics?.gauge(
     'signpost_index_outdated_catalogs',
@@ -150,26 +150,26 @@ function createProgress({ database, logger, metrics }: RebuildContext, version: 
   );
   left?.set(total);
   const done: RebuildStep = { catalogs: 0, documents: 0 };
-  let toldAt: number | undefined;
+  let loggedAt: number | undefined;
   return {
     async note(step: RebuildStep): Promise<void> {
-      // Others may have the lease, or all that is left may be locked: then there is nothing to tell.
-      if (toldAt === undefined) {
+      // Another process may have the lease, or all that is left may be locked: then nothing is logged.
+      if (loggedAt === undefined) {
         logger.info({ version, catalogs: total }, 'rebuilding the index for another version');
-        toldAt = performance.now();
+        loggedAt = performance.now();
       }
       done.catalogs += step.catalogs;
       done.documents += step.documents;
       documents?.inc(step.documents);
       left?.set(Math.max(0, total - done.catalogs));
-      if (performance.now() - toldAt < tellEveryMs) return;
-      toldAt = performance.now();
+      if (performance.now() - loggedAt < logEveryMs) return;
+      loggedAt = performance.now();
       logger.info({ version, ...done, of: total }, 'rebuilding the index');
     },
     async end(): Promise<void> {
       const outdated = await countOutdated(database, version);
       left?.set(outdated);
-      if (outdated === 0 && toldAt !== undefined) logger.info({ version, ...done }, 'the index is rebuilt');
+      if (outdated === 0 && loggedAt !== undefined) logger.info({ version, ...done }, 'the index is rebuilt');
     },
   };
 }
