@@ -8,6 +8,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from './support/networ
 import { allPushed } from './support/receiver.ts';
 import { charger, offer } from './support/sample-catalogs.ts';
 import { publishCatalog } from './support/small-catalogs.ts';
+import { until } from './support/time.ts';
 
 // From a publish to the table on a consumer's screen: provider → catalog service → discovery service → `signpost discover`.
 
@@ -165,6 +166,31 @@ describe('signpost discover', () => {
       close: ['$.catalogs[*].provider.availableAt[*].geo'],
     });
     expect((await discover('--where', '@.id = 1', '--explain')).notes).toContain('SCH_INVALID_JSONPATH');
+  });
+
+  it('announces that it reads the index while it explains, so that a rebuild for a newer version waits for it', async () => {
+    const { database } = network;
+    const count = async () => (await database.query('select from discovery.index_process')).rowCount;
+    const others = await count();
+    let explaining: Promise<CommandRun> | undefined;
+    await database.transaction(async (tx) => {
+      // It cannot read any list before the lock is released.
+      await tx.query('lock table discovery.run in access exclusive mode');
+      explaining = discover('--where', '@.id == "fast"', '--explain');
+      await until(async () => (await count()) === others + 1);
+    });
+    expect(await explaining).toMatchObject({ exitCode: 0 });
+    expect(await count()).toBe(others);
+  });
+
+  it('explains nothing on an index of a version that it does not know', async () => {
+    const { database } = network;
+    await database.query('update discovery.index_state set version = 99, next = 99');
+    const run = await discover('--where', '@.id == "fast"', '--explain').finally(() =>
+      database.query('update discovery.index_state set version = 1, next = 1'),
+    );
+    expect(run).toMatchObject({ exitCode: 1, out: '' });
+    expect(run.notes).toContain('The index has entries of version 99; this program knows 0 and 1.');
   });
 
   it('asks for something to look for', async () => {

@@ -3,7 +3,7 @@ import { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { validator } from '../../protocol/validate.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
-import { createSearch, type TraceStep } from '../../search/port.ts';
+import { createSearch, type TraceStep, UnknownIndexVersion } from '../../search/port.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
@@ -28,16 +28,17 @@ export async function explain(
     const logger = silentLogger();
     const threads = createThreadPool({ size: 1, logger });
     try {
+      const question = { message: validator(DiscoverMessage)(message, ['message']), scope };
       const search = createSearch({ config, database, threads, now: () => new Date() });
-      const explanation = await search.explain({
-        message: validator(DiscoverMessage)(message, ['message']),
-        scope,
-      });
+      // So that a newer process does not rebuild the index for a version that this one cannot read.
+      const announced = await search.announce({ logger });
+      const explanation = await search.explain(question).finally(announced.close);
       if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
       const { steps, resourceCount, leftOut } = explanation;
       const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;
       context.print(`${renderSteps(steps)}\n\n${found}`);
     } catch (error) {
+      if (error instanceof UnknownIndexVersion) throw new CommandError(error.message, error);
       if (!(error instanceof ProtocolError)) throw error;
       const path = error.path === undefined ? '' : ` (${error.path})`;
       throw new CommandError(`${error.code}: ${error.message}${path}`, error);
