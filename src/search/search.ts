@@ -5,7 +5,7 @@ import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { ThreadPool } from '../thread-pool.ts';
 import { buildPage } from './build-page.ts';
-import type { Caches, IndexReader } from './cache/caches.ts';
+import { type Caches, createCaches, type IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import type { Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
@@ -37,8 +37,8 @@ export interface SearchEngine extends SearchContext {
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
 const maxAttempts = 3;
-/** And when a catalog was rebuilt meanwhile: afterwards the last answer stands, or a search that takes longer than a step of the rebuild would never end. */
-const maxRebuildRepeats = 5;
+/** And when a catalog was rebuilt meanwhile. Then it is evaluated in one snapshot: a search that takes longer than a step of the rebuild would never end. */
+const maxRebuildRepeats = 2;
 
 export interface Question {
   message: DiscoverMessage;
@@ -64,15 +64,16 @@ export interface Found {
   freshness?: CacheFreshness;
 }
 
-/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. `snapshot`: instead of the newest state, through the caches. */
 export async function evaluateIntent(
   engine: SearchEngine,
   { message, scope }: Question,
   options: SearchOptions = {},
+  snapshot?: IndexReader,
 ): Promise<Found> {
   const { optimistic = false, deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner } = options;
   const trace = createTrace();
-  const reader = openReader(engine, deadline);
+  const reader = snapshot ?? openReader(engine, deadline);
   const { formats = indexFormats } = engine;
   const newest = [newestOf(formats)];
   const plan = planQuestion(engine, { message, scope }, reader.caches, newest);
@@ -103,10 +104,9 @@ export async function evaluateIntent(
       );
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
-      const mayBeMixed = search.versions && !freshness && repeats < maxRebuildRepeats;
-      if (mayBeMixed && !(await search.versions?.areStill())) {
-        repeats++;
-        continue;
+      if (search.versions && !freshness && !(await search.versions.areStill())) {
+        if (repeats++ < maxRebuildRepeats) continue;
+        return evaluateInSnapshot(engine, { message, scope }, { ...options, deadline });
       }
       if (isOutdated && attempt++ < maxAttempts) continue;
       if (answer.leftOut && (!answer.pagination || answer.leftOut.offers > 0))
@@ -114,6 +114,25 @@ export async function evaluateIntent(
       return { answer, trace, ...(freshness && { freshness }) };
     }
   });
+}
+
+/** No rebuild is seen within a snapshot. The caches stay out of it, as they follow what is committed. */
+async function evaluateInSnapshot(
+  engine: SearchEngine,
+  question: Question,
+  options: SearchOptions & { deadline: Deadline },
+): Promise<Found> {
+  const { database } = engine;
+  return database.transaction(
+    async (tx) => {
+      const reader = {
+        ...withinTime(tx, options.deadline.remainingMs),
+        caches: createCaches({ percent: 0 }),
+      };
+      return evaluateIntent(engine, question, { ...options, optimistic: false }, reader);
+    },
+    { isolation: 'repeatable read' },
+  );
 }
 
 /** Statements that end with the deadline, and the caches as they are at the beginning of a search. */

@@ -135,14 +135,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
     url,
     apart,
     query(text, values, options) {
-      const end = performance.now() + (options?.timeoutMs ?? 0);
-      return watched(
-        (client) =>
-          options?.timeoutMs === undefined
-            ? run(client, text, values, options)
-            : inTime(client, apart, end - performance.now(), () => run(client, text, values, options)),
-        options?.timeoutMs,
-      );
+      return watched(startTime(apart, text, values, options), options?.timeoutMs);
     },
 
     async transaction(work, { isolation = 'read committed' } = {}) {
@@ -241,7 +234,8 @@ async function runTransaction<T>(
     // One statement after the other, also when they are issued together.
     query: (text: string, values?: readonly unknown[], options?: QueryOptions) => {
       if (end) return Promise.reject(end);
-      const statement = last.then(() => run(client, text, values, options));
+      const run = startTime(apart, text, values, options);
+      const statement = last.then(() => run(client));
       last = statement.catch(() => undefined);
       return statement;
     },
@@ -338,6 +332,19 @@ async function run<R extends object>(
   return { rows, rowCount: rowCount ?? 0 };
 }
 
+/** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
+function startTime<R extends object>(
+  apart: Queryable,
+  text: string,
+  values: readonly unknown[] | undefined,
+  options: QueryOptions = {},
+): (client: pg.PoolClient) => Promise<{ rows: R[]; rowCount: number }> {
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return (client) => run(client, text, values, options);
+  const end = performance.now() + timeoutMs;
+  return (client) => inTime(client, apart, end - performance.now(), () => run(client, text, values, options));
+}
+
 /** Ends a statement that takes too long, in the server. */
 async function inTime<T>(
   client: pg.PoolClient,
@@ -380,10 +387,10 @@ function cancelAfter(
 }
 
 /** Statements that all together have so much time left. */
-export function withinTime(database: Database, remainingMs: () => number): Queryable {
+export function withinTime(queryable: Queryable, remainingMs: () => number): Queryable {
   return {
     query: (text, values, options) =>
-      database.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
+      queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   };
 }
 
