@@ -31,6 +31,11 @@ export function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+export function quantile(numbers, percentile) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percentile) / 100))];
+}
+
 /** How many times per second `work` finishes when `concurrency` of them run at once, for `seconds`. */
 export async function ratePerSecond(work, { concurrency, seconds }) {
   const end = performance.now() + seconds * 1000;

@@ -1,4 +1,4 @@
-// npm run bench [-- scenario…] [--json FILE] [--repeat N]
+// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products] [--without-opensearch]
 // Runs the scenarios (all of bench/scenarios by default), prints each row as it comes and all in a table, and writes rows {scenario, value, unit, against, ratio}.
 // Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -6,8 +6,21 @@ import { parseArgs } from 'node:util';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'string' }, repeat: { type: 'string', default: '5' } },
+  options: {
+    json: { type: 'string' },
+    repeat: { type: 'string', default: '5' },
+    size: { type: 'string' },
+    data: { type: 'string' },
+    'without-opensearch': { type: 'boolean', default: false },
+  },
 });
+
+const options = {
+  repeat: Number(values.repeat),
+  size: values.size && Number(values.size),
+  data: values.data,
+  withoutOpenSearch: values['without-opensearch'],
+};
 
 const known = readdirSync(new URL('./scenarios/', import.meta.url))
   .filter((file) => file.endsWith('.mjs'))
@@ -23,7 +36,7 @@ for (const name of positionals.length > 0 ? positionals : known) {
   console.error(`bench: ${name} …`);
   try {
     const { run } = await import(`./scenarios/${name}.mjs`);
-    for await (const row of await run({ repeat: Number(values.repeat) })) {
+    for await (const row of await run(options)) {
       rows.push(row);
       console.error(`bench: ${row.scenario}: ${format(row.value)} ${row.unit}, ${ratioText(row)}`);
     }

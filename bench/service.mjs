@@ -45,7 +45,7 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
   atEnd(() => postgres.close());
   const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
   atEnd(() => database.close());
-  await prepare(database);
+  await prepare(database, postgres);
 
   const [registryPort, catalogPort, discoveryPort] = [await freePort(), await freePort(), await freePort()];
   const [seed, discoverySeed] = [generateSeed(), generateSeed()];
@@ -162,14 +162,18 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
     return { action, body, authorization: signRequest(key, body, { now: new Date() }), callback };
   }
 
-  /** Resolves with the answer as soon as it begins; `callback` is what comes later, if the action has one. */
-  async function post({ action, body, authorization, callback }) {
+  /** Resolves with the answer as soon as it begins, whatever it is. */
+  function tryPost({ action, body, authorization }) {
     // Not fetch, which takes a millisecond of the processor that the service needs.
-    const headers = { authorization };
-    const response = await ask(`${to}${action.path}`, { method: 'POST', headers, body });
+    return ask(`${to}${action.path}`, { method: 'POST', headers: { authorization }, body });
+  }
+
+  /** `callback` is what comes later, if the action has one. */
+  async function post(request) {
+    const response = await tryPost(request);
     if (response.statusCode !== 200)
       throw new Error(`answered ${response.statusCode}: ${await response.body.text()}`);
-    return { response, callback };
+    return { response, callback: request.callback };
   }
 
   const request = (action, message, side) => post(prepare(action, message, side));
@@ -178,6 +182,7 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
     id,
     url,
     prepare,
+    tryPost,
     post,
     request,
     async send(action, message, side) {

@@ -30,6 +30,18 @@ const operators = [
   'Maxwell',
   'Henry',
 ];
+const offerBeginnings =
+  'night week month year home city road park club fleet family green solar wind hydro smart fast late prime guest'.split(
+    ' ',
+  );
+const offerEndings =
+  'saver bonus card pass plan pack deal rate point gift credit ticket option discount share reward'.split(
+    ' ',
+  );
+/** Words that stand in many offers: the first in every second one, the last in every thirtieth. */
+export const offerWords = offerBeginnings.flatMap((beginning) =>
+  offerEndings.map((ending) => beginning + ending),
+);
 const places = [
   ['Bengaluru', 77.59, 12.97],
   ['Delhi', 77.21, 28.61],
@@ -43,18 +55,24 @@ const places = [
   ['Nairobi', 36.82, -1.29],
 ];
 
-/** Yields catalogs until they hold `resources` resources together: one to five each, unless `resourcesPerCatalog` says how many. */
-export function* generateCatalogs({ resources, resourcesPerCatalog, seed = 1, network }) {
+export { amenities, connectors, kinds };
+export const cities = places.map(([city]) => city);
+
+/**
+ * Yields catalogs until they hold `resources` resources together: one to five each, unless `resourcesPerCatalog` says how many. Offers are described
+ * by many words only where `describesOffers` says so.
+ */
+export function* generateCatalogs({ resources, resourcesPerCatalog, seed = 1, describesOffers = false }) {
   const random = mulberry32(seed);
   const pick = (list) => list[Math.floor(random() * list.length)];
   for (let station = 1, made = 0; made < resources; station++) {
     const count = Math.min(resourcesPerCatalog ?? 1 + Math.floor(random() * 5), resources - made);
     made += count;
-    yield stationCatalog({ station, count, random, pick, network });
+    yield stationCatalog({ station, count, random, pick, describesOffers });
   }
 }
 
-function stationCatalog({ station, count, random, pick }) {
+function stationCatalog({ station, count, random, pick, describesOffers }) {
   const [city, longitude, latitude] = pick(places);
   const operator = pick(operators);
   // A street name of two of 20,000 syllables: rare, but not unique.
@@ -105,9 +123,23 @@ function stationCatalog({ station, count, random, pick }) {
       };
     }),
     ...(random() < 0.3 && {
-      offers: [{ id: `${id}-night`, descriptor: { name: `Night tariff of ${operator}` } }],
+      offers: [
+        {
+          id: `${id}-night`,
+          descriptor: {
+            name: `Night tariff of ${operator}`,
+            ...(describesOffers && { shortDesc: describeOffer(station) }),
+          },
+        },
+      ],
     }),
   };
+}
+
+/** From numbers of its own, so that the stations are the same with and without. */
+function describeOffer(station) {
+  const random = mulberry32(station);
+  return offerWords.filter((_, place) => random() < 0.5 / (1 + place / 20)).join(' ');
 }
 
 function syllables(number) {

@@ -1,0 +1,153 @@
+// Search, question by question, beside OpenSearch and plain PostgreSQL with the same resources; then the discovery service over it, with signed requests.
+//
+// What is measured beside the yardsticks is `search()` of the port with the documents of the page, parsed; neither signature nor HTTP nor storing the
+// answer. "First time" means that nobody asked it before in that process: every question is another one, and the process sees to it. Each round asks all
+// engines in turns, so that a noisy machine disturbs them alike. A ratio above 1 is slower than the yardstick.
+//
+// --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
+import { quantile } from '../measure.mjs';
+import * as products from '../search/products.mjs';
+import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
+import { measureRequests } from '../search/requests.mjs';
+import { seedOpenSearch, seedOurs, seedPlain } from '../search/seed.mjs';
+import * as stations from '../search/stations.mjs';
+import { startService } from '../service.mjs';
+import { chooseSizes } from '../sizes.mjs';
+
+const sets = { stations, products };
+
+/** `samples` is how many catalogs are asked about, and as many are changed. `counted`: so many questions of a kind and round also have their hits counted. */
+const sizes = chooseSizes({
+  whole: {
+    resources: 100_000,
+    heapMb: 2_048,
+    samples: 600,
+    warmUps: 1_000,
+    questions: 200,
+    counted: 3,
+    afterRestart: 100,
+    pushes: 200,
+    secondsPerRate: 3,
+  },
+  miniature: {
+    resources: 90,
+    heapMb: 512,
+    samples: 12,
+    warmUps: 13,
+    questions: 2,
+    counted: 1,
+    afterRestart: 4,
+    pushes: 2,
+    secondsPerRate: 0.1,
+  },
+});
+
+export async function* run({
+  repeat,
+  size: resources = sizes.resources,
+  data: name = 'stations',
+  withoutOpenSearch,
+}) {
+  const data = sets[name];
+  const obstacle = withoutOpenSearch ? 'it is not wanted' : findObstacle();
+  if (obstacle) console.error(`bench: search beside OpenSearch is skipped: ${obstacle}`);
+  if (data.isThere === false) {
+    console.error('bench: search in products is skipped: TEST_DATA_DIR does not have them');
+    return;
+  }
+  const title = `search in ${resources.toLocaleString('en-US')} ${name}`;
+  const rows = [];
+  let kept = [];
+  const service = await startService({
+    settings: { ROLES: 'registry,discovery' },
+    prepare: async (database, { url }) => {
+      const seeded = await seedOurs(database, data, { resources, samples: 2 * sizes.samples });
+      kept = seeded.kept;
+      const job = { data: name, databaseUrl: url, kept: asked(kept), repeat };
+      rows.push(...(await beside({ title, name, data, resources, database, seeded, job, obstacle })));
+    },
+  });
+  try {
+    yield* rows;
+    yield* measureRequests(service, data, {
+      title,
+      asked: asked(kept),
+      changed: kept.filter((_, place) => place % 2 === 1),
+      repeat,
+      ...sizes,
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+/** What is pushed later finds other answers. */
+function asked(kept) {
+  return kept.filter((_, place) => place % 2 === 0);
+}
+
+async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {
+  const rows = [];
+  const plain = await seedPlain(database, data, { resources });
+  const openSearch = obstacle ? undefined : await startOpenSearch({ heapMb: sizes.heapMb });
+  try {
+    const filled = openSearch && (await seedOpenSearch(openSearch.url, data, { resources }));
+    rows.push(...seedRows(title, seeded, { openSearch: filled, plain }));
+    const perRound = Math.ceil(sizes.questions / job.repeat);
+    const evaluated = await evaluate({
+      ...job,
+      openSearchUrl: openSearch?.url,
+      rounds: job.repeat,
+      perRound,
+      ...sizes,
+    });
+    rows.push(...evaluated.kinds.flatMap((kind) => kindRows(title, kind)));
+    rows.push({
+      scenario: `${title}: memory of the process after it`,
+      value: evaluated.rss / 1e6,
+      unit: 'MB',
+    });
+    printTable(title, evaluated.kinds);
+    tellSlowYardsticks({ data: name, resources }, evaluated.kinds);
+  } finally {
+    await openSearch?.close();
+  }
+  const taken = [];
+  for (let round = 0; round < job.repeat; round += 1) {
+    const skip = sizes.questions;
+    const restarted = { ...job, isRestart: true, questions: sizes.afterRestart, round, skip };
+    taken.push(...(await evaluate(restarted)).taken);
+  }
+  for (const percentile of [50, 99])
+    rows.push({
+      scenario: `${title}: first ${sizes.afterRestart} questions after a restart, p${percentile}`,
+      value: quantile(taken, percentile),
+      unit: 'ms',
+    });
+  return rows;
+}
+
+/** In a process of its own, which has asked nothing before. */
+async function evaluate(job) {
+  const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-job-'));
+  try {
+    const file = join(directory, 'job.json');
+    writeFileSync(file, JSON.stringify(job));
+    const child = fork(new URL('../search/evaluate.mjs', import.meta.url), [file]);
+    const exited = once(child, 'exit');
+    const [result] = await Promise.race([
+      once(child, 'message'),
+      exited.then(([code]) => Promise.reject(new Error(`the evaluating process ended with ${code}`))),
+    ]);
+    await exited;
+    return result;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

@@ -1,0 +1,80 @@
+// The search service, OpenSearch and plain PostgreSQL, asked alike: `ask` resolves to the pages that were found, as parsed JSON, and how many there are as far as
+// that was counted.
+import pg from 'pg';
+import { Client } from 'undici';
+import { readConfig } from '../../dist/config.js';
+import { silentLogger } from '../../dist/logger.js';
+import { createSearch } from '../../dist/search/port.js';
+import { openDatabase } from '../../dist/storage/database.js';
+import { createThreadPool } from '../../dist/thread-pool.js';
+
+/** As the discovery service asks it: what has changed is looked at when the answer is stored. */
+export async function openOurs({ databaseUrl }) {
+  const logger = silentLogger();
+  const config = readConfig(process.env);
+  const database = await openDatabase({ url: databaseUrl, logger });
+  const threads = createThreadPool({ size: 2, logger });
+  const search = createSearch({ config, database, threads, now: () => new Date() });
+  const upkeep = await search.start({ logger });
+  return {
+    async ask({ message }) {
+      const { answer } = await search.search({ message, scope: {} }, { optimistic: true });
+      const pages = JSON.parse(answer.catalogs).flatMap(({ resources, offers = [], ...catalog }) =>
+        resources.map((resource) => ({ catalog, resource, offers })),
+      );
+      return { pages, total: answer.total };
+    },
+    async close() {
+      await upkeep.close();
+      await threads.close();
+      await database.close();
+    },
+  };
+}
+
+export const index = 'bench';
+
+export function openOpenSearch({ openSearchUrl }) {
+  const client = new Client(openSearchUrl);
+  const headers = { 'content-type': 'application/json' };
+  return {
+    async ask({ body }) {
+      const response = await client.request({
+        method: 'POST',
+        path: `/${index}/_search`,
+        headers,
+        body: JSON.stringify(body),
+      });
+      const answer = await response.body.json();
+      if (response.statusCode !== 200 || answer.timed_out || answer._shards.failed > 0)
+        throw new Error(
+          `OpenSearch answered ${response.statusCode}: ${JSON.stringify(answer).slice(0, 500)}`,
+        );
+      const { total, hits } = answer.hits;
+      return { pages: hits.map(({ _source }) => _source.page), total: total.value };
+    },
+    close: () => client.close(),
+  };
+}
+
+export async function openPlain({ databaseUrl }) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const names = new Map();
+  const nameOf = (text) => {
+    if (!names.has(text)) names.set(text, `plain ${names.size}`);
+    return names.get(text);
+  };
+  return {
+    async ask({ sql: { text, values } }) {
+      const { rows } = await client.query({ name: nameOf(text), text, values });
+      return { pages: rows.map(({ page }) => JSON.parse(page)) };
+    },
+    /** Not a part of the page, and not of what is measured. */
+    async count({ sql: { count, values } }) {
+      const { rows } = await client.query({ text: count, values });
+      return rows[0].count;
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,118 @@
+// A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
+//
+// Of the job `after restart`, only the first questions of a new process are asked, of ours alone. Otherwise other questions are asked first; then each
+// question is asked of all three engines, in turns, for the first time in this process, and later of ours once more.
+import { readFileSync } from 'node:fs';
+import { ProtocolError } from '../../dist/protocol/errors.js';
+import { compareAnswers } from './compare.mjs';
+import { openOpenSearch, openOurs, openPlain } from './engines.mjs';
+import { createLedger } from './questions.mjs';
+
+const job = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const data = await import(`./${job.data}.mjs`);
+const kinds = Object.entries(data.questionsOf(job.kept));
+const ledger = createLedger();
+/** An engine that takes longer for a kind and a round is not asked further in that round. */
+const patienceMs = 5_000;
+
+const ours = await openOurs(job);
+const engines = job.isRestart
+  ? { ours }
+  : {
+      ours,
+      ...(job.openSearchUrl && { openSearch: openOpenSearch(job) }),
+      plain: await openPlain(job),
+    };
+try {
+  process.send(job.isRestart ? await askFirst(job.questions) : await evaluate());
+} finally {
+  for (const engine of Object.values(engines)) await engine.close();
+}
+process.disconnect();
+
+/** All kinds in turn, as they come to a service that was restarted. */
+async function askFirst(count) {
+  const limited = kinds.filter(([name]) => name !== 'no limit');
+  const taken = [];
+  for (let n = 0; n < count; n += 1) {
+    const [, questions] = limited[n % limited.length];
+    // Every process of a run asks others, because PostgreSQL and the system remember, too.
+    const place = job.skip + job.round * Math.ceil(count / limited.length) + Math.floor(n / limited.length);
+    const question = questions[place % questions.length];
+    ledger.first(question);
+    taken.push((await timed(ours, question)).ms);
+  }
+  return { taken };
+}
+
+async function evaluate() {
+  const { rounds, perRound, warmUps } = job;
+  const measured = new Map();
+  for (const [name, questions] of kinds) {
+    const others = Math.min(Math.ceil(warmUps / kinds.length), questions.length - 1);
+    for (const [engine, opened] of Object.entries(engines))
+      for (const question of within(patienceMs, questions.slice(-others))) {
+        if (engine === 'ours') ledger.first(question);
+        await timed(opened, question);
+      }
+    const asked = questions.slice(0, Math.min(rounds * perRound, questions.length - others));
+    measured.set(name, { asked, times: emptyTimes(), warm: [], failed: 0, overlaps: emptyTimes() });
+  }
+  for (let round = 0; round < rounds; round += 1)
+    for (const kind of measured.values())
+      await measureRound(kind, kind.asked.slice(round * perRound, (round + 1) * perRound), round);
+  for (const kind of measured.values())
+    for (const question of within(patienceMs * rounds, kind.asked.slice(0, kind.times.ours.length))) {
+      ledger.again(question);
+      kind.warm.push((await timed(ours, question)).ms);
+    }
+  const { rss } = process.memoryUsage();
+  const rows = [...measured].map(([name, { asked: _, ...kind }]) => ({ name, ...kind }));
+  return { kinds: rows, rss };
+}
+
+function emptyTimes() {
+  return Object.fromEntries(Object.keys(engines).map((name) => [name, []]));
+}
+
+/** Who is asked first changes with each question. */
+async function measureRound(kind, questions, round) {
+  const names = Object.keys(engines);
+  const spent = Object.fromEntries(names.map((name) => [name, 0]));
+  for (const [n, question] of questions.entries()) {
+    if (spent.ours > patienceMs) return;
+    const answers = {};
+    for (let turn = 0; turn < names.length; turn += 1) {
+      const name = names[(n + round + turn) % names.length];
+      if (spent[name] > patienceMs) continue;
+      if (name === 'ours') ledger.first(question);
+      const { ms, answer } = await timed(engines[name], question);
+      if (answer === undefined) kind.failed += 1;
+      kind.times[name].push(ms);
+      spent[name] += ms;
+      answers[name] = answer;
+    }
+    await compareAnswers(question, answers, {
+      overlaps: kind.overlaps,
+      count: n < job.counted && engines.plain.count,
+    });
+  }
+}
+
+/** Where ours gives up, that is how long it takes to give up; a yardstick never may. */
+async function timed(engine, question) {
+  const begin = performance.now();
+  const answer = await engine.ask(question).catch((error) => {
+    if (engine !== ours || !(error instanceof ProtocolError)) throw error;
+    return undefined;
+  });
+  return { ms: performance.now() - begin, answer };
+}
+
+function* within(maxMs, items) {
+  const end = performance.now() + maxMs;
+  for (const item of items) {
+    if (performance.now() > end) return;
+    yield item;
+  }
+}

@@ -1,0 +1,157 @@
+// The discovery service as consumers use it: signed requests over HTTP, of all kinds in turn and none like the one before, eight at a time, in quiet and
+// while resources are pushed; and how long after its push a change is found.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { actions } from '../../dist/protocol/actions.js';
+import { median, quantile, ratePerSecond } from '../measure.mjs';
+import { networkId, provider, pusher } from './seed.mjs';
+
+const concurrency = 8;
+/** More than are answered, as a rule. */
+const readyPerSecond = 700;
+const warmUpRounds = 4;
+const ingestPerSecond = 200;
+const resourcesPerPush = 50;
+
+export async function* measureRequests(
+  service,
+  data,
+  { title, asked, changed, repeat, secondsPerRate, pushes },
+) {
+  const consumer = await service.participant('consumer', {
+    to: service.discoveryUrl,
+    ignoresCallbacks: true,
+  });
+  const sender = await service.participant(pusher, { to: service.discoveryUrl, ignoresCallbacks: true });
+  const ask = createRotation(data, asked);
+  const mixed = () => rate(consumer, ask, secondsPerRate);
+  // One that runs for days is measured when its code is compiled.
+  for (let round = 0; round < warmUpRounds; round += 1) await mixed();
+
+  const quiet = [];
+  const { end } = await service.watchMemory(async () => {
+    for (let round = 0; round < repeat; round += 1) quiet.push(await mixed());
+  });
+  yield* rows(`${title}: all kinds mixed, ${concurrency} clients`, quiet);
+  yield { scenario: `${title}: memory of the process after it`, value: end / 1e6, unit: 'MB' };
+
+  const push = createPush({ sender, consumer, data, changed });
+  const alone = [];
+  for (let n = 0; n < pushes; n += 1) alone.push(await push(1));
+  yield* found(`${title}: push until discover finds it`, alone);
+
+  const busy = [];
+  const meanwhile = [];
+  for (let round = 0; round < repeat; round += 1) {
+    const stopIngest = ingest(push, meanwhile);
+    busy.push(await mixed());
+    await stopIngest();
+  }
+  const against = `without (${Math.round(rateOf(quiet))} requests/s)`;
+  yield* rows(`${title}: the same while ${ingestPerSecond} resources/s are pushed`, busy, {
+    against,
+    ratio: rateOf(busy) / rateOf(quiet),
+  });
+  yield* found(`${title}: push until discover finds it, meanwhile`, meanwhile);
+}
+
+function* rows(scenario, rounds, compared = {}) {
+  console.error(`bench: in each round: ${rounds.map(({ rate }) => Math.round(rate)).join(', ')} requests/s`);
+  yield { scenario, value: rateOf(rounds), unit: 'requests/s', ...compared };
+  const refused = rounds.reduce((sum, { refused }) => sum + refused, 0);
+  if (refused > 0) yield { scenario: `${scenario}: refused`, value: refused, unit: 'requests' };
+}
+
+function rateOf(rounds) {
+  return median(rounds.map(({ rate }) => rate));
+}
+
+function found(scenario, taken) {
+  return [50, 99].map((percentile) => ({
+    scenario: `${scenario}, p${percentile}`,
+    value: quantile(taken, percentile),
+    unit: 'ms',
+  }));
+}
+
+/** Goes on from round to round, so that a question comes again only when all were asked. */
+function createRotation(data, asked) {
+  const { 'no limit': _, ...limited } = data.questionsOf(asked);
+  const kinds = Object.values(limited);
+  let next = 0;
+  return () => {
+    const n = next++;
+    const questions = kinds[n % kinds.length];
+    return questions[Math.floor(n / kinds.length) % questions.length].message;
+  };
+}
+
+/** Requests are signed before the clock starts; only should they not be enough, others are signed meanwhile. */
+async function rate(consumer, ask, seconds) {
+  const prepare = () => consumer.prepare(actions.discover, ask());
+  const ready = Array.from({ length: Math.ceil(readyPerSecond * seconds) }, prepare);
+  let refused = 0;
+  const all = await ratePerSecond(
+    async () => {
+      const status = await send(consumer, ready.pop() ?? prepare());
+      // A question that takes too long is refused, and does not count.
+      if (status >= 300) refused += 1;
+    },
+    { concurrency, seconds },
+  );
+  return { rate: Math.max(0, all - refused / seconds), refused };
+}
+
+async function send(participant, request) {
+  const response = await participant.tryPost(request);
+  await response.body.arrayBuffer();
+  return response.statusCode;
+}
+
+/** Resources of held catalogs get a mark; the clock runs until discover finds the first of them by that. */
+function createPush({ sender, consumer, data, changed }) {
+  let next = 0;
+  return async (resources) => {
+    const mark = randomUUID();
+    const catalogs = [];
+    let intent;
+    for (let count = 0; count < resources && catalogs.length < changed.length; ) {
+      const { catalog, ...marked } = data.changed(changed[next++ % changed.length], mark, resources - count);
+      catalogs.push({ ...catalog, bppId: provider });
+      intent = marked.intent;
+      count += catalog.resources.length;
+    }
+    const publishDirectives = catalogs.map(({ id }) => ({
+      catalogId: id,
+      catalogType: 'REGULAR',
+      updateMode: 'MERGE',
+      visibleTo: [networkId],
+    }));
+    const pushed = sender.prepare(actions.push, { catalogs, publishDirectives }, 'bpp');
+    const question = consumer.prepare(actions.discover, { intent });
+    const begin = performance.now();
+    for (const status of [await send(sender, pushed), await send(consumer, question)])
+      if (status !== 200) throw new Error(`a push, or the question for it, was answered with ${status}`);
+    return performance.now() - begin;
+  };
+}
+
+/** Every push at its time, also where the one before took longer than that. */
+function ingest(push, taken) {
+  const everyMs = (1000 * resourcesPerPush) / ingestPerSecond;
+  const begin = performance.now();
+  let isStopped = false;
+  const loop = async () => {
+    for (let n = 0; !isStopped; n += 1) {
+      await sleep(Math.max(0, begin + n * everyMs - performance.now()));
+      taken.push(await push(resourcesPerPush));
+    }
+  };
+  const running = loop();
+  // Told by whoever stops it.
+  running.catch(() => {});
+  return () => {
+    isStopped = true;
+    return running;
+  };
+}
