@@ -9,7 +9,7 @@ import { catalogKeyOf } from './keys.ts';
 import { selectNamedOffers } from './offers.ts';
 import { findListings } from './read-wide-offers.ts';
 import { addScope, readPeriod, type Scope, validityText } from './scope.ts';
-import { offersIn } from './wide-offers.ts';
+import { listOffersIn } from './wide-offers.ts';
 
 // Reads homes: the catalogs of resources as answers list them, with some of their resources and the offers on those.
 
@@ -129,7 +129,7 @@ async function addWideOffers(
   for (const key of new Set(keys)) {
     const [home, listing] = [homes.get(key), listings.get(key)];
     if (home === undefined || listing === undefined) continue;
-    const wanted = offersIn(listing, key);
+    const wanted = listOffersIn(listing, key);
     const pieces = await readPieces(reader, wanted, room);
     home.offers = pieces.map(({ first, text, count }) => ({
       key: first,

@@ -2,10 +2,9 @@ import { bigintArray, textArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { type KnownProvider, listingsOf, nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import { catalogKeyOf, keyOf } from './keys.ts';
-import type { Scope } from './scope.ts';
-import { readPeriod, validityText } from './scope.ts';
+import { readPeriod, type Scope, validityText } from './scope.ts';
 import { findStates } from './searched-catalogs.ts';
-import { findFirst, type Listing, type NamedRival } from './wide-offers.ts';
+import { findFirst, type Listing, type ProviderOffers } from './wide-offers.ts';
 
 // Reads the wide offers of providers, once for each provider until something of it is written (cache/provider-cache.ts).
 
@@ -15,21 +14,18 @@ export async function findListings(
   homes: Iterable<number>,
   scope: Scope,
 ): Promise<Map<number, Listing>> {
-  const providers = await readProvidersOf(reader, [...homes]);
+  const wanted = new Set(homes);
+  const providers = await readProvidersOf(reader, [...wanted]);
   const listings = await readListings(
     reader,
     [...new Map(providers.map((one) => [nameOf(one), one])).values()],
     scope,
   );
-  const found = new Map<number, Listing>();
-  const groups = new Map<string, Map<number, Listing>>();
-  for (const [name, each] of listings)
-    groups.set(name, new Map(each.flatMap((listing) => listing.homes.map((home) => [home, listing]))));
-  for (const provider of providers) {
-    const listing = groups.get(nameOf(provider))?.get(provider.home);
-    if (listing) found.set(provider.home, listing);
-  }
-  return found;
+  const found = [...listings.values()].flat().flatMap((listing) => {
+    const theirs = listing.homes.filter((home) => wanted.has(home));
+    return theirs.map((home): [number, Listing] => [home, listing]);
+  });
+  return new Map(found);
 }
 
 /** The listings of providers, by their names (nameOf). */
@@ -90,17 +86,20 @@ async function readProvidersOf(
   return rows;
 }
 
-/** Lists come as JSON texts: thousands of offers are read as one row. */
-type Row =
-  /** A provider's wide offers in the order of keys, the numbers of their ids, and when those are valid that are not always. */
-  | { kind: 1; ordinal: number; keys: string; ids: string; validity: string | null }
-  /** An offer with the same id, and the catalogs of the provider whose resources it names. */
-  | { kind: 2; ordinal: number; keys: string; ids: string; validity: string | null; homes: string }
-  | { kind: 3; ordinal: number; homes: string };
+/** What is stored of a provider, as JSON texts: thousands of offers are read as one row. */
+interface ProviderRow {
+  /** Its wide offers in the order of keys, the numbers of their ids, and when those are valid that are not always. */
+  keys: string;
+  ids: string;
+  validity: string;
+  /** Offers with the same ids that name resources, each with the catalogs of the provider that have those. */
+  rivals: string;
+  homes: string;
+}
 
 /** In the order of the names. */
 async function readProviders(reader: IndexReader, names: readonly ProviderName[]): Promise<KnownProvider[]> {
-  const { rows } = await reader.query<Row>(
+  const { rows } = await reader.query<ProviderRow>(
     `with wanted as materialized (
        select * from unnest($1::text[], $2::text[]) with ordinality as wanted (owner, provider_id, ordinal)
      ), wide as materialized (
@@ -109,97 +108,76 @@ async function readProviders(reader: IndexReader, names: readonly ProviderName[]
        from wanted cross join lateral (
          select * from discovery.offer
          where offer.owner = wanted.owner and offer.provider_id = wanted.provider_id and resource_ids is null offset 0) as offer
+     ), rival as (
+       select ordinal, named.key, number, named.validity, array_agg(distinct home.key) as homes
+       from (select distinct ordinal, owner, provider_id, id, number from wide) as wide cross join lateral (
+         select key, resource_ids, ${validityText} as validity from discovery.offer
+         where offer.owner = wide.owner and offer.id = wide.id and resource_ids is not null offset 0) as named
+       cross join lateral unnest(named.resource_ids) as target (id)
+       join discovery.resource on resource.id = target.id
+       join discovery.catalog as home
+         on home.key = resource.catalog_key and home.owner = wide.owner and home.provider_id = wide.provider_id
+       group by ordinal, named.key, number, named.validity
      )
-     select 1 as kind, ordinal, array_to_json(array_agg(key order by key))::text as keys,
-       array_to_json(array_agg(number order by key))::text as ids,
-       (json_object_agg(key, validity) filter (where validity is not null))::text as validity, null as homes
-     from wide group by ordinal
-     union all
-     select 2, ordinal, named.key::text, number::text, named.validity, array_to_json(array_agg(distinct home.key))::text
-     from (select distinct ordinal, owner, provider_id, id, number from wide) as wide cross join lateral (
-       select key, resource_ids, ${validityText} as validity from discovery.offer
-       where offer.owner = wide.owner and offer.id = wide.id and resource_ids is not null offset 0) as named
-     cross join lateral unnest(named.resource_ids) as target (id)
-     join discovery.resource on resource.id = target.id
-     join discovery.catalog as home
-       on home.key = resource.catalog_key and home.owner = wide.owner and home.provider_id = wide.provider_id
-     group by ordinal, named.key, number, named.validity
-     union all
-     select 3, ordinal, null, null, null, array_to_json(array_agg(catalog.key))::text
-     from wanted join discovery.catalog using (owner, provider_id) group by ordinal`,
+     select coalesce(max(keys), '[]') as keys, coalesce(max(ids), '[]') as ids, coalesce(max(validity), '{}') as validity,
+       coalesce(max(rivals), '[]') as rivals, coalesce(max(homes), '[]') as homes
+     from (
+       select ordinal, array_to_json(array_agg(key order by key))::text as keys,
+         array_to_json(array_agg(number order by key))::text as ids,
+         (json_object_agg(key, validity) filter (where validity is not null))::text as validity,
+         null as rivals, null as homes
+       from wide group by ordinal
+       union all
+       select ordinal, null, null, null, json_agg(json_build_array(key, number, validity, homes))::text, null
+       from rival group by ordinal
+       union all
+       select ordinal, null, null, null, null,
+         (array_to_json(array_agg(catalog.key) filter (where catalog.key is not null)))::text
+       from wanted left join discovery.catalog using (owner, provider_id) group by ordinal
+     ) as part group by ordinal order by ordinal`,
     [textArray(names.map(({ owner }) => owner)), textArray(names.map(({ providerId }) => providerId))],
     { prepared: true },
   );
-  const drafts = names.map((): Draft => ({ keys: [], ids: [], validity: {}, rivals: [], homes: [] }));
-  for (const row of rows) {
-    const draft = drafts[row.ordinal - 1];
-    if (draft) note(row, draft);
-  }
-  const catalogs = drafts.map(catalogsOf);
+  const providers = rows.map(parseProvider);
+  const catalogs = providers.map(listCatalogs);
   const states = await findStates(
     reader,
-    Array.from(new Set(catalogs.flat()), (key) => keyOf(key, 0)),
+    catalogs.flatMap((keys) => Array.from(keys, (key) => keyOf(key, 0))),
   );
-  return drafts.map((draft, ordinal) => {
-    const theirs = catalogs[ordinal] ?? [];
-    return knownOf(draft, new Map(theirs.map((key) => [key, states.get(key) ?? undefined])));
+  return providers.map((provider, index) => {
+    const theirs = Array.from(catalogs[index] ?? [], (key) => [key, states.get(key) ?? undefined] as const);
+    const offers = { ...provider, states: new Map(theirs) };
+    return { ...offers, isTimeless: isTimeless(offers), listings: new Map() };
   });
 }
 
-interface Draft {
-  keys: number[];
-  ids: number[];
-  /** By their keys. */
-  validity: Record<string, string>;
-  rivals: NamedRival[];
-  homes: number[];
-}
+type StoredProvider = Omit<ProviderOffers, 'states'>;
+type RivalColumns = [key: number, id: number, validity: string | null, homes: number[]];
 
-function note(row: Row, draft: Draft): void {
-  switch (row.kind) {
-    case 1:
-      draft.keys = JSON.parse(row.keys);
-      draft.ids = JSON.parse(row.ids);
-      draft.validity = JSON.parse(row.validity ?? '{}');
-      break;
-    case 2: {
-      const validity = readPeriod(row.validity);
-      draft.rivals.push({
-        key: Number(row.keys),
-        id: Number(row.ids),
-        validity,
-        homes: JSON.parse(row.homes),
-      });
-      break;
-    }
-    case 3:
-      draft.homes = JSON.parse(row.homes);
-  }
-}
-
-function catalogsOf({ keys, rivals, homes }: Draft): number[] {
-  const origins = new Set(homes);
-  for (const key of keys) origins.add(catalogKeyOf(key));
-  for (const { key } of rivals) origins.add(catalogKeyOf(key));
-  return [...origins];
-}
-
-function knownOf(
-  { keys, ids, validity, rivals, homes }: Draft,
-  states: KnownProvider['states'],
-): KnownProvider {
-  const periods = new Map(
-    Object.entries(validity).map(([key, text]) => [Number(key), readPeriod(text)] as const),
-  );
-  const others = [...rivals, ...states.values()].map((each) => each?.validity ?? {});
+function parseProvider({ keys, ids, validity, rivals, homes }: ProviderRow): StoredProvider {
+  const periods = Object.entries<string>(JSON.parse(validity));
+  const others: RivalColumns[] = JSON.parse(rivals);
   return {
-    keys: Float64Array.from(keys),
-    ids: Uint32Array.from(ids),
-    validity: periods,
-    rivals,
-    homes,
-    states,
-    isTimeless: periods.size === 0 && others.every((period) => Object.keys(period).length === 0),
-    listings: new Map(),
+    keys: Float64Array.from(JSON.parse(keys) as number[]),
+    ids: Uint32Array.from(JSON.parse(ids) as number[]),
+    validity: new Map(periods.map(([key, text]) => [Number(key), readPeriod(text)])),
+    rivals: others.map(([key, id, text, ofRival]) => ({
+      key,
+      id,
+      validity: readPeriod(text),
+      homes: ofRival,
+    })),
+    homes: JSON.parse(homes),
   };
+}
+
+/** The catalogs of a provider, and those of all offers that play a part for it. */
+function listCatalogs({ keys, rivals, homes }: StoredProvider): Set<number> {
+  const offers = [...keys, ...rivals.map(({ key }) => key)];
+  return new Set([...homes, ...offers.map(catalogKeyOf)]);
+}
+
+function isTimeless({ validity, rivals, states }: ProviderOffers): boolean {
+  const others = [...rivals, ...states.values()].map((each) => each?.validity ?? {});
+  return validity.size === 0 && others.every((period) => Object.keys(period).length === 0);
 }

@@ -2,8 +2,7 @@ import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, readForCache, shareState } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
-import type { Scope } from './scope.ts';
-import { readPeriod, validityText } from './scope.ts';
+import { readPeriod, type Scope, validityText } from './scope.ts';
 
 // Filters candidates by scope: which of them belong to catalogs that are served in the network and schema context that was asked for. The states of catalogs are cached, so that
 // thousands of candidates are filtered without asking the database.
@@ -88,7 +87,7 @@ async function readStates(
   );
   const states = new Map<number, CatalogState | null>(keys.map((key) => [key, null]));
   for (const { key, state } of rows) {
-    const parse = () => stateOf(JSON.parse(state));
+    const parse = () => parseState(JSON.parse(state));
     states.set(key, shareState(reader.caches, state, parse));
   }
   return states;
@@ -102,6 +101,6 @@ type StateColumns = [
   validity: string | null,
 ];
 
-function stateOf([type, isActive, networkIds, schemaTypes, validity]: StateColumns): CatalogState {
+function parseState([type, isActive, networkIds, schemaTypes, validity]: StateColumns): CatalogState {
   return { type, isActive, networkIds, schemaTypes: new Set(schemaTypes), validity: readPeriod(validity) };
 }

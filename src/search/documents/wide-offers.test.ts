@@ -5,7 +5,7 @@ import { attachOffers, type PublishedOffer } from '../../rules/discover/attach-o
 import { type CatalogState, isServed } from '../../rules/discover/served.ts';
 import { boundsOf } from '../../rules/time-period.ts';
 import { catalogKeyOf, keyOf } from './keys.ts';
-import { findFirst, type Listing, listOffers, offersIn, type ProviderOffers } from './wide-offers.ts';
+import { findFirst, type Listing, listOffers, listOffersIn, type ProviderOffers } from './wide-offers.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const firstOffer = 2 ** 25;
@@ -51,7 +51,7 @@ describe('the wide offers of a provider', () => {
           const home = position + 1;
           if (catalog.providerId !== 'p' || !isServed(stateOf(catalog), networkId, now)) continue;
           const listing = listingOf(listings, home);
-          expect([...offersIn(listing, home)]).toEqual(attachedTo(catalogs, home, networkId));
+          expect([...listOffersIn(listing, home)]).toEqual(attachedTo(catalogs, home, networkId));
         }
       }),
       { numRuns: 500 },
@@ -70,7 +70,7 @@ describe('the wide offers of a provider', () => {
         for (const listing of listOffers(provider, { now })) {
           const found = findFirst(listing, wanted);
           for (const home of listing.homes) {
-            const listed = new Set(offersIn(listing, home));
+            const listed = new Set(listOffersIn(listing, home));
             const first = wanted.findIndex((key) => listed.has(key));
             expect(found.get(home) ?? -1).toBe(first);
           }
@@ -91,7 +91,7 @@ describe('the wide offers of a provider', () => {
     expect(others).toEqual([]);
     expect(listing?.homes).toHaveLength(100);
     expect(listing?.departures.size).toBe(0);
-    expect(offersIn(listing as Listing, 7)).toBe(listing?.common);
+    expect(listOffersIn(listing as Listing, 7)).toBe(listing?.common);
   });
 });
 

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import { type CatalogState, isServed, shareNetwork } from '../../rules/discover/served.ts';
 import { isWithin, type PeriodBounds } from '../../rules/time-period.ts';
 import { lowerBound } from '../lists/posting-list.ts';
@@ -25,7 +26,7 @@ export interface ProviderOffers {
   states: ReadonlyMap<number, CatalogState | undefined>;
 }
 
-export interface NamedRival {
+interface NamedRival {
   key: number;
   id: number;
   validity: PeriodBounds;
@@ -48,38 +49,30 @@ interface Departure {
 }
 
 /** In a network all catalogs see the same offers; across networks, those with the same networks do. */
-export function listOffers(provider: ProviderOffers, scope: Pick<Scope, 'now' | 'networkId'>): Listing[] {
-  const { states } = provider;
+export function listOffers(
+  provider: ProviderOffers,
+  { now, networkId }: Pick<Scope, 'now' | 'networkId'>,
+): Listing[] {
   const served = new Map<number, CatalogState>();
-  for (const [key, state] of states)
-    if (state && isServed(state, scope.networkId, scope.now)) served.set(key, state);
-  const groups = new Map<string, { homes: number[]; sees: (catalogKey: number) => boolean }>();
+  for (const [key, state] of provider.states)
+    if (state && isServed(state, networkId, now)) served.set(key, state);
+  const groups = new Map<string, number[]>();
   for (const home of provider.homes) {
     const state = served.get(home);
-    if (state === undefined) continue;
-    const name = scope.networkId === undefined ? JSON.stringify(state.networkIds) : '';
-    const group = groups.get(name);
-    if (group) group.homes.push(home);
-    else groups.set(name, { homes: [home], sees: findSeen(state.networkIds, served, scope) });
+    if (state) addTo(groups, JSON.stringify(networkId === undefined ? state.networkIds : []), home);
   }
-  return Array.from(groups.values(), ({ homes, sees }) => listFor(provider, homes, sees, scope.now));
+  return Array.from(groups, ([networks, homes]) => {
+    const networkIds: string[] = JSON.parse(networks);
+    const seen = [...served].filter(([, state]) => shareNetwork(state.networkIds, networkIds));
+    return listFor(provider, homes, new Set(seen.map(([key]) => key)), now);
+  });
 }
 
-function findSeen(
-  networkIds: readonly string[],
-  served: ReadonlyMap<number, CatalogState>,
-  { networkId }: Pick<Scope, 'networkId'>,
-): (catalogKey: number) => boolean {
-  if (networkId !== undefined) return (catalogKey) => served.has(catalogKey);
-  const seen = new Set<number>();
-  for (const [key, state] of served) if (shareNetwork(state.networkIds, networkIds)) seen.add(key);
-  return (catalogKey) => seen.has(catalogKey);
-}
-
+/** What some catalogs list that see the offers of the same catalogs. */
 function listFor(
   { keys, ids, validity, rivals }: ProviderOffers,
   homes: readonly number[],
-  sees: (catalogKey: number) => boolean,
+  seen: ReadonlySet<number>,
   now: Date,
 ): Listing {
   const among = new Set(homes);
@@ -92,15 +85,10 @@ function listFor(
   const firsts = new Map<number, number>();
   const common = new Float64Array(keys.length);
   let count = 0;
-  let catalogKey = Number.NaN;
-  let isSeen = false;
   for (let position = 0; position < keys.length; position++) {
     const key = keys[position] as number;
-    if (catalogKeyOf(key) !== catalogKey) {
-      catalogKey = catalogKeyOf(key);
-      isSeen = sees(catalogKey);
-    }
-    if (!isSeen || !isValid(validity.get(key), now)) continue;
+    const catalogKey = catalogKeyOf(key);
+    if (!seen.has(catalogKey) || !isWithin(validity.get(key) ?? always, now)) continue;
     const first = firsts.get(ids[position] as number);
     if (first === undefined) {
       firsts.set(ids[position] as number, key);
@@ -114,7 +102,7 @@ function listFor(
   for (const rival of rivals) {
     const first = firsts.get(rival.id);
     const from = catalogKeyOf(rival.key);
-    if (first === undefined || !sees(from) || !isValid(rival.validity, now)) continue;
+    if (first === undefined || !seen.has(from) || !isWithin(rival.validity, now)) continue;
     for (const home of rival.homes) {
       if (!among.has(home) || catalogKeyOf(first) === home) continue;
       if (from === home || rival.key < first) depart(home).without.add(first);
@@ -123,12 +111,10 @@ function listFor(
   return { homes, common: common.subarray(0, count), departures };
 }
 
-function isValid(period: PeriodBounds | undefined, now: Date): boolean {
-  return period === undefined || isWithin(period, now);
-}
+const always: PeriodBounds = {};
 
 /** The offers that one catalog lists, in ascending order. */
-export function offersIn({ common, departures }: Listing, home: number): Float64Array {
+export function listOffersIn({ common, departures }: Listing, home: number): Float64Array {
   const departure = departures.get(home);
   if (departure === undefined) return common;
   const { without, own } = departure;

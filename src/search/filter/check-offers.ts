@@ -3,7 +3,7 @@ import { runInThread } from '../deadline.ts';
 import { catalogKeyOf, inBatches } from '../documents/keys.ts';
 import { readOfferList } from '../documents/read-homes.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
-import { offersIn } from '../documents/wide-offers.ts';
+import { listOffersIn } from '../documents/wide-offers.ts';
 import { evaluateUrl, testOffers } from './evaluate.ts';
 import { findCoveredAmong, findNaming } from './find-offers.ts';
 
@@ -38,7 +38,7 @@ export class PassingOffers {
     const found = await findListings(database, unknown, plan.scope);
     // Most catalogs of a provider share one list.
     const lists = new Map<number, Float64Array>();
-    for (const [home, listing] of found) lists.set(home, offersIn(listing, home));
+    for (const [home, listing] of found) lists.set(home, listOffersIn(listing, home));
     const passes = new Map<Float64Array, boolean>();
     for (const list of new Set(lists.values())) {
       await this.test(list);

@@ -10,7 +10,7 @@ import {
 } from '../documents/read-homes.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import type { Scope } from '../documents/scope.ts';
-import { offersIn } from '../documents/wide-offers.ts';
+import { listOffersIn } from '../documents/wide-offers.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import type { CatalogTexts } from './evaluate.ts';
 
@@ -36,7 +36,7 @@ export async function readCatalogTexts(
   const catalogs = new Map<number, WholeCatalogs['catalogs'][number]>();
   for (const [key, head] of heads) {
     const listing = listings.get(key);
-    const wide = listing ? offersIn(listing, key) : noOffers;
+    const wide = listing ? listOffersIn(listing, key) : noOffers;
     catalogs.set(key, { key, head, resources: resources.get(key) ?? noDocuments, wide, named: [] });
   }
   const resourceKeys = Array.from(catalogs.values(), (catalog) => Array.from(catalog.resources.keys)).flat();
