@@ -56,3 +56,32 @@ const fewBesideText = 20_000;
 export async function* streamOnce<K extends ArrayLike<number>>(keys: K): AsyncGenerator<K> {
   if (keys.length > 0) yield keys;
 }
+
+/** At least so many at a time, until all have come. */
+export async function* gather(
+  parts: AsyncIterable<ArrayLike<number>>,
+  least: number,
+): AsyncGenerator<ArrayLike<number>> {
+  let held: ArrayLike<number>[] = [];
+  let count = 0;
+  for await (const part of parts) {
+    held.push(part);
+    count += part.length;
+    if (count < least) continue;
+    yield concatenate(held, count);
+    [held, count] = [[], 0];
+  }
+  if (count > 0) yield concatenate(held, count);
+}
+
+/** Mostly it is one part, which is not copied. */
+function concatenate(parts: readonly ArrayLike<number>[], count: number): ArrayLike<number> {
+  if (parts.length === 1 && parts[0]) return parts[0];
+  const all = new Float64Array(count);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

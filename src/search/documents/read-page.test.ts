@@ -6,9 +6,10 @@ import type { Catalog, Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Database } from '../../storage/database.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
+import { readPassing } from '../filter/check-documents.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { keyOf } from './keys.ts';
-import { findPage, type ListQuery, type PageQuery, readListed } from './read-page.ts';
+import { type ListQuery, readListed, SharedDocuments } from './read-page.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 
@@ -50,26 +51,24 @@ interface Listed {
 /** What a search that begins now lists of these resources, and how many statements it takes, apart from catching up. */
 async function list(
   keys: readonly number[],
-  query: Partial<PageQuery & ListQuery> = {},
+  query: Partial<ListQuery> & { atMost?: number; offset?: number; limit?: number } = {},
 ): Promise<{ listed: Listed[]; read: number; count: number }> {
   await refreshCaches(reader);
   watched.statements = 0;
-  const asked = {
-    ...{ keys, isSettled: true, atMost: 1_000, offset: 0, limit: 100, scope: { now, schemaContext: [] } },
-    ...query,
-  };
-  const page = await findPage(reader, asked);
-  const { listed: resources } = await readListed(reader, page.keys, asked);
+  const { atMost = 1_000, offset = 0, limit = 100, scope = { now, schemaContext: [] }, confirm } = query;
+  const passed = await readPassing(reader, { keys }, atMost);
+  const page = passed.slice(offset, offset + limit);
+  const { found } = await readListed(reader, page, { scope, confirm }, new SharedDocuments());
   // Of a document, or of several with commas between them.
   const namesOf = (text: string): string[] =>
     JSON.parse(`[${text}]`).map((each: Offer) => each.descriptor?.name ?? each.id);
   const nameOf = (text: string) => namesOf(text)[0] ?? '';
-  const listed = resources.map(({ catalog, resource, offers, wide }) => ({
+  const listed = found.map(({ catalog, resource, offers, wide }) => ({
     catalog: nameOf(catalog.text),
     resource: nameOf(resource.text),
-    offers: [...offers, ...wide.offers].flatMap(({ document }) => namesOf(document.text)),
+    offers: [...offers, ...(wide?.offers ?? [])].flatMap(({ text }) => namesOf(text)),
   }));
-  return { listed, read: watched.statements, count: page.count };
+  return { listed, read: watched.statements, count: passed.length };
 }
 
 const resource = (id: string, name = id) => ({ id, descriptor: { name } });
@@ -177,7 +176,7 @@ describe('a page of an answer', () => {
     const c = await publish('c', { resources: [resource('a'), resource('b')] });
     const d = await publish('d', { resources: [resource('e')] });
     const keys = [keyOf(d, 0), keyOf(c, 2), keyOf(c, 0)];
-    const query = { isSettled: false, offset: 1, limit: 1 };
+    const query = { offset: 1, limit: 1 };
     expect(await list(keys, query)).toMatchObject({ count: 3, read: 2, listed: [{ resource: 'b' }] });
     expect(await list(keys, query)).toMatchObject({ count: 3, read: 0 });
     await publish('d', { resources: [resource('e'), resource('f')] });

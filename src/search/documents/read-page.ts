@@ -1,23 +1,14 @@
 import type { Json } from '../../protocol/json.ts';
-import type { StoredDocument } from '../../rules/discover/page-answer.ts';
+import type { FoundResource, StoredDocument, WideOffers } from '../../rules/discover/page-answer.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
-import { type CandidateQuery, type DocumentCheck, readPassing } from '../filter/check-documents.ts';
-import { catalogKeyOf, keysBetween } from './keys.ts';
+import type { DocumentCheck } from '../filter/check-documents.ts';
+import { catalogKeyOf, headOf } from './keys.ts';
 import { type ReadHomes, readHomes } from './read-homes.ts';
 import type { Scope } from './scope.ts';
 
 // Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. What the page cache lacks is read by one statement.
-
-export interface PageQuery extends CandidateQuery {
-  /** The candidates have passed already. */
-  isSettled: boolean;
-  /** Of those that pass, so many are counted at most, and the page is cut from them. */
-  atMost: number;
-  offset: number;
-  limit: number;
-}
 
 export interface ListQuery {
   scope: Scope;
@@ -35,65 +26,27 @@ export interface Confirmation {
   test?: (resource: Json) => boolean;
 }
 
-interface FoundPage {
-  /** How many passed. */
-  count: number;
-  /** Of the resources on the page. */
-  keys: readonly number[];
-}
-
-export interface ListedResource {
-  key: number;
-  catalog: StoredDocument;
-  resource: StoredDocument;
-  /** Those that name it. */
-  offers: readonly ListedOffer[];
-  /** How many do beyond these. */
-  more?: number;
-  /** Those on all resources of its catalog: for all of them the same object. */
-  wide: { offers: readonly ListedOffer[]; more: number };
-}
-
-type ListedOffer = Pick<KnownOffer, 'key' | 'document'>;
-
-export async function findPage(reader: IndexReader, query: PageQuery): Promise<FoundPage> {
-  const { keys, isSettled, atMost, offset, limit } = query;
-  const passed = isSettled ? keys : await readPassing(reader, query, atMost);
-  const count = Math.min(passed.length, atMost);
-  return { count, keys: Array.from(keysBetween(passed, offset, Math.min(count, offset + limit))) };
-}
-
 /** In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. */
 export async function readListed(
   reader: IndexReader,
   keys: readonly number[],
   query: ListQuery,
-): Promise<{ listed: ListedResource[]; read: number }> {
+  documents: SharedDocuments,
+): Promise<{ found: FoundResource[]; read: number }> {
   const known = findKnown(reader, keys, query);
   const unknown = keys.filter((key) => !known.has(key));
   const { homes, unread } = unknown.length === 0 ? nothingRead : await readUnknown(reader, unknown, query);
   const firstUnread = keys.findIndex((key) => unread.has(key));
   const read = firstUnread < 0 ? keys.length : firstUnread;
-  const wide = new Map<KnownHome, ListedResource['wide']>();
-  const listed = keys.slice(0, read).flatMap((key) => {
+  const found = keys.slice(0, read).flatMap((key) => {
     const home: KnownHome | undefined = known.get(key) ?? homes.get(catalogKeyOf(key));
     const resource = home?.resources.get(key);
-    if (home === undefined || resource === undefined) return [];
-    const { head: catalog, offers, more } = home;
-    const ofHome = wide.get(home) ?? { offers: selectValid(offers, query.scope.now), more };
-    wide.set(home, ofHome);
-    const named = selectValid(resource.offers, query.scope.now);
-    const beyond = resource.more;
-    return [{ key, catalog, resource: resource.document, offers: named, more: beyond, wide: ofHome }];
+    return home && resource ? [documents.list(key, home, resource, query.scope.now)] : [];
   });
-  return { listed, read };
+  return { found, read };
 }
 
 const nothingRead: ReadHomes = { homes: new Map(), unread: new Set() };
-
-function selectValid(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
-  return offers.filter(({ validity }) => isWithin(validity, now));
-}
 
 /** The catalogs of those resources that are known, by the resources' keys; null where one does not satisfy what it must. */
 function findKnown(
@@ -135,4 +88,32 @@ async function readUnknown(
   for (const [catalogKey, { isForGood, ...home }] of found.homes)
     if (mayKeep && isForGood) cache.keep(catalogKey, home);
   return found;
+}
+
+/** The documents of a page: the same catalog and the same offer are the same object, whichever part of the page they came with. */
+export class SharedDocuments {
+  private readonly documents = new Map<number, StoredDocument>();
+  private readonly wide = new Map<StoredDocument, WideOffers>();
+
+  /** A resource, with the offers on it that are valid now. */
+  list(key: number, home: KnownHome, resource: KnownResource, now: Date): FoundResource {
+    const catalog = this.share(headOf(key), home.head);
+    const wide = this.wide.get(catalog) ?? {
+      offers: selectValid(home.offers, now).map(({ document }) => document),
+      more: home.more,
+    };
+    this.wide.set(catalog, wide);
+    const offers = selectValid(resource.offers, now).map((offer) => this.share(offer.key, offer.document));
+    return { catalog, resource: resource.document, offers, more: resource.more, wide };
+  }
+
+  private share(key: number, document: StoredDocument): StoredDocument {
+    const first = this.documents.get(key) ?? document;
+    this.documents.set(key, first);
+    return first;
+  }
+}
+
+function selectValid(offers: readonly KnownOffer[], now: Date): readonly KnownOffer[] {
+  return offers.filter(({ validity }) => isWithin(validity, now));
 }
