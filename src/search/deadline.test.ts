@@ -13,7 +13,8 @@ it('SCH_INVALID_JSONPATH: a filter that selects too much is refused as well wher
   const input = {
     expression: `$.catalogs[*].resources[?count(@.grid${everything}${everything}) > 1]`,
     acceptPostfix: false,
-    documents: [JSON.stringify({ id: 'wide', grid: Array(110).fill(row) })],
+    list: 'resources',
+    texts: [JSON.stringify({ id: 'wide', grid: Array(110).fill(row) })],
   };
   const search = { threads, deadline: createDeadline(patienceMs), owner: 'somebody' };
   const task = { module: evaluateUrl, name: testDocuments.name, input };

@@ -99,7 +99,7 @@ export async function readHomes(
     parameters.values,
     { prepared: true },
   );
-  const { homes, many, unread } = homesOf(rows);
+  const { homes, many, unread } = parseHomes(rows);
   await addWideOffers(
     reader,
     keys.map(catalogKeyOf).filter((home) => many.has(home)),
@@ -173,7 +173,7 @@ type HomeRow =
   | { kind: 4; home: number; key: number | null; offer_key: number }
   | { kind: 5; key: number };
 
-function homesOf(rows: readonly HomeRow[]): {
+function parseHomes(rows: readonly HomeRow[]): {
   homes: Map<number, Draft>;
   many: Set<number>;
   unread: Set<number>;
@@ -225,64 +225,4 @@ function homesOf(rows: readonly HomeRow[]): {
 interface Draft extends ReadHome {
   offers: KnownOffer[];
   resources: Map<number, KnownResource & { offers: KnownOffer[] }>;
-}
-
-export async function readCatalogHeads(
-  queryable: Queryable,
-  keys: readonly number[],
-): Promise<Map<number, string>> {
-  const { rows } = await queryable.query<{ key: number; head: string }>(
-    'select key, head from discovery.catalog where key = any ($1::bigint[]) order by key',
-    [bigintArray(keys)],
-  );
-  return new Map(rows.map(({ key, head }) => [key, head]));
-}
-
-/** Documents as one JSON array: code that passes them on need not look at each. */
-export interface DocumentList {
-  /** In ascending order, as the documents. */
-  keys: Float64Array;
-  text: string;
-}
-
-export const noDocuments: DocumentList = { keys: new Float64Array(), text: '[]' };
-
-/** All resources of these catalogs, by the catalogs' keys; those that have none are left out. */
-export async function readCatalogResources(
-  queryable: Queryable,
-  keys: readonly number[],
-): Promise<Map<number, DocumentList>> {
-  const { rows } = await queryable.query<ListRow & { catalog_key: number }>(
-    `select catalog_key, ${aggregateDocuments('resource')}
-     from unnest($1::bigint[]) as wanted (key)
-     join discovery.resource on resource.key > wanted.key << 26 and resource.key < (wanted.key + 1) << 26
-     group by catalog_key`,
-    [bigintArray(keys)],
-  );
-  return new Map(rows.map((row) => [row.catalog_key, listOf(row)]));
-}
-
-export async function readOfferList(queryable: Queryable, keys: ArrayLike<number>): Promise<DocumentList> {
-  if (keys.length === 0) return noDocuments;
-  const { rows } = await queryable.query<ListRow>(
-    `select ${aggregateDocuments('offer')} from discovery.offer where key = any ($1::bigint[]) having count(*) > 0`,
-    [bigintArray(keys)],
-    { prepared: true },
-  );
-  return rows[0] ? listOf(rows[0]) : noDocuments;
-}
-
-interface ListRow {
-  keys: string;
-  text: string;
-}
-
-function aggregateDocuments(table: 'resource' | 'offer'): string {
-  const { key, document } = { key: `${table}.key`, document: `${table}.document` };
-  return `array_to_json(array_agg(${key} order by ${key}))::text as keys,
-    '[' || string_agg(${document}::text, ',' order by ${key}) || ']' as text`;
-}
-
-function listOf({ keys, text }: ListRow): DocumentList {
-  return { keys: Float64Array.from(JSON.parse(keys) as number[]), text };
 }

@@ -1,11 +1,14 @@
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import { Parameters } from '../../storage/parameters.ts';
 import type { Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 import { catalogKeyOf, inBatches } from '../documents/keys.ts';
-import { readOfferList } from '../documents/read-homes.ts';
+import { appliesCondition } from '../documents/offers.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
+import { addScope } from '../documents/scope.ts';
 import { listOffersIn } from '../documents/wide-offers.ts';
-import { evaluateUrl, testOffers } from './evaluate.ts';
-import { findCoveredAmong, findNaming } from './find-offers.ts';
+import { evaluateUrl, testDocuments } from './evaluate.ts';
+import { readOfferList } from './read-catalogs.ts';
 
 // Evaluates a filter that looks at each offer by itself. An offer is read and tested once in a search, however many resources it applies to and however many catalogs list it. Resources
 // and catalogs are not read.
@@ -13,67 +16,109 @@ import { findCoveredAmong, findNaming } from './find-offers.ts';
 /** So many are read and tested at a time. */
 const offersAtOnce = 10_000;
 
-export class PassingOffers {
-  private readonly search: Search;
+/** Selects those of resources that selected offers apply to, in their order. */
+export function selectByOffers(search: Search): (keys: readonly number[]) => Promise<number[]> {
+  const { database, plan, deadline } = search;
   /** Whether the filter selects an offer, by its key. */
-  private readonly verdicts = new Map<number, boolean>();
+  const verdicts = new Map<number, boolean>();
   /** Whether a catalog lists a selected offer on all its resources, by its key. */
-  private readonly homes = new Map<number, boolean>();
+  const homes = new Map<number, boolean>();
+  const isCovered = (key: number) => homes.get(catalogKeyOf(key)) === true;
+  const isPassing = (offer: number) => verdicts.get(offer) === true;
 
-  constructor(search: Search) {
-    this.search = search;
-  }
-
-  /** Those of the resources that selected offers apply to, in their order. */
-  async select(keys: readonly number[]): Promise<number[]> {
-    await this.readHomes(new Set(keys.map(catalogKeyOf)));
-    const isCovered = (key: number) => this.homes.get(catalogKeyOf(key)) === true;
-    const named = await this.findNamed(keys.filter((key) => !isCovered(key)));
+  return async (keys) => {
+    await readHomes(new Set(keys.map(catalogKeyOf)));
+    const named = await findNamed(keys.filter((key) => !isCovered(key)));
     return keys.filter((key) => isCovered(key) || named.has(key));
-  }
+  };
 
-  private async readHomes(wanted: ReadonlySet<number>): Promise<void> {
-    const { database, plan } = this.search;
-    const unknown = [...wanted].filter((home) => !this.homes.has(home));
+  async function readHomes(wanted: ReadonlySet<number>): Promise<void> {
+    const unknown = [...wanted].filter((home) => !homes.has(home));
     const found = await findListings(database, unknown, plan.scope);
     // Most catalogs of a provider share one list.
-    const lists = new Map<number, Float64Array>();
-    for (const [home, listing] of found) lists.set(home, listOffersIn(listing, home));
     const passes = new Map<Float64Array, boolean>();
-    for (const list of new Set(lists.values())) {
-      await this.test(list);
-      passes.set(
-        list,
-        list.some((key) => this.verdicts.get(key) === true),
-      );
-    }
     for (const home of unknown) {
-      const list = lists.get(home);
-      this.homes.set(home, list !== undefined && passes.get(list) === true);
+      const listing = found.get(home);
+      const list = listing ? listOffersIn(listing, home) : noOffers;
+      if (!passes.has(list)) {
+        await test(list);
+        passes.set(list, list.some(isPassing));
+      }
+      homes.set(home, passes.get(list) === true);
     }
   }
 
-  private async findNamed(keys: readonly number[]): Promise<ReadonlySet<number>> {
-    const { database, plan } = this.search;
-    const offers = await findNaming(database, keys);
-    await this.test(offers);
-    const passing = offers.filter((key) => this.verdicts.get(key) === true);
-    return new Set(await findCoveredAmong(database, keys, passing, plan.scope));
+  async function findNamed(keys: readonly number[]): Promise<ReadonlySet<number>> {
+    const offers = await findNaming(search, keys);
+    await test(offers);
+    return new Set(await findCoveredAmong(search, keys, offers.filter(isPassing)));
   }
 
-  private async test(keys: ArrayLike<number>): Promise<void> {
-    const { database, deadline, plan } = this.search;
-    const unknown = Array.from(keys).filter((key) => !this.verdicts.has(key));
+  async function test(offers: ArrayLike<number>): Promise<void> {
+    const unknown = Array.from(offers).filter((key) => !verdicts.has(key));
     for (const part of inBatches(unknown, offersAtOnce)) {
       deadline.check();
-      const offers = await readOfferList(database, part);
-      const positions = await runInThread<Uint32Array>(this.search, 'filterMs', {
+      const { keys, text } = await readOfferList(database, part);
+      const positions = await runInThread<number[]>(search, 'filterMs', {
         module: evaluateUrl,
-        name: testOffers.name,
-        input: { ...plan.filterSource, text: offers.text },
+        name: testDocuments.name,
+        input: { ...plan.filterSource, list: 'offers', texts: [text] },
       });
-      for (const key of part) this.verdicts.set(key, false);
-      for (const position of positions) this.verdicts.set(offers.keys[position] ?? 0, true);
+      for (const key of part) verdicts.set(key, false);
+      for (const position of positions) verdicts.set(keys[position] ?? 0, true);
     }
   }
+}
+
+const noOffers = new Float64Array();
+
+// The statements return offers and resources once each, never as pairs.
+
+/** The offers that name one of these resources, each once. Whether they apply is not asked. */
+async function findNaming({ database }: Search, keys: readonly number[]): Promise<number[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await database.query<{ keys: string | null }>(
+    `with found as materialized (
+       select distinct owner, resource.id from unnest($1::bigint[]) as wanted (key)
+       join discovery.resource using (key) join discovery.catalog on catalog.key = resource.catalog_key
+     )
+     select array_to_json(array_agg(distinct offer_key))::text as keys
+     from found cross join lateral (
+       select offer_key from discovery.offer_target
+       where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target`,
+    [bigintArray(keys)],
+    { prepared: true },
+  );
+  return JSON.parse(rows[0]?.keys ?? '[]');
+}
+
+/** Those of the resources that one of these offers names and applies to: the first one that does is enough. */
+async function findCoveredAmong(
+  { database, plan }: Search,
+  keys: readonly number[],
+  offerKeys: readonly number[],
+): Promise<number[]> {
+  if (keys.length === 0 || offerKeys.length === 0) return [];
+  const parameters = new Parameters();
+  const scopes = addScope(plan.scope, parameters);
+  const { rows } = await database.query<{ keys: string | null }>(
+    `with found as materialized (
+       select resource.key, resource.id, owner, resource.catalog_key
+       from unnest(${parameters.add(bigintArray(keys))}::bigint[]) as wanted (key)
+       join discovery.resource using (key) join discovery.catalog on catalog.key = resource.catalog_key
+     )
+     select array_to_json(array_agg(found.key))::text as keys
+     from found cross join lateral (
+       select from (
+         select offer_key from discovery.offer_target
+         where offer_target.owner = found.owner and resource_id = found.id
+           and offer_key = any (${parameters.add(bigintArray(offerKeys))}::bigint[]) offset 0) as target
+       join discovery.offer on offer.key = target.offer_key
+       join discovery.catalog as origin on origin.key = offer.catalog_key
+       join discovery.catalog as home on home.key = found.catalog_key
+       where ${appliesCondition(scopes)} limit 1) as covering`,
+    parameters.values,
+    { prepared: true },
+  );
+  return JSON.parse(rows[0]?.keys ?? '[]');
 }

@@ -1,5 +1,5 @@
 import { neededCount } from '../../rules/discover/page-answer.ts';
-import type { Candidates, Search } from '../candidates.ts';
+import { type Candidates, gather, type Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 import { countDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, inBatches } from '../documents/keys.ts';
@@ -8,7 +8,7 @@ import { findListings } from '../documents/read-wide-offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import type { Listing } from '../documents/wide-offers.ts';
 import { readPassing, readPassingDocuments } from './check-documents.ts';
-import { PassingOffers } from './check-offers.ts';
+import { selectByOffers } from './check-offers.ts';
 import { evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan.ts';
 import { readCatalogTexts } from './read-catalogs.ts';
@@ -18,10 +18,8 @@ import { readCatalogTexts } from './read-catalogs.ts';
 
 /** Candidates whose documents are read and evaluated at a time. */
 const documentsAtOnce = 500;
-/** Keys that are looked up at a time. */
-const keysAtOnce = 2_000;
-/** Keys that are filtered by scope at a time: hardly more than an answer counts, as more may have to be ranked first. */
-const searchedAtOnce = 1_200;
+/** Keys that are filtered by scope and looked up at a time: hardly more than an answer counts, as more may have to be ranked first. */
+const keysAtOnce = 1_200;
 /** A cheap filter on fewer characters is evaluated here rather than in a thread, to which they would have to be copied. */
 const maxInlineCharacters = 1_000_000;
 
@@ -49,7 +47,7 @@ async function* filterByScope(
   parts: AsyncIterable<ArrayLike<number>>,
 ): AsyncGenerator<Float64Array> {
   for await (const part of parts)
-    for (const batch of inBatches(part, searchedAtOnce)) yield await findSearched(database, batch, scope);
+    for (const batch of inBatches(part, keysAtOnce)) yield await findSearched(database, batch, scope);
 }
 
 /** Resources that the filter selects, in the order of the candidates. */
@@ -58,30 +56,16 @@ export function filterCandidates(search: Search, { keys, check }: Candidates): A
   const candidates = { keys: filterByScope(search, keys), check };
   if (filter === undefined || filter.exact) return checkByIndex(search, candidates);
   if (filter.test) return filterByResources(search, filter, candidates);
-  return filter.offers ? filterByOffers(search, candidates) : filterByCatalogs(search, candidates);
+  return filterWith(search, candidates, filter.offers ? selectByOffers(search) : selectByCatalogs(search));
 }
 
 async function* checkByIndex(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
-  for await (const part of slice(keys, keysAtOnce)) {
+  for await (const part of gather(keys, keysAtOnce)) {
     search.deadline.check();
-    const passed = await readPassing(search.database, { keys: part, check });
+    const passed = await readPassing(search.database, { keys: Array.from(part), check });
     search.count(part.length, passed.length);
     yield passed;
   }
-}
-
-/** As many at a time, however many come in each part. */
-async function* slice(parts: AsyncIterable<ArrayLike<number>>, size: number): AsyncGenerator<number[]> {
-  let slice: number[] = [];
-  for await (const part of parts) {
-    for (let index = 0; index < part.length; index++) {
-      slice.push(part[index] as number);
-      if (slice.length < size) continue;
-      yield slice;
-      slice = [];
-    }
-  }
-  if (slice.length > 0) yield slice;
 }
 
 /** By a filter that looks at each resource by itself. */
@@ -90,48 +74,48 @@ async function* filterByResources(
   filter: FilterPlan,
   { keys, check }: Candidates,
 ): AsyncGenerator<number[]> {
-  for await (const part of slice(keys, documentsAtOnce)) {
-    const candidates = await readPassingDocuments(search.database, { keys: part, check });
-    const documents = candidates.map(({ document }) => document);
-    const positions = await testResources(search, filter, documents);
-    search.count(documents.length, positions.length);
-    yield positions.map((position) => candidates[position]?.key ?? 0);
-  }
+  for await (const part of gather(keys, documentsAtOnce))
+    for (const batch of inBatches(part, documentsAtOnce)) {
+      const candidates = await readPassingDocuments(search.database, { keys: batch, check });
+      const texts = candidates.map(({ document }) => document);
+      const positions = await testResources(search, filter, texts);
+      search.count(texts.length, positions.length);
+      yield positions.map((position) => candidates[position]?.key ?? 0);
+    }
 }
 
-async function testResources(search: Search, filter: FilterPlan, documents: string[]): Promise<number[]> {
+async function testResources(search: Search, filter: FilterPlan, texts: string[]): Promise<number[]> {
   search.deadline.check();
-  const characters = documents.reduce((sum, { length }) => sum + length, 0);
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
   if (filter.cheap && characters <= maxInlineCharacters) {
-    return documents.flatMap((text, position) => (filter.test?.(JSON.parse(text)) ? [position] : []));
+    return texts.flatMap((text, position) => (filter.test?.(JSON.parse(text)) ? [position] : []));
   }
   return runInThread<number[]>(search, 'filterMs', {
     module: evaluateUrl,
     name: testDocuments.name,
-    input: { ...search.plan.filterSource, documents },
+    input: { ...search.plan.filterSource, list: 'resources', texts },
   });
 }
 
-/** By a filter that looks at each offer by itself. */
-async function* filterByOffers(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
-  const offers = new PassingOffers(search);
+/** Selects among resources, in their order. */
+type Select = (keys: readonly number[]) => Promise<number[]>;
+
+async function* filterWith(search: Search, candidates: Candidates, select: Select): AsyncGenerator<number[]> {
   for await (const part of checkByIndex({ ...search, count: () => {} }, candidates)) {
-    const keys = await offers.select(part);
+    const keys = await select(part);
     search.count(part.length, keys.length);
     yield keys;
   }
 }
 
 /** By a filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-async function* filterByCatalogs(search: Search, candidates: Candidates): AsyncGenerator<number[]> {
+function selectByCatalogs(search: Search): Select {
   const known = new Map<number, ReadonlySet<number>>();
-  for await (const part of checkByIndex({ ...search, count: () => {} }, candidates)) {
-    const unseen = new Set(part.map(catalogKeyOf).filter((key) => !known.has(key)));
+  return async (keys) => {
+    const unseen = new Set(keys.map(catalogKeyOf).filter((key) => !known.has(key)));
     for (const [key, resources] of await selectInBatches(search, [...unseen])) known.set(key, resources);
-    const keys = part.filter((key) => known.get(catalogKeyOf(key))?.has(key));
-    search.count(part.length, keys.length);
-    yield keys;
-  }
+    return keys.filter((key) => known.get(catalogKeyOf(key))?.has(key));
+  };
 }
 
 /** The selected resources of each catalog. As many catalogs at a time as have not more documents than are kept in memory at once. */

@@ -1,6 +1,6 @@
 import type { Offer } from '../../protocol/catalog.ts';
 import type { Json } from '../../protocol/json.ts';
-import { localFilter } from '../../rules/filters/local-filter.ts';
+import { type ListName, localFilter } from '../../rules/filters/local-filter.ts';
 import { parseFilter } from '../../rules/filters/parse.ts';
 import { type CatalogView, selectResources } from '../../rules/filters/select.ts';
 import { catalogKeyOf } from '../documents/keys.ts';
@@ -12,29 +12,19 @@ export interface FilterSource {
   acceptPostfix: boolean;
 }
 
-/** Which documents a filter that looks at each resource by itself selects, by their indexes. */
+/** Which documents a filter that looks at each resource, or at each offer, by itself selects, by their indexes. A text is one document, or an array of them. */
 export function testDocuments({
   expression,
   acceptPostfix,
-  documents,
-}: FilterSource & { documents: string[] }): number[] {
+  list,
+  texts,
+}: FilterSource & { list: ListName; texts: string[] }): number[] {
   const { query } = parseFilter(expression, { acceptPostfix });
-  const test = localFilter(query);
-  if (test === undefined) throw new TypeError('the filter looks beyond single resources');
-  return documents.flatMap((text, position) => (test(JSON.parse(text)) ? [position] : []));
-}
-
-/** Which offers of a JSON array a filter that looks at each offer by itself selects, by their indexes. */
-export function testOffers({
-  expression,
-  acceptPostfix,
-  text,
-}: FilterSource & { text: string }): Uint32Array {
-  const { query } = parseFilter(expression, { acceptPostfix });
-  const test = localFilter(query, 'offers');
-  if (test === undefined) throw new TypeError('the filter looks beyond single offers');
-  const offers: Json[] = JSON.parse(text);
-  return Uint32Array.from(offers.flatMap((offer, position) => (test(offer) ? [position] : [])));
+  const test = localFilter(query, list);
+  if (test === undefined) throw new TypeError(`the filter looks beyond single ${list}`);
+  // Text by text: parsed, all of them would take many times the memory.
+  const verdicts = texts.flatMap((text) => [JSON.parse(text)].flat().map((document: Json) => test(document)));
+  return verdicts.flatMap((isSelected, position) => (isSelected ? [position] : []));
 }
 
 /** A catalog as texts: threads parse them themselves. */
@@ -58,10 +48,10 @@ export function selectInCatalogs({
   const filter = parseFilter(expression, { acceptPostfix });
   const documents: Offer[] = JSON.parse(offers.text);
   const parsed = new Map(documents.map((offer, index) => [offers.keys[index] ?? 0, offer]));
-  return catalogs.map((catalog) => Uint32Array.from(selectResources(filter, viewOf(catalog, parsed))));
+  return catalogs.map((catalog) => Uint32Array.from(selectResources(filter, buildView(catalog, parsed))));
 }
 
-function viewOf(
+function buildView(
   { key: home, head, resources, wide, named }: CatalogTexts,
   parsed: ReadonlyMap<number, Offer>,
 ): CatalogView {
