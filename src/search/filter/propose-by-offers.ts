@@ -1,10 +1,10 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
 import { type Proposal, type Search, streamOnce } from '../candidates.ts';
-import { keyOf } from '../documents/keys.ts';
+import { headOf, keyOf } from '../documents/keys.ts';
 import { type DividedOffers, divideOffers, selectByIds } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
-import { type Keys, keysOf, union } from '../lists/key-sets.ts';
+import { hasKey, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { checkCondition, type DocumentCheck } from './check-documents.ts';
 
 // Proposes candidates for a filter that asks each offer for a value: what the offers with that value apply to. Other catalogs are not looked at, however many offers they have.
@@ -27,10 +27,12 @@ export async function proposeByOffers(search: Search): Promise<Proposal | undefi
   const { named, wide } = await divideOffers(database, offers);
   const resources = await findNamed(search, named);
   const heads = await findHeads(search, wide);
+  // A head stands for all its resources: none is a candidate twice.
+  const others = resources.filter((key) => !hasKey(heads, headOf(key)));
   return {
     by: 'filter: offers',
-    estimate: resources.length + heads.length * resourcesOfCatalog,
-    open: async () => ({ keys: streamOnce(union([keysOf(resources), heads])) }),
+    estimate: others.length + heads.length * resourcesOfCatalog,
+    open: async () => ({ keys: streamOnce(union([keysOf(others), heads])) }),
   };
 }
 
