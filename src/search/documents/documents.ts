@@ -18,32 +18,19 @@ export interface StoredDocument {
 export async function readDigests(
   queryable: Queryable,
   kind: DocumentKind,
-  wanted: { whole: readonly number[]; some: readonly { catalogKey: number; id: string }[] },
+  { whole, some }: { whole: readonly number[]; some: readonly { catalogKey: number; id: string }[] },
 ): Promise<StoredDocument[]> {
-  const { whole, some } = wanted;
-  const columns = 'key, catalog_key, id, digest';
-  const queries = [];
-  if (whole.length > 0) {
-    queries.push(
-      queryable.query<StoredDocument>(
-        `select document.key, catalog_key, id, digest
-         from unnest($1::bigint[]) as catalog (key)
-         join discovery.${kind} as document on document.key > catalog.key << 26 and document.key < (catalog.key + 1) << 26`,
-        [bigintArray(whole)],
-      ),
-    );
-  }
-  if (some.length > 0) {
-    queries.push(
-      queryable.query<StoredDocument>(
-        `select ${columns} from discovery.${kind}
-         where (id, catalog_key) in (select * from unnest($1::text[], $2::bigint[]))`,
-        [some.map(({ id }) => id), bigintArray(some.map(({ catalogKey }) => catalogKey))],
-      ),
-    );
-  }
-  const results = await Promise.all(queries);
-  return results.flatMap(({ rows }) => rows);
+  if (whole.length + some.length === 0) return [];
+  const { rows } = await queryable.query<StoredDocument>(
+    `select document.key, catalog_key, id, digest
+     from unnest($1::bigint[]) as catalog (key)
+     join discovery.${kind} as document on document.key > catalog.key << 26 and document.key < (catalog.key + 1) << 26
+     union all
+     select key, catalog_key, id, digest from discovery.${kind}
+     where (id, catalog_key) in (select * from unnest($2::text[], $3::bigint[]))`,
+    [bigintArray(whole), some.map(({ id }) => id), bigintArray(some.map(({ catalogKey }) => catalogKey))],
+  );
+  return rows;
 }
 
 /** A document with its entries (write/stored-entries.ts), as far as they are stored. */

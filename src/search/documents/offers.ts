@@ -87,9 +87,17 @@ export async function findCovered(
 ): Promise<AppliedOffer[]> {
   if (offerKeys.length === 0) return [];
   const parameters = new Parameters();
-  const wanted = `unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key)`;
   const { rows } = await queryable.query<AppliedOffer>(
-    `with wanted as (select * from ${wanted}) ${selectCovered(addScope(scope, parameters))}`,
+    `select offer_key, resource_key from (
+       with named as materialized (
+         select offer.key as offer_key, owner, named.id
+         from unnest(${parameters.add(bigintArray(offerKeys))}::bigint[]) as wanted (key) join discovery.offer using (key)
+         cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
+       ), named_resource as materialized (${selectByIds('select distinct owner, id from named')}
+       ), pair as materialized (
+         select named_resource.home, named_resource.key as resource_key, named.offer_key
+         from named join named_resource using (owner, id)
+       ) ${selectApplied(addScope(scope, parameters))}) as covered`,
     parameters.values,
     { prepared: true },
   );
@@ -146,19 +154,6 @@ export async function findBestCovered(
       },
     ]),
   );
-}
-
-/** Selects (offer_key, resource_key) for the offers `wanted` (key). */
-function selectCovered(scope: ScopeParameters): string {
-  return `select offer_key, resource_key from (
-    with named as materialized (
-      select offer.key as offer_key, owner, named.id
-      from wanted join discovery.offer using (key)
-      cross join lateral (select distinct id from unnest(resource_ids) as named (id)) as named
-    ), named_resource as materialized (${selectByIds('select distinct owner, id from named')}
-    ), pair as materialized (
-      select named_resource.home, named_resource.key as resource_key, named.offer_key from named join named_resource using (owner, id)
-    ) ${selectApplied(scope)}) as covered`;
 }
 
 /** Selects (owner, id, key, home) of the resources with some ids (owner, id), in the catalogs of their owners. */
@@ -219,12 +214,12 @@ export async function findSteadyMs(
 
 /** Whether the offer is listed in the catalog `home` now, where it names one of its resources. */
 export function appliesCondition(scope: ScopeParameters): string {
-  return `${countsCondition(scope)} and (offer.catalog_key = home.key or not ${rivalCondition(scope)})`;
+  return `${countsCondition('offer', 'origin', scope)} and (offer.catalog_key = home.key or not ${rivalCondition(scope)})`;
 }
 
-function countsCondition(scope: ScopeParameters): string {
-  return `${validCondition('offer', scope)} and ${servedCondition('origin', scope)}
-    and ${sharedNetworkCondition('origin', 'home')}`;
+/** Whether an offer of a catalog counts in the catalog `home` now. */
+function countsCondition(offer: string, catalog: string, scope: ScopeParameters): string {
+  return `${validCondition(offer, scope)} and ${servedCondition(catalog, scope)} and ${sharedNetworkCondition(catalog, 'home')}`;
 }
 
 /** Whether another offer with the id of this one, of the catalog `home` itself or an earlier one, is listed there. */
@@ -234,8 +229,7 @@ function rivalCondition(scope: ScopeParameters): string {
     join discovery.catalog as stage on stage.key = rival.catalog_key
     where rival.owner = offer.owner and rival.id = offer.id and rival.key <> offer.key
       and (rival.catalog_key = home.key or rival.key < offer.key)
-      and ${validCondition('rival', scope)} and ${servedCondition('stage', scope)}
-      and ${sharedNetworkCondition('stage', 'home')}
+      and ${countsCondition('rival', 'stage', scope)}
       and case when rival.resource_ids is null then rival.provider_id = home.provider_id and exists (
             select from discovery.resource
             where resource.key > home.key << 26 and resource.key < (home.key << 26) + ${firstNumbers.offer})

@@ -73,8 +73,7 @@ async function selectPassing(
     parameters.values,
     { prepared: true },
   );
-  const text = rows[0]?.keys;
-  return text ? JSON.parse(text) : [];
+  return JSON.parse(rows[0]?.keys ?? '[]');
 }
 
 /** The same with their documents, JSON texts. */
