@@ -6,7 +6,7 @@ import type { DocumentCheck } from './check-documents.ts';
  * condition; undefined where nothing is left. Its strict mode takes members as they are; for elements it would end at the
  * first that lacks something, so there it is asked laxly, which looks into arrays a little more widely than it is meant.
  */
-export function documentCheck(condition: IndexCondition): DocumentCheck | undefined {
+export function buildCheck(condition: IndexCondition): DocumentCheck | undefined {
   const conditions = condition.kind === 'and' ? condition.conditions : [condition];
   const strict = predicatesOf(conditions.filter(isOfMembers));
   const lax = predicatesOf(conditions.filter((each) => !isOfMembers(each)));

@@ -4,7 +4,6 @@ import { indexCondition } from '../../rules/filters/conditions.ts';
 import {
   and,
   type IndexCondition,
-  type IndexLeaf,
   type IndexPath,
   isOfMembers,
   memberNames,
@@ -15,7 +14,7 @@ import type { Condition, Segment, ValueExpression } from '../../rules/jsonpath/g
 import type { AttributeFormat, IndexFormat } from '../format/index-format.ts';
 import type { Bound, NumberRange } from '../lists/read-parts.ts';
 import type { DocumentCheck } from './check-documents.ts';
-import { documentCheck } from './document-check.ts';
+import { buildCheck } from './document-check.ts';
 
 /** How a filter is answered. */
 export interface FilterPlan {
@@ -30,13 +29,8 @@ export interface FilterPlan {
   exact: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
-  /** For a filter that looks at each offer by itself. */
-  offers?: OfferPlan;
-}
-
-interface OfferPlan {
-  /** What every offer satisfies that the filter selects, where that asks for a value: then an index leads to such offers. */
-  check?: DocumentCheck;
+  /** For a filter that looks at each offer by itself: what every offer satisfies that it selects, where that asks for a value: then an index leads to such offers. */
+  offers?: { check?: DocumentCheck };
 }
 
 export interface FilterPart {
@@ -93,11 +87,11 @@ function makePlan(expression: string, options: FilterOptions): FilterPlan {
     ),
     checkBeside: (decided) => {
       const known = new Set(decided.flatMap((part) => (part.decides ? part.conditions : [])));
-      return documentCheck(and(conditions.filter((each) => !known.has(each))));
+      return buildCheck(and(conditions.filter((each) => !known.has(each))));
     },
     exact: isExact && isOfMembers(condition),
     cheap: segments !== undefined && isCheap(segments),
-    ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
+    ...(findLocalSegments(filter.query, 'offers') && { offers: { check: planOfferCheck(filter) } }),
   };
 }
 
@@ -113,10 +107,9 @@ function joinParts([first = [], ...others]: readonly FilterPart[][]): FilterPart
   });
 }
 
-function planOffers({ query }: Filter): OfferPlan {
+function planOfferCheck({ query }: Filter): DocumentCheck | undefined {
   const { condition } = indexCondition(query, 'offers');
-  const check = asksForValue(condition) ? documentCheck(condition) : undefined;
-  return { ...(check && { check }) };
+  return asksForValue(condition) ? buildCheck(condition) : undefined;
 }
 
 /** Whether it holds only for what has one of some values. */
@@ -219,20 +212,15 @@ function rangeSource(
   let high: Bound | undefined;
   for (const each of group) {
     if (each.kind !== 'range') continue;
-    const bounds = boundsOf(each);
-    low = pickTighter(low, bounds.low, 1);
-    high = pickTighter(high, bounds.high, -1);
+    const bound = { value: each.value, inclusive: each.operator === '<=' || each.operator === '>=' };
+    if (each.operator.startsWith('>')) low = pickTighter(low, bound, 1);
+    else high = pickTighter(high, bound, -1);
   }
   return { kind: 'numbers', path: numberPath(path), low, high };
 }
 
-function boundsOf({ operator, value }: IndexLeaf & { kind: 'range' }): { low?: Bound; high?: Bound } {
-  const bound: Bound = { value, inclusive: operator === '<=' || operator === '>=' };
-  return operator.startsWith('>') ? { low: bound } : { high: bound };
-}
-
-function pickTighter(a: Bound | undefined, b: Bound | undefined, sign: 1 | -1): Bound | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
+function pickTighter(a: Bound | undefined, b: Bound, sign: 1 | -1): Bound {
+  if (a === undefined) return b;
   if (a.value === b.value) return a.inclusive ? b : a;
   return (a.value - b.value) * sign > 0 ? a : b;
 }

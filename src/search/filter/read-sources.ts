@@ -1,9 +1,10 @@
 import type { Caches } from '../cache/caches.ts';
-import type { Search } from '../candidates.ts';
+import { type Search, streamOnce } from '../candidates.ts';
+import { inBatches } from '../documents/keys.ts';
 import { type Keys, setOf, union } from '../lists/key-sets.ts';
 import type { NumberList } from '../lists/number-list.ts';
-import { lowerBound, upperBound } from '../lists/posting-list.ts';
-import { type NumberRange, readLists, readOn, readRange } from '../lists/read-parts.ts';
+import { emptyList, lowerBound, upperBound } from '../lists/posting-list.ts';
+import { type ListRest, type NumberRange, readLists, readOn, readRange } from '../lists/read-parts.ts';
 import { readWholeLists, readWholeNumbers } from '../lists/read-whole.ts';
 import { numberList } from '../lists/runs.ts';
 import type { Source } from './plan.ts';
@@ -67,19 +68,31 @@ function leavesOf(source: Source): Exclude<Source, { kind: 'any' }>[] {
 
 /** Part by part. */
 async function readList(database: Search['database'], list: number): Promise<Reading> {
-  const first = (await readLists(database, [list], moreRuns)).get(list);
+  const first: Part<ListRest> = (await readLists(database, [list], moreRuns)).get(list) ?? emptyList;
   return {
     kind: 'fact',
-    count: (first?.keys.length ?? 0) + 1,
-    async *stream() {
-      if (first) yield first.keys;
-      for (let rest = first?.rest, runs = moreRuns; rest; runs *= growth) {
-        const part = await readOn(database, rest, runs);
-        yield part.keys;
-        rest = part.rest;
-      }
-    },
+    count: first.keys.length + 1,
+    stream: () => streamParts(first, moreRuns, (rest, runs) => readOn(database, rest, runs)),
   };
+}
+
+/** Part of a list, and where the next one begins. */
+interface Part<R> {
+  keys: Keys;
+  rest?: R;
+}
+
+async function* streamParts<R>(
+  first: Part<R>,
+  firstRuns: number,
+  readNext: (rest: R, runs: number) => Promise<Part<R>>,
+): AsyncGenerator<Keys> {
+  yield first.keys;
+  for (let { rest } = first, runs = firstRuns; rest !== undefined; runs *= growth) {
+    const part = await readNext(rest, runs);
+    yield part.keys;
+    rest = part.rest;
+  }
 }
 
 /** A range of numbers that are all known. */
@@ -101,7 +114,7 @@ function cutKnownNumbers({ ranges }: Caches, list: NumberList, { path, low, high
     kind: 'numbers',
     count: inside.length,
     async *stream() {
-      for (let at = 0; at < inside.length; at += numbersAtOnce) yield inside.subarray(at, at + numbersAtOnce);
+      yield* inBatches(inside, numbersAtOnce);
     },
   };
 }
@@ -113,14 +126,8 @@ async function readNumbers(database: Search['database'], range: NumberRange): Pr
   return {
     kind: 'numbers',
     count: first.keys.length,
-    async *stream() {
-      yield first.keys;
-      for (let from = first.rest, maxRuns = moreNumberRuns; from !== undefined; maxRuns *= growth) {
-        const part = await readRange(database, range, { maxRuns, from });
-        yield part.keys;
-        from = part.rest;
-      }
-    },
+    stream: () =>
+      streamParts(first, moreNumberRuns, (from, maxRuns) => readRange(database, range, { maxRuns, from })),
   };
 }
 
@@ -137,14 +144,7 @@ function readAny(readings: readonly Reading[]): Reading {
 }
 
 function allOf(kind: Source['kind'], keys: Keys): Reading {
-  return {
-    kind,
-    count: keys.length,
-    whole: keys,
-    async *stream() {
-      yield keys;
-    },
-  };
+  return { kind, count: keys.length, whole: keys, stream: () => streamOnce(keys) };
 }
 
 /** All of them, unless they are more than so many. */
