@@ -1,15 +1,11 @@
-import type { Context } from '../protocol/context.ts';
-import {
-  type DiscoverMessage,
-  type SpatialConstraint,
-  spatialConstraints,
-} from '../protocol/discover-messages.ts';
+import { type SpatialConstraint, spatialConstraints } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
 import type { Caches } from './cache/caches.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
 import type { IndexFormat } from './format/index-format.ts';
+import type { Question, SearchContext } from './search.ts';
 
 /** The query plan of an intent: what the index is asked, and what is left to evaluate. */
 export interface Plan {
@@ -28,24 +24,18 @@ export interface SpatialPlan {
   paths: string[];
 }
 
-interface PlanOptions {
-  acceptPostfix: boolean;
-  now: Date;
-  plans: Caches['plans'];
-  /** Those of which the index has entries. */
-  formats: readonly IndexFormat[];
-}
-
-/** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. */
-export function planIntent(
-  { intent, limit, offset }: DiscoverMessage,
-  { networkId, schemaContext = [] }: Pick<Context, 'networkId' | 'schemaContext'>,
-  { acceptPostfix, now, plans, formats }: PlanOptions,
+/** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. `formats` are those of which the index has entries. */
+export function planQuestion(
+  { config, now }: SearchContext,
+  { message: { intent, limit, offset }, scope: { networkId, schemaContext = [] } }: Question,
+  { plans }: Caches,
+  formats: readonly IndexFormat[],
 ): Plan {
+  const acceptPostfix = config.ACCEPT_POSTFIX_FILTERS;
   const text = intent.textSearch?.trim();
   const expression = intent.filters?.expression;
   return {
-    scope: { now, networkId, schemaContext },
+    scope: { now: now(), networkId, schemaContext },
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {

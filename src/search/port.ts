@@ -27,17 +27,11 @@ import type { TraceStep } from './trace.ts';
 // The one door of the search engine: nothing else of this folder is imported from outside (tests/architecture.test.ts). PostgreSQL keeps the documents of record.
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
-export type { HeldCatalog } from './documents/catalogs.ts';
-export {
-  describeDifference,
-  type IndexMaintenance,
-  type IndexStatus,
-  maintainIndex,
-} from './reindex/maintain.ts';
+export { describeDifference, type IndexStatus, maintainIndex } from './reindex/maintain.ts';
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';
-export type { Found, Missed, NearMiss, Question, SearchContext, SearchOptions, TraceStep };
+export type { Found, NearMiss, SearchContext, SearchOptions, TraceStep };
 export { createDeadline, type Deadline, UnknownIndexVersion, withinDeadline };
 
 export interface SearchService {
@@ -59,7 +53,7 @@ export interface SearchService {
 }
 
 /** How an intent was evaluated, for the operator of the index. */
-export interface Explanation {
+interface Explanation {
   /** In the order in which they ended: what was asked of which index, how much was left after it, and how long it took. */
   steps: TraceStep[];
   resourceCount: number;

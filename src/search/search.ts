@@ -12,7 +12,7 @@ import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
 import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
 import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from './format/index-format.ts';
-import { type Plan, planIntent } from './plan.ts';
+import { type Plan, planQuestion } from './plan.ts';
 import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
@@ -138,16 +138,6 @@ async function evaluateInSnapshot(
 /** Statements that end with the deadline, and the caches as they are at the beginning of a search. */
 export function openReader({ database, caches }: SearchEngine, { remainingMs }: Deadline): IndexReader {
   return { ...withinTime(database, remainingMs), caches: caches() };
-}
-
-export function planQuestion(
-  { config, now }: SearchContext,
-  { message, scope }: Question,
-  { plans }: Caches,
-  formats: readonly IndexFormat[],
-): Plan {
-  const acceptPostfix = config.ACCEPT_POSTFIX_FILTERS;
-  return planIntent(message, scope, { acceptPostfix, now: now(), plans, formats });
 }
 
 /** Has a search look for the entries of all formats there are. As a rule there is one, or all look for the same. */

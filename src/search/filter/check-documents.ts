@@ -12,7 +12,7 @@ export interface DocumentCheck {
   lax?: string;
 }
 
-export interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>> {
+interface CandidateQuery<K extends ArrayLike<number> = ArrayLike<number>> {
   /** In the order of the answer. */
   keys: K;
   check?: DocumentCheck;

@@ -2,12 +2,13 @@ import type { SpatialEntry } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
 import { swapPositions } from '../../rules/geometry/swap-positions.ts';
+import type { Queryable } from '../../storage/database.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
 import { readFormatsInUse } from '../format/formats-in-use.ts';
 import { indexFormats } from '../format/index-format.ts';
-import type { Plan } from '../plan.ts';
-import { evaluateIntent, openReader, planQuestion, type Question, type SearchEngine } from '../search.ts';
+import { type Plan, planQuestion } from '../plan.ts';
+import { evaluateIntent, openReader, type Question, type SearchEngine } from '../search.ts';
 import { findLargeText } from '../spatial/constraint.ts';
 import type { Trace } from '../trace.ts';
 import { isAnySearched } from './sample-catalogs.ts';
@@ -30,8 +31,6 @@ let underWay = 0;
 /** Of the time that a search has. */
 const timeShare = 1 / 5;
 
-type Scope = Question['scope'];
-
 export interface Missed extends Question {
   /** Of the search that found nothing. */
   deadline: Deadline;
@@ -47,7 +46,7 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
   const mostMs = engine.config.DISCOVER_TIMEOUT_MS * timeShare;
   const deadline = createDeadline(Math.min(mostMs, missed.deadline.remainingMs()));
   try {
-    for await (const miss of look(engine, { ...missed, deadline })) {
+    for await (const miss of streamNearMisses(engine, { ...missed, deadline })) {
       missed.trace.note('near miss', { ...miss });
       found.push(miss);
     }
@@ -61,15 +60,12 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
   return found;
 }
 
-async function* look(engine: SearchEngine, missed: Missed): AsyncGenerator<NearMiss> {
+async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGenerator<NearMiss> {
   const { message, scope, deadline } = missed;
-  const { now } = engine;
   const database = openReader(engine, deadline);
   const inUse = await readFormatsInUse(database, engine.formats ?? indexFormats);
   const plan = planQuestion(engine, { message, scope }, database.caches, inUse);
-  const isSearched = (narrowed: Scope) =>
-    isAnySearched(database, { now: now(), schemaContext: [], ...narrowed });
-  const empty = await findEmptyScope(scope, isSearched);
+  const empty = await findEmptyScope(database, plan.scope);
   if (empty) return yield empty;
 
   const wrong = findWrongRoots(plan);
@@ -85,15 +81,13 @@ function isNew({ path }: NearMiss, told: readonly NearMiss[]): boolean {
   return !told.some((each) => each.path === path);
 }
 
-async function findEmptyScope(
-  { networkId, schemaContext = [] }: Scope,
-  isSearched: (scope: Scope) => Promise<boolean>,
-): Promise<NearMiss | undefined> {
-  if (!(await isSearched({ networkId }))) {
+async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promise<NearMiss | undefined> {
+  const { networkId, schemaContext } = scope;
+  if (!(await isAnySearched(database, { ...scope, schemaContext: [] }))) {
     const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
     return { says: `Nothing is published ${where} at present.`, path: '$.context.networkId' };
   }
-  if (schemaContext.length === 0 || (await isSearched({ networkId, schemaContext }))) return undefined;
+  if (schemaContext.length === 0 || (await isAnySearched(database, scope))) return undefined;
   return {
     says: 'Nothing is published with a schema context that the request names.',
     path: '$.context.schemaContext',
@@ -107,13 +101,13 @@ function findWrongRoots({ filter, spatial }: Plan): NearMiss[] {
   const targets = spatial.flatMap(({ constraint }, index) => {
     const target = constraint.targets.find((each) => /^\$(\.message\b|\[['"]message['"]\])/.test(each));
     const path = `$.message.intent.spatial[${index}].targets`;
-    return target ? [{ says: wrongRoot('The target', target), path }] : [];
+    return target ? [{ says: describeWrongRoot('The target', target), path }] : [];
   });
   const path = '$.message.intent.filters.expression';
-  return [...(isWrong ? [{ says: wrongRoot('The filter', '$.message'), path }] : []), ...targets];
+  return [...(isWrong ? [{ says: describeWrongRoot('The filter', '$.message'), path }] : []), ...targets];
 }
 
-function wrongRoot(what: string, written: string): string {
+function describeWrongRoot(what: string, written: string): string {
   return `${what} begins with ${shorten(written)}, but $ is the message itself: begin with $.catalogs[*].`;
 }
 

@@ -43,7 +43,7 @@ export async function findUnknownTargets(database: IndexReader, plan: Plan): Pro
     const close = await findClose(database, plan, spatial, known);
     if (close === undefined) continue;
     found.push({
-      says: `No geometry stands at ${spatial.constraint.targets.slice(0, maxTargets).map(shorten).join(' or ')}${nearest('targets', close)}.`,
+      says: `No geometry stands at ${spatial.constraint.targets.slice(0, maxTargets).map(shorten).join(' or ')}${describeNearest('targets', close)}.`,
       path: `$.message.intent.spatial[${index}].targets`,
       close,
     });
@@ -83,11 +83,11 @@ export async function* findUnknownPaths(
   if (filter === undefined || (filterSource?.expression.length ?? 0) > maxExpression) return;
   const asked = listAskedPaths(filter.filter.query);
   if (asked.length === 0) return;
-  const catalogs = (await sampleCatalogs(database, scope)).map(viewOf);
+  const catalogs = (await sampleCatalogs(database, scope)).map(buildView);
   if (catalogs.length === 0) return;
   const unknown = asked
     .filter((path) => !catalogs.some((catalog) => leadsSomewhere(path, catalog)))
-    .map(textOf)
+    .map(formatPath)
     .sort((a, b) => a.length - b.length);
   const known = [...listKnown(catalogs)];
   // Below a path that nothing stands at, there is nothing either.
@@ -98,7 +98,7 @@ export async function* findUnknownPaths(
     const close = findClosePaths(shorten(path), known, maxNamed);
     const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
     yield {
-      says: `${sample} nothing stands at ${shorten(path)}${nearest('paths', close)}.`,
+      says: `${sample} nothing stands at ${shorten(path)}${describeNearest('paths', close)}.`,
       path: '$.message.intent.filters.expression',
       close,
     };
@@ -106,35 +106,35 @@ export async function* findUnknownPaths(
 }
 
 /** As a filter sees it. */
-function viewOf({ head, resources, offers }: SampledCatalog): Json {
+function buildView({ head, resources, offers }: SampledCatalog): Json {
   const list = (texts: string[]): Json[] => texts.map((text) => JSON.parse(text));
   return { catalogs: [{ ...JSON.parse(head), resources: list(resources), offers: list(offers) }] };
 }
 
-function textOf(path: AskedPath): string {
+function formatPath(path: AskedPath): string {
   return `$${path.map((step) => (step === 'any' ? '[*]' : pathStep(step.name))).join('')}`;
 }
 
 function listKnown(catalogs: readonly Json[]): Set<string> {
   const known = new Set<string>();
-  for (const catalog of catalogs) collect(catalog, '$', known);
+  for (const catalog of catalogs) collectPaths(catalog, '$', known);
   return known;
 }
 
 /** Members alone: who misses one does not miss an element. */
-function collect(value: Json, path: string, known: Set<string>): void {
+function collectPaths(value: Json, path: string, known: Set<string>): void {
   if (known.size >= maxKnownPaths) return;
-  if (Array.isArray(value)) for (const element of value) collect(element, `${path}[*]`, known);
+  if (Array.isArray(value)) for (const element of value) collectPaths(element, `${path}[*]`, known);
   if (!isJsonObject(value)) return;
   for (const [name, member] of Object.entries(value)) {
     const at = path + pathStep(name);
     if (at.length > maxNamedLength) continue;
     known.add(at);
-    collect(member as Json, at, known);
+    collectPaths(member as Json, at, known);
   }
 }
 
-function nearest(what: string, close: readonly string[]): string {
+function describeNearest(what: string, close: readonly string[]): string {
   return close.length === 0 ? '' : `; the nearest known ${what} are ${close.join(', ')}`;
 }
 

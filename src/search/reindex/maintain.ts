@@ -10,7 +10,7 @@ import { type IndexProcess, listProcesses } from './processes.ts';
 import { rebuildPart, renewPart } from './rebuild-catalog.ts';
 
 /** What the operator of an index can do about it by hand. */
-export interface IndexMaintenance {
+interface IndexMaintenance {
   status(): Promise<IndexStatus>;
   /** Makes the entries of all catalogs anew, the newest first, or of those with one id. Searches and writes go on meanwhile. */
   rebuild(options: RebuildOptions): Promise<Rebuilt>;
