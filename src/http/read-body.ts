@@ -8,8 +8,9 @@ import type { Receipt } from './receive-budget.ts';
 /** After an early answer, so much more is read and thrown away, so that a sender that writes first and reads then sees it. */
 const maxDiscardedBytes = 64 * 1024 * 1024;
 const maxDiscardMs = 10_000;
-const discardEveryMs = 1;
-const discardedAtOnce = 2;
+/** Bodies in turns: so many pieces, of 64 KiB at most, in each such time. */
+const turnEveryMs = 4;
+const piecesAtOnce = 2;
 
 const nothing = Buffer.alloc(0);
 
@@ -24,6 +25,8 @@ export interface ReadOptions {
   receipt?: Receipt;
   /** Without it, only the deadline of the whole request counts (server.ts). */
   progress?: Progress;
+  /** Of a sender that nobody knows yet: its body is read in turns with those of other such sources. */
+  inTurnsOf?: string;
 }
 
 /** A body must bring so many bytes in each such time, or end. */
@@ -56,7 +59,7 @@ export function readBody(request: IncomingMessage, options: ReadOptions): Promis
 }
 
 function collect(request: IncomingMessage, options: ReadOptions): Promise<Buffer> {
-  const { maxBytes, receipt, progress } = options;
+  const { maxBytes, receipt, progress, inTurnsOf } = options;
   return new Promise((resolve, reject) => {
     const gone = () => new ClientGone('the sender went away before the end of its request');
     if (request.destroyed) return reject(gone());
@@ -91,9 +94,12 @@ function collect(request: IncomingMessage, options: ReadOptions): Promise<Buffer
       );
     const stop = () => {
       stopWatching?.();
-      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      stopReading();
+      request.off('end', onEnd).off('error', onGone).off('close', onGone);
     };
-    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    const stopReading =
+      inTurnsOf === undefined ? flow(request, onData) : readInTurns(request, inTurnsOf, onData);
+    request.on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
 
@@ -118,8 +124,8 @@ function watchProgress(read: () => number, { bytes, everyMs }: Progress, onStall
  * has written all: a connection that is closed while it still writes would take the answer away from it. A sender that goes on for
  * too long is cut off.
  */
-export function answerEarly(request: IncomingMessage, answer: Buffer): Readable {
-  const discarded = discardRest(request);
+export function answerEarly(request: IncomingMessage, source: string, answer: Buffer): Readable {
+  const discarded = discardRest(request, source);
   async function* answerThenWait() {
     yield answer;
     await discarded;
@@ -127,43 +133,65 @@ export function answerEarly(request: IncomingMessage, answer: Buffer): Readable 
   return Readable.from(answerThenWait(), { objectMode: false });
 }
 
-function discardRest(request: IncomingMessage): Promise<void> {
+function discardRest(request: IncomingMessage, source: string): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0;
     const timer = setTimeout(() => request.destroy(), maxDiscardMs).unref();
-    const discardSome = () => {
-      const chunk: Buffer | null = request.read();
-      bytes += chunk?.length ?? 0;
+    const stopReading = readInTurns(request, source, (chunk) => {
+      bytes += chunk.length;
       if (bytes > maxDiscardedBytes) request.destroy();
-    };
+    });
     const done = () => {
       clearTimeout(timer);
-      discarding.delete(discardSome);
+      stopReading();
       resolve();
     };
-    request.pause().on('error', done).on('close', done).on('end', done);
-    discarding.add(discardSome);
-    discardInTurns();
+    request.on('error', done).on('close', done).on('end', done);
   });
 }
 
-/** What discards some of each body that is not wanted. */
-const discarding = new Set<() => void>();
+function flow(request: IncomingMessage, onData: (chunk: Buffer) => void): () => void {
+  request.on('data', onData);
+  return () => request.off('data', onData);
+}
+
+/** By source, what reads a piece of each of its bodies. */
+const waiting = new Map<string, Set<() => void>>();
 let ticking: NodeJS.Timeout | undefined;
 
-/** A few at a time: at full speed, a hundred large bodies that were refused would keep everybody waiting for seconds. */
-function discardInTurns(): void {
-  ticking ??= setInterval(() => {
-    for (const discardSome of [...discarding].slice(0, discardedAtOnce)) {
-      // Behind the others, for the next time.
-      discarding.delete(discardSome);
-      discarding.add(discardSome);
-      discardSome();
+/**
+ * Reads a body piece by piece, one source after the other: at full speed, a hundred large bodies at once would keep everybody waiting for seconds. What
+ * is not read yet waits at its sender. Returns what ends that.
+ */
+function readInTurns(request: IncomingMessage, source: string, onData: (chunk: Buffer) => void): () => void {
+  const readPiece = () => {
+    const chunk: Buffer | null = request.read();
+    if (chunk !== null) onData(chunk);
+  };
+  request.pause();
+  waiting.set(source, (waiting.get(source) ?? new Set()).add(readPiece));
+  ticking ??= setInterval(giveTurns, turnEveryMs).unref();
+  return () => {
+    const bodies = waiting.get(source);
+    bodies?.delete(readPiece);
+    if (bodies?.size === 0) waiting.delete(source);
+  };
+}
+
+function giveTurns(): void {
+  for (const [source, bodies] of [...waiting].slice(0, piecesAtOnce)) {
+    // Behind the others, for the next time.
+    waiting.delete(source);
+    waiting.set(source, bodies);
+    for (const readPiece of [...bodies].slice(0, Math.ceil(piecesAtOnce / waiting.size))) {
+      bodies.delete(readPiece);
+      bodies.add(readPiece);
+      readPiece();
     }
-    if (discarding.size > 0) return;
-    clearInterval(ticking);
-    ticking = undefined;
-  }, discardEveryMs).unref();
+  }
+  if (waiting.size > 0) return;
+  clearInterval(ticking);
+  ticking = undefined;
 }
 
 function tooLarge(maxBytes: number): ProtocolError {

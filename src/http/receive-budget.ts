@@ -27,6 +27,8 @@ export interface Sender {
 }
 
 export interface Receipt {
+  /** No signature of the claimed identity was verified from that source lately. */
+  isOfStranger: boolean;
   /** Throws NET_OVERLOADED when the sender's share, or the whole, is in use. */
   take(bytes: number): void;
   close(): void;
@@ -66,6 +68,7 @@ export function createReceiveBudget({
       const accounts = accountsOf(sender, maxBytes);
       let taken = 0;
       return {
+        isOfStranger: accounts.includes(strangers),
         take(bytes) {
           if (shares.take(accounts, bytes)) throw tooMuchAtOnce();
           taken += bytes;

@@ -87,7 +87,10 @@ describe('a sender that goes away', () => {
         await gone.passed;
         return findKey(...key);
       },
-      receiving: { open: () => ({ take: () => {}, close: released.open }), vouch: () => {} },
+      receiving: {
+        open: () => ({ isOfStranger: false, take: () => {}, close: released.open }),
+        vouch: () => {},
+      },
     });
     server.server.once('request', (request) => request.once('close', gone.open));
     const authorization = signRequest(consumer, Buffer.from('{}'), { now: new Date() });

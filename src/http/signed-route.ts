@@ -172,7 +172,9 @@ async function serve<A extends Action>(
     .code(answer.status)
     .header('content-type', 'application/json; charset=utf-8')
     .header('content-length', bytes)
-    .send(Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, payload) : payload);
+    .send(
+      Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, progress.source, payload) : payload,
+    );
   return reply;
 }
 
@@ -190,10 +192,12 @@ async function handle<A extends Action>(route: Route<A>, progress: Progress): Pr
 
   const { identity } = signer;
   progress.receipt = receiving.open({ source, identity }, maxBytes);
+  const isLarge = (declaredLength(raw.raw) ?? maxBytes) >= largeBodyBytes;
   const reading = {
     maxBytes,
     receipt: progress.receipt,
     progress: service.bodyProgress ?? defaultBodyProgress,
+    ...(isLarge && progress.receipt.isOfStranger && { inTurnsOf: source }),
   };
   progress.body = await readBody(raw.raw, reading);
   progress.arrivedAt = performance.now();

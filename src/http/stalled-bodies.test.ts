@@ -26,8 +26,10 @@ afterEach(async () => {
 });
 
 const wholeBytes = 4 * 1024 * 1024;
-const bodies = 34;
-const bodyBytes = 128 * 1024;
+const bodies = 42;
+/** A fifth of what one address may have here. These are read as they come, and larger ones in turns. */
+const bodyBytes = Math.floor(wholeBytes / 8 / 5);
+const largeBytes = 150 * 1024;
 const attackerAddress = '127.0.0.66';
 /** Without an end to stalls, so that only the shares keep the way open. */
 const patient = { bytes: 1, everyMs: 600_000 };
@@ -47,7 +49,7 @@ describe.each([
 
   it('do not stop an honest publisher behind the same trusted proxy', async () => {
     const running = await startSmall({}, { trustProxy: ['127.0.0.66'] });
-    const stalled = await stall(running, authorization(), { 'x-forwarded-for': '203.0.113.66' });
+    const stalled = await stall(running, authorization(), { headers: { 'x-forwarded-for': '203.0.113.66' } });
     await fillUp(stalled);
     for (let count = 0; count < 5; count += 1) {
       const honest = { localAddress: attackerAddress, headers: { 'x-forwarded-for': '198.51.100.7' } };
@@ -56,6 +58,17 @@ describe.each([
     const same = { localAddress: attackerAddress, headers: { 'x-forwarded-for': '203.0.113.66' } };
     // The attacker's own address is what he has filled, where his bodies were worth reading at all.
     expect((await publish(running.url, same)).status).toBe(authorization() === undefined ? 200 : 503);
+  });
+});
+
+describe('a large body of a sender that nobody knows yet', () => {
+  it('is read whole, in turns with the stalled ones of another address', async () => {
+    const running = await startSmall();
+    await stall(running, forged(), { bytes: largeBytes });
+    const body = bodyOf(actions.publish).padEnd(largeBytes);
+    const authorization = signRequest(provider, Buffer.from(body), { now: new Date() });
+    const sent = { localAddress: '127.0.0.67', headers: { authorization }, body };
+    expect((await send(`${running.url}/catalog/publish`, sent)).status).toBe(200);
   });
 });
 
@@ -128,11 +141,11 @@ interface Stalled {
 async function stall(
   { port }: RunningServer,
   authorization: string | undefined,
-  headers: Record<string, string> = {},
+  { bytes = bodyBytes, headers = {} }: { bytes?: number; headers?: Record<string, string> } = {},
 ): Promise<Stalled[]> {
   const all = { ...headers, ...(authorization && { authorization }) };
   const lines = Object.entries({ x: 'y', ...all }).map(([name, value]) => `${name}: ${value}`);
-  return Array.from({ length: bodies }, () => begin(port, lines.join('\r\n'), bodyBytes));
+  return Array.from({ length: bodies }, () => begin(port, lines.join('\r\n'), bytes));
 }
 
 /** All but one byte of a body. */
