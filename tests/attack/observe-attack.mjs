@@ -162,7 +162,7 @@ function percentile(numbers, fraction) {
   return sorted[Math.min(sorted.length - 1, Math.ceil(fraction * sorted.length) - 1)];
 }
 
-function startAttacker(name, { registryUrl, catalogUrl, discoveryUrl, people }) {
+function startAttacker(name, { attacked, people }) {
   const child = fork(attackerProgram, [name]);
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
@@ -179,7 +179,7 @@ function startAttacker(name, { registryUrl, catalogUrl, discoveryUrl, people }) 
   exited.then(([code]) => {
     if (code !== 0) failure ??= new Error(`the attacker ended with ${code}`);
   });
-  child.send({ registryUrl, catalogUrl, discoveryUrl, people });
+  child.send({ ...attacked, people });
   return {
     underWay,
     failure: () => failure,

@@ -1,4 +1,4 @@
-// A reverse proxy as a role may stand behind it: everybody comes from its address, 127.0.0.77, and only X-Forwarded-For tells who it is. It
+// A worker of a reverse proxy as a role may stand behind it: everybody comes from its address, 127.0.0.77, and only X-Forwarded-For tells who it is. It
 // passes bodies on as they come and buffers nothing. In a process of its own: started with an address, it serves that one.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -116,12 +116,16 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
     });
     const { discovery: asked } = roles;
     const urls = { registryUrl: registry.url, catalogUrl: catalog.url, discoveryUrl: asked.url };
-    for (const name of behindProxy ? ['catalogUrl', 'discoveryUrl'] : []) {
-      const proxy = await startProxy(urls[name]);
-      closers.push(proxy.close);
-      urls[name] = proxy.url;
-    }
-    return { ...urls, people, honest, roles, close };
+    /** Where the attacker finds them. */
+    const attacked = { ...urls };
+    // A proxy has several workers. What is tested is the service behind it, not how one worker divides its time between two clients.
+    for (const worked of behindProxy ? [urls, attacked] : [])
+      for (const name of ['catalogUrl', 'discoveryUrl']) {
+        const worker = await startProxy(worked[name]);
+        closers.push(worker.close);
+        worked[name] = worker.url;
+      }
+    return { ...urls, attacked, people, honest, roles, close };
   } catch (error) {
     await close();
     throw error;
