@@ -78,21 +78,22 @@ export async function countDocuments(
   return new Map(rows.map(({ key, ...counted }) => [key, counted]));
 }
 
-export interface ResourceRow {
+interface DocumentRow {
   key: number;
   id: string;
   digest: number;
   /** JSON text. */
   document: string;
+  /** text/dictionary.ts */
+  words: Buffer;
 }
 
-/** A resource, with its entries (write/stored-entries.ts). */
-interface IndexedResourceRow extends ResourceRow {
-  words: Buffer;
+export interface ResourceRow extends DocumentRow {
+  /** Facts and numbers (write/stored-entries.ts). */
   entries: Buffer;
 }
 
-export async function writeResources(tx: Transaction, rows: readonly IndexedResourceRow[]): Promise<void> {
+export async function writeResources(tx: Transaction, rows: readonly ResourceRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
     `insert into discovery.resource (key, id, digest, document, words, entries)
@@ -112,19 +113,14 @@ export async function writeResources(tx: Transaction, rows: readonly IndexedReso
   );
 }
 
-export interface OfferRow extends ResourceRow, ValidityRow {
+export interface OfferRow extends DocumentRow, ValidityRow {
   owner: string;
   provider_id: string;
   /** Null: all resources of the provider. */
   resource_ids: readonly string[] | null;
 }
 
-/** An offer, with its words (text/dictionary.ts). */
-interface IndexedOfferRow extends OfferRow {
-  words: Buffer;
-}
-
-export async function writeOffers(tx: Transaction, rows: readonly IndexedOfferRow[]): Promise<void> {
+export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): Promise<void> {
   if (rows.length === 0) return;
   const keys = bigintArray(rows.map(({ key }) => key));
   await forgetTargets(tx, keys);
@@ -184,7 +180,7 @@ export async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void
 }
 
 /** A JSON array in which the documents, texts already, are not rendered again. */
-function writeRecords(rows: readonly IndexedOfferRow[]): string {
+function writeRecords(rows: readonly OfferRow[]): string {
   const records = rows.map(
     ({ document, words, ...row }) =>
       `${JSON.stringify({ ...row, words: bytesText(words) }).slice(0, -1)},"document":${document}}`,

@@ -43,6 +43,7 @@ export function createListRemovals(): ListRemovals {
       if (count > maxPending) await write(tx);
     },
     cancel(lists) {
+      if (count === 0) return [...lists];
       return Array.from(lists, (entries) => {
         const rest = cancelEntries(pending, entries);
         count -= entries.keys.length - rest.keys.length;

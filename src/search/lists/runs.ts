@@ -78,11 +78,15 @@ const maxNamed = 5_000;
 
 /** As few runs as can be; the entries need not be in order. */
 export function runsOf({ list, keys, marks }: ListEntries): ListRun[] {
+  const [key, mark = 0] = [keys[0], marks[0]];
+  // Most lists get one key of a transaction.
+  if (keys.length === 1 && key !== undefined && !isOfNumbers(list))
+    return [{ list, first: key, last: key, count: 1, weight: mark, bytes: null }];
   const column = Float64Array.from(keys);
   const runs = isOfNumbers(list)
     ? toNumberRuns(sortByValue({ keys: column, values: Float64Array.from(marks) }))
     : toRuns(sortPostings({ keys: column, weights: Uint8Array.from(marks) }));
-  return runs.map((run) => ({ list, ...run }));
+  return runs.map(({ first, last, count, weight, bytes }) => ({ list, first, last, count, weight, bytes }));
 }
 
 /** All entries of some runs of one list. */

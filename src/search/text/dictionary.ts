@@ -15,61 +15,88 @@ export async function numberWords(
   const known = await findWords(tx, [...words.keys()]);
   const missing = [...words].filter(([word, { version }]) => (known.get(word)?.keys_version ?? -1) < version);
   if (missing.length > 0) {
-    await addWords(
-      tx.apart,
-      missing.sort(([a], [b]) => (a < b ? -1 : 1)),
-    );
-    const added = missing.map(([word]) => word);
-    for (const [word, row] of await findWords(tx, added)) known.set(word, row);
+    missing.sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [word, row] of await addWords(tx.apart, missing)) known.set(word, row);
+    // Those that somebody else has added meanwhile.
+    const others = missing.flatMap(([word]) => (known.has(word) ? [] : word));
+    for (const [word, row] of await findWords(tx, others)) known.set(word, row);
   }
-  return new Map(Array.from(known, ([word, { id }]) => [word, id]));
+  const numbers = new Map<string, number>();
+  for (const [word, { id }] of known) numbers.set(word, id);
+  return numbers;
 }
 
-/** A word and its keys in one statement: it is never there without them. */
-async function addWords(apart: Queryable, words: readonly (readonly [string, TypingKeys])[]): Promise<void> {
-  const keys = words.flatMap(([word, typing], index) =>
-    typing.index(word).map((hash) => ({ ordinal: index + 1, hash })),
-  );
-  await apart.query(
+/** A word and its keys in one statement: it is never there without them. Returns the words that it has added. */
+async function addWords(
+  apart: Queryable,
+  words: readonly (readonly [string, TypingKeys])[],
+): Promise<NumberedWords> {
+  const ordinals: number[] = [];
+  const hashes: number[] = [];
+  for (const [index, [word, typing]] of words.entries()) {
+    for (const hash of typing.index(word)) {
+      ordinals.push(index + 1);
+      hashes.push(hash);
+    }
+  }
+  const { rows } = await apart.query<NumberedWord>(
     `with added as (
        insert into discovery.word (word, keys_version) select * from unnest($1::text[], $4::smallint[])
        on conflict (word) do update set keys_version = excluded.keys_version where word.keys_version < excluded.keys_version
-       returning id, word
+       returning id, word, keys_version
+     ), keyed as (
+       insert into discovery.deletion (hash, word_id)
+       select hash, id from unnest($2::integer[], $3::bigint[]) as key (ordinal, hash)
+       join unnest($1::text[]) with ordinality as given (word, ordinal) using (ordinal)
+       join added using (word) order by hash, id
+       on conflict do nothing
      )
-     insert into discovery.deletion (hash, word_id)
-     select hash, id from unnest($2::integer[], $3::bigint[]) as key (ordinal, hash)
-     join unnest($1::text[]) with ordinality as given (word, ordinal) using (ordinal)
-     join added using (word) order by hash, id
-     on conflict do nothing`,
+     select id, word, keys_version from added`,
     [
       textArray(words.map(([word]) => word)),
-      integerArray(keys.map(({ ordinal }) => ordinal)),
-      bigintArray(keys.map(({ hash }) => hash)),
+      integerArray(ordinals),
+      bigintArray(hashes),
       smallintArray(words.map(([, { version }]) => version)),
     ],
   );
+  return byWord(rows);
 }
 
 /** Words that have a number, with the version of their keys for typing errors. */
-export async function findWords(
-  queryable: Queryable,
-  words: readonly string[],
-): Promise<Map<string, { id: number; keys_version: number }>> {
+export async function findWords(queryable: Queryable, words: readonly string[]): Promise<NumberedWords> {
   if (words.length === 0) return new Map();
-  const { rows } = await queryable.query<{ id: number; word: string; keys_version: number }>(
+  const { rows } = await queryable.query<NumberedWord>(
     'select id, word, keys_version from discovery.word where word = any ($1)',
     [textArray(words)],
   );
-  return new Map(rows.map(({ word, ...row }) => [word, row]));
+  return byWord(rows);
+}
+
+interface NumberedWord {
+  id: number;
+  word: string;
+  keys_version: number;
+}
+
+type NumberedWords = Map<string, NumberedWord>;
+
+function byWord(rows: readonly NumberedWord[]): NumberedWords {
+  return new Map(rows.map((row) => [row.word, row]));
 }
 
 /** The words of a document by their numbers, with what each counts in it, as they are kept with the document. */
 export function writeDocumentWords(words: ReadonlyMap<number, number>): Buffer {
-  const bytes = Buffer.allocUnsafe(words.size * wordBytes);
+  // Number and weight as one number: typed arrays are sorted by value, without calls.
+  const packed = new Float64Array(words.size);
+  let index = 0;
+  for (const [id, weight] of words) packed[index++] = id * 256 + weight;
+  packed.sort();
+  const bytes = Buffer.allocUnsafe(packed.length * wordBytes);
   let at = 0;
-  for (const [id, weight] of [...words].sort(([a], [b]) => a - b)) {
-    bytes.writeInt32BE(id, at);
-    bytes.writeUInt8(weight, at + weightAt);
+  for (const each of packed) {
+    const weight = each % 256;
+    bytes.writeInt32BE((each - weight) / 256, at);
+    bytes[at + weightAt] = weight;
     at += wordBytes;
   }
   return bytes;

@@ -2,22 +2,19 @@ import type { Transaction } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
-import { keyOf, lastNumbers } from '../documents/keys.ts';
+import { lastNumbers } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
 import { type RenumberedPart, renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
-import { entriesOfDocument } from './document-entries.ts';
-import { createIndexChanges } from './index-changes.ts';
-import { readHeadEntries } from './stored-entries.ts';
 import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
 //
 //   hold       the catalogs' rows are locked, or made
 //   make room  documents of a catalog that has come to the end of its numbers are numbered anew (reindex/renumber.ts)
-//   compare    digests tell which documents are new, changed or to go; the others are not touched (apply-documents.ts)
-//   write      documents, and of the index only what differs between the old document and the new one (index-changes.ts)
+//   compare    digests tell which documents are new, changed or to go; the others are not touched (plan-steps.ts)
+//   write      documents, and of the index only what differs between the old document and the new one (apply-documents.ts, index-changes.ts)
 //   update     the catalogs' rows: members, networks, schema types, validity
 //   remove     what leaves posting lists goes last, at the end of the unit of work (write-index.ts)
 
@@ -47,9 +44,7 @@ export async function applyCatalogs(
     return before ? [targetOf(one, before, formats)] : [];
   });
   for (const target of targets) await makeRoom(tx, target, removals, formats);
-  await indexHeads(tx, targets, removals);
-  await applyDocuments(tx, 'resource', targets, removals);
-  await applyDocuments(tx, 'offer', targets, removals);
+  await applyDocuments(tx, targets, removals);
   for (const { row, before } of targets) {
     if (before.known && before.provider_id !== row.provider_id)
       await moveOffers(tx, row.key, row.provider_id);
@@ -86,26 +81,6 @@ async function makeRoom(
 }
 
 const renumberedAtOnce = 2_000;
-
-/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
-async function indexHeads(
-  tx: Transaction,
-  targets: readonly Target[],
-  removals: ListRemovals,
-): Promise<void> {
-  const changes = createIndexChanges();
-  for (const { before, row, formatOf } of targets) {
-    if (before.known && before.head_digest === row.head_digest) continue;
-    changes.add(
-      formatOf(),
-      keyOf(row.key, 0),
-      before.known ? readHeadEntries(before.words) : undefined,
-      entriesOfDocument(formatOf(), 'catalog', row.head),
-    );
-  }
-  const packed = await changes.write(tx, removals);
-  for (const { row } of targets) row.words = packed.get(keyOf(row.key, 0))?.words ?? null;
-}
 
 function refText({ source, owner, id }: CatalogRef): string {
   return JSON.stringify([source, owner, id]);

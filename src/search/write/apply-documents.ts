@@ -4,41 +4,52 @@ import { schemaTypesOfOffer, schemaTypesOfResource } from '../../rules/match.ts'
 import type { Transaction } from '../../storage/database.ts';
 import {
   type DocumentKind,
+  type IndexedDocument,
   type OfferRow,
   type ResourceRow,
-  readDigests,
   readDocuments,
   removeDocuments,
-  type StoredDocument,
   writeOffers,
   writeResources,
 } from '../documents/documents.ts';
-import { keyOf, lastNumbers, numberOf } from '../documents/keys.ts';
+import { keyOf, numberOf } from '../documents/keys.ts';
 import type { ListRemovals } from '../lists/remove.ts';
-import { hash53 } from './attribute-entries.ts';
 import { entriesOfDocument } from './document-entries.ts';
-import { createIndexChanges, type PackedEntries } from './index-changes.ts';
-import { readEntries } from './stored-entries.ts';
+import { createIndexChanges, type IndexChanges, type PackedEntries } from './index-changes.ts';
+import { type DocumentStep, planSteps, type WrittenDocument } from './plan-steps.ts';
+import { readEntries, readHeadEntries } from './stored-entries.ts';
 import { type Target, validityRow } from './target.ts';
 
 /** How many documents are read, indexed and written at a time: bounds memory. */
 const documentsAtOnce = 2_000;
 /** So many documents are taken apart without a break: bounds how long other requests wait. */
 const documentsWithoutBreak = 50;
-/** To compare one takes much less. */
-const comparedWithoutBreak = 1_000;
 
-/** Brings the resources or the offers of all targets to what was sent. */
+type Step = DocumentStep | HeadStep;
+
+/** What is said of a catalog and its provider is said of all its resources: it is indexed once, under the catalog's own key. */
+interface HeadStep {
+  kind: 'catalog';
+  target: Target;
+}
+
+/**
+ * Brings what is said of the targets, their resources and their offers to what was sent. All kinds go through the index together: words are numbered once, and a list gets one
+ * part of all of them.
+ */
 export async function applyDocuments(
   tx: Transaction,
-  kind: DocumentKind,
   targets: readonly Target[],
   removals: ListRemovals,
 ): Promise<void> {
-  const steps = await planSteps(kind, targets, await readStored(tx, kind, targets));
+  const steps: Step[] = [
+    ...planHeads(targets),
+    ...(await planSteps(tx, 'resource', targets)),
+    ...(await planSteps(tx, 'offer', targets)),
+  ];
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
-    const write = await prepareSteps(tx, kind, steps.slice(start, start + documentsAtOnce), removals);
+    const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), removals);
     await writing;
     // While the database writes, the next ones are prepared.
     writing = write();
@@ -47,113 +58,94 @@ export async function applyDocuments(
   await writing;
 }
 
-/** What happens to one document: written, with its text, or removed. */
-interface Step {
-  target: Target;
-  key: number;
-  id: string;
-  /** Whether something is stored under the key. */
-  replaces: boolean;
-  written?: { text: string; digest: number; document: Resource | Offer };
-}
-
-/** By catalog key and id. */
-type Stored = ReadonlyMap<number, ReadonlyMap<string, StoredDocument>>;
-
-async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly Target[]): Promise<Stored> {
-  const members = `${kind}s` as const;
-  const known = targets.filter(({ before }) => before.known);
-  const rows = await readDigests(tx, kind, {
-    whole: known.filter(({ incoming }) => incoming.mode === 'FULL').map(({ row }) => row.key),
-    some: known
-      .filter(({ incoming }) => incoming.mode === 'MERGE')
-      .flatMap(({ incoming: { catalog, removals }, row }) =>
-        [...(catalog[members] ?? []).map(({ id }) => id), ...(removals?.[members] ?? [])].map((id) => ({
-          catalogKey: row.key,
-          id,
-        })),
-      ),
-  });
-  const stored = new Map<number, Map<string, StoredDocument>>();
-  for (const row of rows) {
-    const ofCatalog = stored.get(row.catalog_key) ?? new Map<string, StoredDocument>();
-    stored.set(row.catalog_key, ofCatalog.set(row.id, row));
-  }
-  return stored;
-}
-
-async function planSteps(kind: DocumentKind, targets: readonly Target[], stored: Stored): Promise<Step[]> {
-  const steps: Step[] = [];
-  let compared = 0;
-  for (const target of targets) {
-    const { incoming, row } = target;
-    const ofCatalog = stored.get(row.key) ?? new Map<string, StoredDocument>();
-    const sent: readonly (Resource | Offer)[] = incoming.catalog[`${kind}s` as const] ?? [];
-    const documents = new Map(sent.map((document) => [document.id, document]));
-    for (const [id, document] of documents) {
-      if (++compared % comparedWithoutBreak === 0) await immediate();
-      const text = JSON.stringify(document);
-      const digest = hash53(text);
-      const current = ofCatalog.get(id);
-      if (current?.digest === digest) continue;
-      const key = current?.key ?? nextKey(kind, target);
-      steps.push({ target, key, id, replaces: current !== undefined, written: { text, digest, document } });
-      target.written += 1;
-    }
-    // Of a MERGE, only what it sends or removes was read.
-    const leaving = [...ofCatalog.values()].filter(({ id }) => !documents.has(id));
-    for (const { id, key } of leaving) steps.push({ target, key, id, replaces: true });
-    target.removed += leaving.length;
-  }
-  return steps;
-}
-
-/** In the order of first arrival, which becomes the order of answers. Where they come to an end, documents move to the lowest ones before (reindex/renumber.ts). */
-function nextKey(kind: DocumentKind, { row, before }: Target): number {
-  const column = `next_${kind}` as const;
-  const number = row[column];
-  if (number > lastNumbers[kind]) throw new Error(`catalog ${before.id} has too many ${kind}s`);
-  row[column] = number + 1;
-  return keyOf(row.key, number);
+function planHeads(targets: readonly Target[]): HeadStep[] {
+  return targets
+    .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
+    .map((target) => ({ kind: 'catalog', target }));
 }
 
 async function prepareSteps(
   tx: Transaction,
-  kind: DocumentKind,
   steps: readonly Step[],
   removals: ListRemovals,
 ): Promise<() => Promise<void>> {
-  const replaced = steps.filter(({ replaces }) => replaces).map(({ key }) => key);
-  const stored = await readDocuments(tx, kind, replaced);
+  const heads = steps.filter((step) => step.kind === 'catalog');
+  const documents = steps.filter((step) => step.kind !== 'catalog');
+  const stored = await readReplaced(tx, documents);
   const changes = createIndexChanges();
-  for (const [index, { target, key, written }] of steps.entries()) {
+  for (const { target } of heads) addHead(changes, target);
+  for (const [index, step] of documents.entries()) {
     if (index % documentsWithoutBreak === documentsWithoutBreak - 1) await immediate();
-    const row = stored.get(key);
-    const old: Resource | Offer | undefined = row && JSON.parse(row.document);
-    const format = target.formatOf(numberOf(key));
-    const before = row && old && readEntries(format, kind, row, old);
-    changes.add(format, key, before, written && entriesOfDocument(format, kind, written.document));
-    if (old) countSchemaTypes(kind, target, old, -1);
-    if (written) countSchemaTypes(kind, target, written.document, 1);
+    addDocument(changes, step, stored.get(step.key));
   }
-  const rows = steps.flatMap((step) => (step.written ? [rowOf(step, step.written)] : []));
-  const removed = steps.filter(({ written }) => written === undefined).map(({ key }) => key);
   return async () => {
     const packed = await changes.write(tx, removals);
-    const indexed = rows.map((row) => ({ ...row, ...(packed.get(row.key) as PackedEntries) }));
-    if (kind === 'offer') await writeOffers(tx, indexed);
-    else await writeResources(tx, indexed);
-    await removeDocuments(tx, kind, removed);
+    for (const { target } of heads) target.row.words = packed.get(keyOf(target.row.key, 0))?.words ?? null;
+    await writeDocuments(tx, documents, packed);
   };
 }
 
-function rowOf(
-  { target, key, id }: Step,
-  { text, digest, document }: NonNullable<Step['written']>,
-): OfferRow {
+async function readReplaced(
+  tx: Transaction,
+  steps: readonly DocumentStep[],
+): Promise<Map<number, IndexedDocument>> {
+  const replaced = steps.filter(({ replaces }) => replaces);
+  const keysOf = (kind: DocumentKind) => replaced.filter((step) => step.kind === kind).map(({ key }) => key);
+  return new Map([
+    ...(await readDocuments(tx, 'resource', keysOf('resource'))),
+    ...(await readDocuments(tx, 'offer', keysOf('offer'))),
+  ]);
+}
+
+function addHead(changes: IndexChanges, { before, row, formatOf }: Target): void {
+  changes.add(
+    formatOf(),
+    keyOf(row.key, 0),
+    before.known ? readHeadEntries(before.words) : undefined,
+    entriesOfDocument(formatOf(), 'catalog', row.head),
+  );
+}
+
+function addDocument(
+  changes: IndexChanges,
+  { kind, target, key, written }: DocumentStep,
+  stored: IndexedDocument | undefined,
+): void {
+  const old: Resource | Offer | undefined = stored && JSON.parse(stored.document);
+  const format = target.formatOf(numberOf(key));
+  const before = stored && old && readEntries(format, kind, stored, old);
+  changes.add(format, key, before, written && entriesOfDocument(format, kind, written.document));
+  if (old) countSchemaTypes(kind, target, old, -1);
+  if (written) countSchemaTypes(kind, target, written.document, 1);
+}
+
+async function writeDocuments(
+  tx: Transaction,
+  steps: readonly DocumentStep[],
+  packed: ReadonlyMap<number, PackedEntries>,
+): Promise<void> {
+  const [resources, offers]: [ResourceRow[], OfferRow[]] = [[], []];
+  const leaving: Record<DocumentKind, number[]> = { resource: [], offer: [] };
+  for (const step of steps) {
+    const { kind, key, id, written } = step;
+    if (written === undefined) {
+      leaving[kind].push(key);
+      continue;
+    }
+    const { words, entries } = packed.get(key) as PackedEntries;
+    const row = { key, id, digest: written.digest, document: written.text, words };
+    if (kind === 'resource') resources.push({ ...row, entries });
+    else offers.push({ ...row, ...offerColumns(step, written) });
+  }
+  await writeResources(tx, resources);
+  await removeDocuments(tx, 'resource', leaving.resource);
+  await writeOffers(tx, offers);
+  await removeDocuments(tx, 'offer', leaving.offer);
+}
+
+function offerColumns({ target }: DocumentStep, { document }: WrittenDocument) {
   const { resourceIds, provider, validity } = document as Offer;
   return {
-    ...({ key, id, digest, document: text } satisfies ResourceRow),
     owner: target.incoming.owner,
     provider_id: provider?.id ?? target.row.provider_id,
     resource_ids: resourceIds ?? null,

@@ -19,7 +19,7 @@ import type { DocumentEntries } from './document-entries.ts';
 import { type EntriesBefore, listAttributes, packAttributes, type StoredEntries } from './stored-entries.ts';
 
 /** Gathers what differs between the entries that documents have and those that they shall have, and writes it in a few statements. */
-interface IndexChanges {
+export interface IndexChanges {
   /** Undefined: there was, or will be, no document. */
   add(
     format: IndexFormat,
@@ -67,7 +67,7 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         packed.set(key, { words: writeDocumentWords(is.words), entries: packAttributes(is) });
       }
       await addToLists(tx, removals.cancel(added.values()));
-      await addObjectPaths(tx, [...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])]))]);
+      await addObjectPaths(tx, [...findObjects(changes)]);
       await writeGeometries(tx, changes, checksBoxes);
       await removals.add(tx, removed.values());
       return packed;
@@ -75,17 +75,27 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
   };
 }
 
+function findObjects(changes: readonly Change[]): Set<string> {
+  const paths = new Set<string>();
+  for (const { after } of changes) for (const path of after?.objects ?? []) paths.add(path);
+  return paths;
+}
+
 /** The typing keys that each word gets; those of the newest format, where several use it. */
 function findTypingKeys(changes: readonly Change[]): Map<string, TypingKeys> {
   const words = new Map<string, TypingKeys>();
   for (const { format, before, after } of changes) {
-    const unnumbered = before && 'unnumbered' in before.words ? before.words.unnumbered.keys() : [];
-    for (const word of [...unnumbered, ...(after?.words.keys() ?? [])]) {
-      const known = words.get(word);
-      if (known === undefined || known.version < format.typing.version) words.set(word, format.typing);
-    }
+    if (before && 'unnumbered' in before.words) addTypingKeys(words, before.words.unnumbered, format);
+    if (after) addTypingKeys(words, after.words, format);
   }
   return words;
+}
+
+function addTypingKeys(words: Map<string, TypingKeys>, found: WordWeights, { typing }: IndexFormat): void {
+  for (const word of found.keys()) {
+    const known = words.get(word);
+    if (known === undefined || known.version < typing.version) words.set(word, typing);
+  }
 }
 
 /** The entries of a document by their lists, its words without their numbers yet. */
@@ -100,13 +110,13 @@ function numberEntries(entries: EntriesBefore, numbers: ReadonlyMap<string, numb
 
 /** What a word counts, as the index keeps it: in hundredths. */
 export function numberWeights(words: WordWeights, numbers: ReadonlyMap<string, number>): Map<number, number> {
-  return new Map(
-    Array.from(words, ([word, weight]) => {
-      const number = numbers.get(word);
-      if (number === undefined) throw new Error(`the word "${word}" has no number`);
-      return [number, Math.round(weight * 100)];
-    }),
-  );
+  const weights = new Map<number, number>();
+  for (const [word, weight] of words) {
+    const number = numbers.get(word);
+    if (number === undefined) throw new Error(`the word "${word}" has no number`);
+    weights.set(number, Math.round(weight * 100));
+  }
+  return weights;
 }
 
 /** Visits every posting list that a document with these entries stands in, and with the other ones, which it had before or will have, does not. */
@@ -126,10 +136,13 @@ export function visitLists(
 }
 
 function addEntry(lists: Map<number, ListEntries>, list: number, key: number, mark: number): void {
-  const entries = lists.get(list) ?? { list, keys: [], marks: [] };
+  const entries = lists.get(list);
+  if (entries === undefined) {
+    lists.set(list, { list, keys: [key], marks: [mark] });
+    return;
+  }
   entries.keys.push(key);
   entries.marks.push(mark);
-  lists.set(list, entries);
 }
 
 function geometryRows(format: IndexFormat, key: number, { geometries }: DocumentEntries): GeometryRow[] {

@@ -67,7 +67,7 @@ export function packAttributes({ facts, numbers }: ListedAttributes): Buffer {
   pairs.sort(([a, x], [b, y]) => a - b || x - y);
   const bytes = Buffer.allocUnsafe((1 + facts.size + 2 * pairs.length) * numberBytes);
   let at = bytes.writeDoubleBE(facts.size);
-  for (const fact of Float64Array.from(facts).sort()) at = bytes.writeDoubleBE(fact, at);
+  for (const fact of new Float64Array(facts).sort()) at = bytes.writeDoubleBE(fact, at);
   for (const [list, value] of pairs) at = bytes.writeDoubleBE(value, bytes.writeDoubleBE(list, at));
   return bytes;
 }
