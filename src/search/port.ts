@@ -8,6 +8,7 @@ import { Stale } from '../storage/freshness.ts';
 import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { loadCatalogs } from './documents/load-catalogs.ts';
 import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
 import { startCompactor } from './lists/compact.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
@@ -63,6 +64,9 @@ interface Explanation {
 }
 
 const purgeEveryMs = 60_000;
+/** Catalogs that have changed are read so soon, unless a search asks for them before. */
+const loadEveryMs = 1_000;
+const maxLoadMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
   const { config, database, formats = indexFormats } = context;
@@ -95,6 +99,9 @@ export function createSearch(context: SearchContext): SearchService {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
       const loops = [
         startRebuild({ database, logger, metrics, formats, graceMs }),
+        repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, () =>
+          loadCatalogs(openReader(engine, createDeadline(maxLoadMs))),
+        ),
         startCompactor({ database, caches: engine.caches, logger }),
         repeat(purge, () => purgeChanges(database)),
       ];

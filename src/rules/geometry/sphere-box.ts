@@ -109,29 +109,11 @@ function includes(from: number, to: number, angle: number): boolean {
 }
 
 /** The smallest box around some. */
-export function unite(boxes: readonly SphereBox[]): SphereBox {
+function unite(boxes: readonly SphereBox[]): SphereBox {
   return boxes.reduce((united, { low, high }) => ({
     low: combine(united.low, low, Math.min),
     high: combine(united.high, high, Math.max),
   }));
-}
-
-/** Written out: a search asks about thousands. */
-export function touches({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): boolean {
-  return a[0] <= d[0] && c[0] <= b[0] && a[1] <= d[1] && c[1] <= b[1] && a[2] <= d[2] && c[2] <= b[2];
-}
-
-/** Whether the second one stands within the first, apart from its sides. */
-export function encloses({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): boolean {
-  return a[0] < c[0] && d[0] < b[0] && a[1] < c[1] && d[1] < b[1] && a[2] < c[2] && d[2] < b[2];
-}
-
-/** From box to box, along a straight line. */
-export function gapBetween({ low: a, high: b }: SphereBox, { low: c, high: d }: SphereBox): number {
-  const x = Math.max(0, a[0] - d[0], c[0] - b[0]);
-  const y = Math.max(0, a[1] - d[1], c[1] - b[1]);
-  const z = Math.max(0, a[2] - d[2], c[2] - b[2]);
-  return Math.sqrt(x * x + y * y + z * z);
 }
 
 function grown({ low, high }: SphereBox, by: number): SphereBox {

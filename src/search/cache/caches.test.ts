@@ -324,6 +324,7 @@ describe('the states of catalogs', () => {
     statements = [];
     expect(await searched(keys)).toEqual(keys);
     expect(statements).toEqual([]);
+    expect(caches.catalogs.find(a)).not.toBeUndefined();
     expect(caches.catalogs.find(a)).toBe(caches.catalogs.find(b));
   });
 

@@ -1,16 +1,16 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
-import type { CatalogState } from '../../rules/discover/served.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { parseState } from '../documents/catalog-state.ts';
 import type { FilterPlan } from '../filter/plan.ts';
 import type { Keys } from '../lists/key-sets.ts';
 import { maxRunLength } from '../lists/runs.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import type { Ranked } from '../text/rank-keys.ts';
+import { CatalogTable } from './catalog-table.ts';
 import { DerivedCache } from './derived-cache.ts';
-import { GeometryCache } from './geometry-cache.ts';
 import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
 import { VerdictCache } from './verdict-cache.ts';
@@ -29,7 +29,7 @@ const maxFragmented = 1_000;
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** What other entries take by themselves, counted in what their limits count. */
-const entrySizes = { members: 12, offerWords: 100, ranges: 50, rankings: 100 };
+const entrySizes = { offerWords: 100, ranges: 50, rankings: 100 };
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
@@ -38,13 +38,9 @@ const scaleToHeap = (count: number) => Math.ceil(count * Math.min(1, heapBytes /
 const limits = {
   /** Half a gigabyte: the words that most of two million resources have in common fit into that. */
   lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
-  /** A catalog takes some forty bytes, as most share their states with others; a state up to a kilobyte. */
-  catalogs: scaleToHeap(2_000_000),
-  states: scaleToHeap(100_000),
-  /** Keys of resources, eight bytes each. */
-  members: scaleToHeap(4_000_000),
+  /** Six bytes each. */
+  catalogs: Math.min(20_000_000, findMemorySize() / 48),
   pages: Math.min(256 * 2 ** 20, heapBytes / 8),
-  geometries: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Enough for a million checks of catalogs with some resources. */
   verdicts: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
@@ -92,13 +88,10 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     generation: 0,
     fragmented: new Set(),
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
-    catalogs: new LruCache(limitOf('catalogs')),
-    states: new LruCache(limitOf('states')),
-    members: new LruCache(limitOf('members'), (members) => (members?.length ?? 0) + entrySizes.members),
+    catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     pages: new PageCache(limitOf('pages')),
     verdicts: new VerdictCache(limitOf('verdicts')),
     words: new WordCache(limitOf('words')),
-    geometries: new GeometryCache(limitOf('geometries')),
     providers: new ProviderCache(limitOf('providers')),
     offerWords: new LruCache(
       limitOf('offerWords'),
@@ -118,16 +111,10 @@ export interface Caches {
   generation: number;
   /** By their numbers; undefined instead of a list that is too long to be read whole. */
   lists: LruCache<number, { list: object | undefined; bytes: number }>;
-  /** Null: there is no such catalog. */
-  catalogs: LruCache<number, CatalogState | null>;
-  /** By their texts. */
-  states: LruCache<string, CatalogState>;
-  /** The keys of all resources of catalogs, in order; null: more than are kept. */
-  members: LruCache<number, readonly number[] | null>;
+  catalogs: CatalogTable;
   pages: PageCache;
   verdicts: VerdictCache;
   words: WordCache;
-  geometries: GeometryCache;
   providers: ProviderCache;
   /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
   offerWords: LruCache<number, OfferedWord>;
@@ -189,9 +176,7 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
     caches.generation++;
     for (const key of JSON.parse(catalogs ?? '[]')) {
       caches.catalogs.forget(key);
-      caches.members.forget(key);
       caches.pages.forget(key);
-      caches.geometries.noteChanged(key);
       caches.providers.noteChanged(key);
       caches.verdicts.forget(key);
       caches.versions.noteChanged(key);
@@ -231,15 +216,6 @@ export async function readForCache<T>(
   const { generation } = caches;
   const found = await read();
   return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
-}
-
-/** Most catalogs have the same state as many others: those share one object. */
-export function shareState({ states }: Caches, text: string, parse: () => CatalogState): CatalogState {
-  const known = states.find(text);
-  if (known) return known;
-  const state = parse();
-  states.keep(text, state);
-  return state;
 }
 
 /** Notes a list that was found fragmented: in so many runs, with so many keys. */

@@ -1,12 +1,13 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, readForCache } from '../cache/caches.ts';
-import { catalogKeyOf, firstNumbers, isHead, keysBetween } from './keys.ts';
+import type { IndexReader } from '../cache/caches.ts';
+import { catalogKeyOf, firstNumbers, isHead, keyOf, keysBetween } from './keys.ts';
+import { readCatalogs } from './load-catalogs.ts';
 
-/** Of catalogs with more resources, only as many are read as are asked for. */
-const maxKept = 1_000;
+// Replaces the keys of catalogs by those of their resources. Mostly how many there are tells which (cache/catalog-table.ts).
 
 /** By the catalogs' keys. */
-type Members = Map<number, readonly number[] | null | undefined>;
+type Members = Map<number, readonly number[]>;
+type Counts = Map<number, number | undefined>;
 
 /** The first so many resources, in the order in which they are named, none twice: a catalog's own key stands for all its resources. */
 export async function expandMembers<K extends ArrayLike<number>>(
@@ -15,56 +16,51 @@ export async function expandMembers<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  return replaceHeads(keys, await findMembers(reader, findKnownMembers(reader, keys), atMost), atMost);
+  return replaceHeads(keys, await findMembers(reader, await findCounts(reader, keys), atMost), atMost);
 }
 
-/** All of them, where they are at most so many and no catalog has too many to be known from now on; otherwise undefined. */
+/** All of them, where they are at most so many; otherwise undefined. */
 export async function expandFewMembers(
   reader: IndexReader,
   keys: ArrayLike<number>,
   atMost: number,
 ): Promise<readonly number[] | undefined> {
   if (keys.length > atMost) return undefined;
-  if (!hasCatalogs(keys)) return Array.from(keys);
-  const known = findKnownMembers(reader, keys);
-  if (areMany(known, atMost)) return undefined;
-  const found = await findMembers(reader, known, maxKept);
-  const few = areMany(found, atMost) ? undefined : replaceHeads(keys, found, atMost + 1);
-  return few && few.length <= atMost ? few : undefined;
+  const counts = await findCounts(reader, keys);
+  if (Array.from(counts.values()).reduce<number>((sum, count = 0) => sum + count, 0) > atMost)
+    return undefined;
+  const found = replaceHeads(keys, await findMembers(reader, counts, atMost + 1), atMost + 1);
+  return found.length <= atMost ? found : undefined;
 }
 
-/** Counted before they are put together, which would take long. */
-function areMany(catalogs: Members, atMost: number): boolean {
-  let count = 0;
-  for (const members of catalogs.values()) {
-    if (members === null || (members && members.length > maxKept)) return true;
-    count += members?.length ?? 0;
-  }
-  return count > atMost;
-}
-
-/** The catalogs that stand among these keys. Their resources are undefined where they are not known, and null where they are many. */
-function findKnownMembers(reader: IndexReader, keys: ArrayLike<number>): Members {
-  const cache = reader.caches.members;
-  const known: Members = new Map();
+/** How many resources the catalogs have that stand among these keys (cache/catalog-table.ts). */
+async function findCounts(reader: IndexReader, keys: ArrayLike<number>): Promise<Counts> {
+  const { catalogs } = reader.caches;
+  const counts: Counts = new Map();
+  const unknown: number[] = [];
   for (let index = 0; index < keys.length; index++) {
     if (!isHead(keys[index] as number)) continue;
     const catalogKey = catalogKeyOf(keys[index] as number);
-    known.set(catalogKey, cache.find(catalogKey));
+    if (catalogs.find(catalogKey) === undefined) unknown.push(catalogKey);
+    else counts.set(catalogKey, catalogs.findCount(catalogKey));
   }
-  return known;
+  for (const [key, { resources }] of await readCatalogs(reader, unknown)) counts.set(key, resources);
+  return counts;
 }
 
-/** Of each catalog at most so many; what is not known is read. */
-async function findMembers(reader: IndexReader, known: Members, atMost: number): Promise<Members> {
-  const unknown = Array.from(known.keys()).filter((catalogKey) => !known.get(catalogKey));
-  if (unknown.length === 0) return known;
-  const limit = Math.max(atMost, maxKept + 1);
-  const { found, mayKeep } = await readForCache(reader, () => readMembers(reader, unknown, limit));
-  const cache = reader.caches.members;
-  for (const [catalogKey, members] of found)
-    if (mayKeep) cache.keep(catalogKey, members.length <= maxKept ? members : null);
-  return new Map([...known, ...found]);
+/** The resources of catalogs, of each at most so many. Where their count does not tell them, they are read. */
+async function findMembers(reader: IndexReader, counts: Counts, atMost: number): Promise<Members> {
+  const members: Members = new Map();
+  const unknown: number[] = [];
+  for (const [catalogKey, count = Number.POSITIVE_INFINITY] of counts)
+    if (count === Number.POSITIVE_INFINITY) unknown.push(catalogKey);
+    else members.set(catalogKey, listFirst(catalogKey, Math.min(count, atMost)));
+  if (unknown.length === 0) return members;
+  return new Map([...members, ...(await readMembers(reader, unknown, atMost))]);
+}
+
+function listFirst(catalogKey: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => keyOf(catalogKey, firstNumbers.resource + index));
 }
 
 function replaceHeads(keys: ArrayLike<number>, members: Members, atMost: number): number[] {

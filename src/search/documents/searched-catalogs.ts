@@ -1,11 +1,11 @@
 import { type CatalogState, isSearched } from '../../rules/discover/served.ts';
-import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, readForCache, shareState } from '../cache/caches.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { catalogKeyOf } from './keys.ts';
-import { readPeriod, type Scope, validityText } from './scope.ts';
+import { readCatalogs } from './load-catalogs.ts';
+import type { Scope } from './scope.ts';
 
-// Filters candidates by scope: which of them belong to catalogs that are served in the network and schema context that was asked for. The states of catalogs are cached, so that
-// thousands of candidates are filtered without asking the database.
+// Filters candidates by scope: which of them belong to catalogs that are served in the network and schema context that was asked for. The states of all catalogs are cached
+// (cache/catalog-table.ts).
 
 /** Those of the keys that belong to searched catalogs, in their order. */
 export async function findSearched(
@@ -66,41 +66,7 @@ export async function findStates(
     if (state === undefined) unknown.add(catalogKey);
     else states.set(catalogKey, state);
   }
-  if (unknown.size === 0) return states;
-  const { found, mayKeep } = await readForCache(reader, () => readStates(reader, [...unknown]));
-  for (const [catalogKey, state] of found) {
-    states.set(catalogKey, state);
-    if (mayKeep) catalogs.keep(catalogKey, state);
-  }
+  for (const [catalogKey, { state }] of await readCatalogs(reader, [...unknown]))
+    states.set(catalogKey, catalogs.parseState(state));
   return states;
-}
-
-async function readStates(
-  reader: IndexReader,
-  keys: readonly number[],
-): Promise<Map<number, CatalogState | null>> {
-  const { rows } = await reader.query<{ key: number; state: string }>(
-    `select key, json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text as state
-     from discovery.catalog where key = any ($1::bigint[])`,
-    [bigintArray(keys)],
-    { prepared: true },
-  );
-  const states = new Map<number, CatalogState | null>(keys.map((key) => [key, null]));
-  for (const { key, state } of rows) {
-    const parse = () => parseState(JSON.parse(state));
-    states.set(key, shareState(reader.caches, state, parse));
-  }
-  return states;
-}
-
-type StateColumns = [
-  type: CatalogState['type'],
-  isActive: boolean,
-  networkIds: string[],
-  schemaTypes: string[],
-  validity: string | null,
-];
-
-function parseState([type, isActive, networkIds, schemaTypes, validity]: StateColumns): CatalogState {
-  return { type, isActive, networkIds, schemaTypes: new Set(schemaTypes), validity: readPeriod(validity) };
 }

@@ -88,12 +88,13 @@ const maxInlineShapes = 200_000;
 export async function judge(
   search: Search,
   constraint: SpatialConstraint,
-  stored: readonly Stored[],
+  stored: readonly Pick<StoredGeometry, 'shape'>[],
 ): Promise<Judgement[]> {
   search.deadline.check();
   const largeText = findLargeText(constraint);
   const isShort = stored.reduce((sum, { shape }) => sum + shape.length, 0) <= maxInlineShapes;
-  if (largeText === undefined && isShort) return stored.map(readOnce).map(prepare(constraint));
+  if (largeText === undefined && isShort)
+    return stored.map(({ shape }) => JSON.parse(shape)).map(prepare(constraint));
   return runInThread<Judgement[]>(search, 'spatialMs', {
     module: import.meta.url,
     name: judgeShapes.name,
@@ -103,17 +104,6 @@ export async function judge(
     } satisfies Question,
   });
 }
-
-type Stored = Pick<StoredGeometry, 'shape' | 'geometry'>;
-
-/** A cached geometry is judged again and again: it is parsed once. Most are points. */
-function readOnce(stored: Stored): Geometry {
-  if (stored.shape.length > maxKnownShape) return JSON.parse(stored.shape);
-  stored.geometry ??= JSON.parse(stored.shape) as Geometry;
-  return stored.geometry;
-}
-
-const maxKnownShape = 200;
 
 interface Question {
   constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: Geometry | string };

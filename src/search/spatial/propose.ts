@@ -5,8 +5,7 @@ import { divideOffers, findCovered } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Plan } from '../plan.ts';
 import { isRadius, judge, type LocatedConstraint } from './constraint.ts';
-import { findInOrder, findNearby } from './look-around.ts';
-import { isAll, type StoredGeometry } from './read-geometries.ts';
+import { isAll, readNearby, readRegion, type StoredGeometry } from './read-geometries.ts';
 
 // Proposes candidates for one spatial constraint: a radius proposes the nearest first, other constraints in the order of keys.
 
@@ -80,7 +79,7 @@ async function* streamInOrder(
 ): AsyncGenerator<Match[]> {
   let after: StoredGeometry | undefined;
   for (let limit = geometriesAtOnce; ; limit = geometriesAtOnce * growth) {
-    const read = await findInOrder(search.database, region, { after, limit });
+    const read = await readRegion(search.database, region, { after, limit });
     yield await findFitting(search, constraint, read);
     if (read.length < limit) break;
     after = read.at(-1);
@@ -98,7 +97,7 @@ async function* streamNearest(
     yield matches.filter(({ distance = 0 }) => distance <= reached);
     if (isAll(look)) return;
     limit = Math.max(limit * growth, count + 1);
-    look = await findNearby(search.database, region, around, limit);
+    look = await readNearby(search.database, region, around, limit);
   }
 }
 

@@ -1,8 +1,6 @@
-import type { Geometry } from '../../protocol/geojson.ts';
 import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { span } from '../documents/keys.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
 // Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry stands under the key of what it belongs to: of a resource or an offer, or under the head of a catalog, if it
@@ -19,14 +17,6 @@ export interface StoredGeometry {
   position: number;
   /** GeoJSON text. */
   shape: string;
-  /** The same, once it was needed. */
-  geometry?: Geometry;
-}
-
-/** A geometry and where it stands. */
-export interface BoxedGeometry extends StoredGeometry {
-  path: string;
-  box: SphereBox;
 }
 
 /** How many geometries there are in a region, counted up to a limit under each path. */
@@ -102,76 +92,6 @@ export async function readNearby(
   );
   const last = geometries.at(-1);
   return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
-}
-
-/** More than so many are not asked for, nor shapes that are longer. */
-interface GeometryLimits {
-  geometries: number;
-  characters: number;
-}
-
-/** What stands in a box under each path, in the order of keys. Undefined: more, or longer, than the limits allow. */
-export async function readBoxed(
-  queryable: Queryable,
-  { paths, box }: Required<Region>,
-  limits: GeometryLimits,
-): Promise<BoxedGeometry[] | undefined> {
-  const { rows } = await queryable.query<BoxedRow>(
-    `select path, key, position, ${shapeUpTo('$4')}, ${corners}
-     from discovery.geometry_path as path
-     cross join lateral (
-       select key, position, shape, box from discovery.geometry where ${insideCondition({ paths, box })} limit $3
-     ) as within
-     where path = any ($1)
-     order by key, position`,
-    [paths, boxText(box), limits.geometries + 1, limits.characters],
-    { prepared: true },
-  );
-  return boxedOf(rows, limits);
-}
-
-/** The geometries of catalogs; undefined as above. */
-export async function readGeometriesOf(
-  queryable: Queryable,
-  catalogKeys: readonly number[],
-  limits: GeometryLimits,
-): Promise<BoxedGeometry[] | undefined> {
-  const { rows } = await queryable.query<BoxedRow>(
-    `select path, geometry.key, position, ${shapeUpTo('$3')}, ${corners}
-     from unnest($1::bigint[]) as catalog (key)
-     join discovery.geometry on geometry.key between catalog.key << 26 and (catalog.key << 26) + ${span - 1}
-     join discovery.geometry_path as path on path.id = path_id
-     limit $2`,
-    [bigintArray(catalogKeys), limits.geometries + 1, limits.characters],
-    { prepared: true },
-  );
-  return boxedOf(rows, limits);
-}
-
-const corners = `cube_ll_coord(box, 1) as x, cube_ll_coord(box, 2) as y, cube_ll_coord(box, 3) as z,
-  cube_ur_coord(box, 1) as to_x, cube_ur_coord(box, 2) as to_y, cube_ur_coord(box, 3) as to_z`;
-
-function shapeUpTo(characters: string): string {
-  return `case when length(shape::text) <= ${characters} then shape::text end as shape`;
-}
-
-interface BoxedRow extends Record<'x' | 'y' | 'z' | 'to_x' | 'to_y' | 'to_z', number> {
-  path: string;
-  key: number;
-  position: number;
-  /** Null where it is too long. */
-  shape: string | null;
-}
-
-function boxedOf(rows: readonly BoxedRow[], limits: GeometryLimits): BoxedGeometry[] | undefined {
-  let characters = 0;
-  const geometries: BoxedGeometry[] = [];
-  for (const { path, key, position, shape, x, y, z, to_x, to_y, to_z } of rows) {
-    characters += shape?.length ?? Number.POSITIVE_INFINITY;
-    if (shape !== null)
-      geometries.push({ path, key, position, shape, box: { low: [x, y, z], high: [to_x, to_y, to_z] } });
-  }
-  return rows.length > limits.geometries || characters > limits.characters ? undefined : geometries;
 }
 
 /** Those of some keys under some paths. */

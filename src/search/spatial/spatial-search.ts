@@ -5,10 +5,9 @@ import type { SpatialPlan } from '../plan.ts';
 import { checkGeometries } from './check.ts';
 import { findBox, isRadius, type LocatedConstraint } from './constraint.ts';
 import { roots } from './geometry-paths.ts';
-import { countGeometries, findNearby } from './look-around.ts';
 import { OfferGeometries } from './offer-geometries.ts';
 import { limitFirstLook, proposeByGeometries } from './propose.ts';
-import { isAll } from './read-geometries.ts';
+import { countRegion, isAll, readNearby } from './read-geometries.ts';
 
 /** The spatial constraints of an intent over the stored geometries: one of them proposes, all of them check. Where one has no geometries, nothing satisfies all. */
 export interface SpatialSearch extends Proposal {
@@ -50,10 +49,10 @@ async function prepareConstraint(search: Search, spatial: SpatialPlan): Promise<
   const region = { paths: spatial.paths, ...(box && { box }) };
   const located = { ...spatial, around, region };
   const many = limitSelective(plan) + 1;
-  const countAll = () => trace.time('count geometries', () => countGeometries(database, region, many));
+  const countAll = () => trace.time('count geometries', () => countRegion(database, region, many));
   if (!isRadius(spatial)) return { ...located, count: await countAll() };
   const nearby = await trace.time('look around', () =>
-    findNearby(database, region, around, limitFirstLook(plan)),
+    readNearby(database, region, around, limitFirstLook(plan)),
   );
   if (isAll(nearby)) return { ...located, count: nearby.geometries.length, nearby };
   // The nearest come first, so that it matters only to a text how many there are.

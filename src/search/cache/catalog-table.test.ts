@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogState } from '../../rules/discover/served.ts';
+import { type CatalogEntry, CatalogTable, maxCounted } from './catalog-table.ts';
+
+const parse = (text: string) => JSON.parse(text) as CatalogState;
+const active: CatalogEntry = { state: '{"isActive":true}', resources: 3 };
+const absent: CatalogEntry = { state: null, resources: 0 };
+
+async function keep(table: CatalogTable, entries: Record<number, CatalogEntry>): Promise<void> {
+  await table.read(async (read) => {
+    for (const [key, entry] of Object.entries(entries)) read.keep(Number(key), entry);
+  });
+}
+
+describe('the table of catalogs', () => {
+  it('tells states and counts, and shares the states that are the same', async () => {
+    const table = new CatalogTable(10_000, parse);
+    await keep(table, { 1: active, 2: absent, 5000: active });
+    expect([1, 2, 3, 5_000].map((key) => table.find(key))).toEqual([
+      { isActive: true },
+      null,
+      undefined,
+      { isActive: true },
+    ]);
+    expect(table.find(1)).toBe(table.find(5_000));
+    expect([1, 2].map((key) => table.findCount(key))).toEqual([3, 0]);
+  });
+
+  it('tells those with many resources from those whose numbers have gaps', async () => {
+    const table = new CatalogTable(100, parse);
+    const counts = [maxCounted, Number.POSITIVE_INFINITY, undefined];
+    await keep(table, Object.fromEntries(counts.map((resources, key) => [key, { ...active, resources }])));
+    expect(counts.map((_, key) => table.findCount(key))).toEqual(counts);
+  });
+
+  it('does not keep what changed while it was read, nor anything when all was forgotten meanwhile', async () => {
+    const table = new CatalogTable(100, parse);
+    await table.read(async (read) => {
+      table.forget(1);
+      read.keep(1, active);
+      read.keep(2, active);
+    });
+    expect([table.find(1), table.find(2)]).toEqual([undefined, { isActive: true }]);
+    expect([...table.unread]).toEqual([1]);
+    await table.read(async (read) => {
+      table.clear();
+      read.keep(1, active);
+    });
+    expect([1, 2].map((key) => table.find(key))).toEqual([undefined, undefined]);
+  });
+
+  it('holds no catalog from its limit on', async () => {
+    const table = new CatalogTable(3, parse);
+    await keep(table, { 2: active, 3: active });
+    expect([table.find(2), table.find(3)]).toEqual([{ isActive: true }, undefined]);
+  });
+});

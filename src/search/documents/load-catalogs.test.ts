@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../tests/support/database.ts';
+import { silentLogger } from '../../logger.ts';
+import { type Database, openDatabase } from '../../storage/database.ts';
+import { createCaches } from '../cache/caches.ts';
+import { writeIndex } from '../write/write-index.ts';
+import { loadCatalogs } from './load-catalogs.ts';
+
+let database: Database;
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  const test = await createTestDatabase();
+  drop = test.drop;
+  database = await openDatabase({ url: test.url, logger: silentLogger() });
+});
+afterAll(async () => {
+  await database.close();
+  await drop();
+});
+
+it('All catalogs are known without being asked for, with how many resources they have, and again after they have changed.', async () => {
+  const caches = createCaches();
+  const reader = { ...database, caches };
+  const one = await publish('one', 3);
+  const many = await publish('many', 1_001);
+  await loadCatalogs(reader);
+  expect(caches.catalogs.find(one)).toMatchObject({ isActive: true, networkIds: ['n'] });
+  expect([one, many].map((key) => caches.catalogs.findCount(key))).toEqual([3, Number.POSITIVE_INFINITY]);
+
+  await publish('many', 2);
+  await publish('one', 3, 1); // without the first: a gap
+  const other = await publish('other', 1);
+  await loadCatalogs(reader);
+  expect([one, many, other].map((key) => caches.catalogs.findCount(key))).toEqual([undefined, 2, 1]);
+  expect([...caches.catalogs.unread]).toEqual([]);
+});
+
+async function publish(id: string, count: number, from = 0): Promise<number> {
+  const resources = Array.from({ length: count - from }, (_, index) => ({
+    id: `${id}-${index + from}`,
+    descriptor: { name: 'a' },
+  }));
+  const catalog = {
+    id,
+    descriptor: { name: id },
+    provider: { id: 'p', descriptor: { name: 'p' } },
+    resources,
+  };
+  const incoming = {
+    source: 's',
+    owner: 'o',
+    type: 'REGULAR',
+    networks: ['n'],
+    mode: 'FULL',
+    catalog,
+  } as const;
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
+  const { rows } = await database.query<{ key: number }>('select key from discovery.catalog where id = $1', [
+    id,
+  ]);
+  return rows[0]?.key ?? 0;
+}
