@@ -3,7 +3,7 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { KeyList } from '../lists/posting-list.ts';
-import { type ListRest, readLists } from '../lists/read-parts.ts';
+import { type ListRest, readLists, readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { everyResource, offerList, wordList } from '../lists/runs.ts';
 import { countLists, matchWords } from './match-words.ts';
@@ -93,13 +93,14 @@ async function readEntries(
   lookup: TextLookup,
 ): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
-  const lists = [...ids.values()].flatMap((id) => [wordList(id), offerList(id)]);
-  const { found, counts } = await readPostings(search, [everyResource, ...lists]);
+  const numbers = [...ids.values()];
+  const lists = [everyResource, ...numbers.map(wordList)];
+  const { found, counts } = await readPostings(search, lists, numbers.map(offerList));
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
   const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
   const offered = await findOffered(
     search,
-    new Map([...ids.values()].map((id) => [id, restrictList(lookup, postingsOf(offerList(id)).others)])),
+    new Map(numbers.map((id) => [id, restrictList(lookup, postingsOf(offerList(id)).others)])),
   );
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
     word,
@@ -125,15 +126,20 @@ function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
   return selectRows(list, (index) => isLookedFor(list.keys[index] as number));
 }
 
-/** Lists, and of those that are too long their beginnings, and how many keys they have. */
+/** Lists, and of those that are too long their beginnings, and how many keys they have; lists of offers to their ends. */
 async function readPostings(
   { database }: Search,
   lists: readonly number[],
+  offers: readonly number[],
 ): Promise<{ found: Map<number, WordPostings>; counts: Map<number, number> }> {
-  const found = new Map<number, WordPostings>(await readWholeLists(database, lists));
-  const long = lists.filter((list) => !found.has(list));
-  if (long.length === 0) return { found, counts: new Map() };
+  const found = new Map<number, WordPostings>(await readWholeLists(database, [...lists, ...offers]));
+  const isLong = (list: number) => !found.has(list);
+  const [long, longOffers] = [lists.filter(isLong), offers.filter(isLong)];
   for (const [list, { rest, ...part }] of await readLists(database, long, firstRuns))
     found.set(list, { ...divideHeads(part), ...(rest && { rest }) });
+  for (const [list, all] of await readRanges(database, longOffers, allKeys))
+    found.set(list, divideHeads(all));
   return { found, counts: await countLists(database, long) };
 }
+
+const allKeys = { from: 0, upTo: Number.POSITIVE_INFINITY };

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
-import { catalog, charger } from '../../../tests/support/sample-catalogs.ts';
+import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
 import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
+import type { Catalog } from '../../protocol/catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../../thread-pool.ts';
 import { createCaches } from '../cache/caches.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
 import { keyOf } from '../documents/keys.ts';
-import { addToLists, everyResource } from '../lists/runs.ts';
+import { addToLists, everyResource, offerList } from '../lists/runs.ts';
 import { evaluateIntent } from '../search.ts';
 import { writeIndex } from '../write/write-index.ts';
 
@@ -20,7 +21,7 @@ useDatabase((opened) => {
 });
 beforeAll(async () => {
   threads = createThreadPool({ size: 1, logger: silentLogger() });
-  await write('r1', 'r2');
+  await writeChargers('r1', 'r2');
 });
 afterAll(() => threads.close());
 beforeEach(() => {
@@ -31,7 +32,7 @@ it('the best resources for a text are cached, and ranked again when one comes', 
   expect(await find('charger')).toBe(2);
   expect(countRankings()).toBe(1);
   expect(await find('charger')).toBe(2);
-  await write('r1', 'r2', 'r3');
+  await writeChargers('r1', 'r2', 'r3');
   expect(await find('charger')).toBe(3);
 });
 
@@ -52,6 +53,22 @@ it('neither long texts are cached with their best resources, nor those of which 
   expect(countRankings()).toBe(1);
 });
 
+it('a word is found in all its offers, also where their list has too many runs to be read whole', async () => {
+  for (let number = 1; number <= 40; number++)
+    await write(
+      catalog(`c${number}`, {
+        resources: [charger(`of-${number}`)],
+        offers: [offer(`o${number}`, { descriptor: { name: 'Discount' }, resourceIds: [`of-${number}`] })],
+      }),
+    );
+  expect(await find('discount')).toBe(40);
+  const { rows } = await database.query<{ id: number }>(
+    `select id from discovery.word where word = 'discount'`,
+  );
+  caches.lists.keep(offerList(rows[0]?.id ?? 0), { list: undefined, bytes: 0 });
+  expect(await find('discount')).toBe(40);
+});
+
 async function find(textSearch: string): Promise<number> {
   const engine = { config: readConfig({}), database, threads, now: () => new Date(), caches: () => caches };
   const { answer } = await evaluateIntent(engine, { message: { intent: { textSearch } }, scope: {} });
@@ -62,10 +79,14 @@ function countRankings(): number {
   return Reflect.get(caches.rankings, 'kept').count;
 }
 
-async function write(...ids: string[]): Promise<void> {
+function writeChargers(...ids: string[]): Promise<void> {
+  return write(catalog('c', { resources: ids.map((id) => charger(id)) }));
+}
+
+async function write(written: Catalog): Promise<void> {
   const incoming = {
     ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
-    ...{ mode: 'FULL' as const, catalog: catalog('c', { resources: ids.map((id) => charger(id)) }) },
+    ...{ mode: 'FULL' as const, catalog: written },
   };
   await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
 }
