@@ -123,15 +123,13 @@ async function evaluateInSnapshot(
   options: SearchOptions & { deadline: Deadline },
 ): Promise<Found> {
   const { database } = engine;
+  const { remainingMs } = options.deadline;
   return database.transaction(
     async (tx) => {
-      const reader = {
-        ...withinTime(tx, options.deadline.remainingMs),
-        caches: createCaches({ percent: 0 }),
-      };
+      const reader = { ...withinTime(tx, remainingMs), caches: createCaches({ percent: 0 }) };
       return evaluateIntent(engine, question, { ...options, optimistic: false }, reader);
     },
-    { isolation: 'repeatable read' },
+    { isolation: 'repeatable read', waitMs: remainingMs() },
   );
 }
 

@@ -137,6 +137,17 @@ describe('a transaction that takes longer than it may', () => {
   });
 });
 
+describe('a transaction that has a time to wait', () => {
+  it('does not begin when no connection becomes free within it, and the connection serves the next one', async () => {
+    const narrow = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });
+    await narrow.transaction(() =>
+      expect(narrow.transaction(async () => 1, { waitMs: 50 })).rejects.toThrow(NoTurn),
+    );
+    expect(await narrow.transaction(async () => 2, { waitMs: 5_000 })).toBe(2);
+    await narrow.close();
+  });
+});
+
 describe('a statement that takes longer than it may', () => {
   it('is ended in the server, and the next ones on its connection are not', async () => {
     const narrow = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 1 });

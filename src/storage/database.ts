@@ -60,6 +60,8 @@ export interface Transaction extends Queryable {
 
 export interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
+  /** A connection is waited for no longer than this. */
+  waitMs?: number;
 }
 
 export interface Database extends Queryable {
@@ -138,12 +140,13 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
       return watched(startTime(apart, text, values, options), options?.timeoutMs);
     },
 
-    async transaction(work, { isolation = 'read committed' } = {}) {
+    async transaction(work, { isolation = 'read committed', waitMs } = {}) {
       for (let attempt = 1; ; attempt++) {
         const channels = new Set<string>();
         try {
-          const result = await watched((client) =>
-            runTransaction(client, { isolation, channels, apart, limitMs: transactionMs }, work),
+          const result = await watched(
+            (client) => runTransaction(client, { isolation, channels, apart, limitMs: transactionMs }, work),
+            waitMs,
           );
           hints.send(channels);
           return result;
