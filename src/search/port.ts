@@ -46,7 +46,7 @@ export interface SearchService {
   explain(question: Question): Promise<Explanation>;
   /**
    * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found fragmented, purges the
-   * change log. Throws where the index has entries that this program cannot read.
+   * change feed. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
   /** Only announces it: for a process that searches, beside others that keep the index in shape. */
@@ -95,7 +95,7 @@ export function createSearch(context: SearchContext): SearchService {
 
     async start({ logger, metrics }) {
       const announced = await announceProcess({ database, logger }, formats);
-      const purge = { what: 'purging the change log of the index', everyMs: purgeEveryMs, logger };
+      const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
       const loops = [
         startRebuild({ database, logger, metrics, formats, graceMs }),

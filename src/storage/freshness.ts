@@ -1,4 +1,4 @@
-// The change log of the search index (discovery.change), as far as SQL asks it: a row for each transaction that changed the index. A process that knows a snapshot is
+// The change feed of the search index (discovery.change), as far as SQL asks it: a row for each transaction that changed the index. A process that knows a snapshot is
 // stale when a transaction has committed since that the snapshot does not see.
 
 /** The state of the index that an answer was made from. */

@@ -105,7 +105,7 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
 }
 
 export interface Caches {
-  /** How far the change log of the index was read (invalidation.ts). */
+  /** How far the change feed was read (invalidation.ts). */
   state: RefreshState;
   /** Counts invalidations. What was read in an older generation may be stale. */
   generation: number;

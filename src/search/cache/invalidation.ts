@@ -10,7 +10,7 @@ import {
   type Moment,
 } from './caches.ts';
 
-// Cache invalidation. Every transaction that changes the index writes to a change log (discovery.change). A process asks which changes were committed since the snapshot that it
+// Cache invalidation. Every transaction that changes the index writes to a change feed (discovery.change). A process asks which changes were committed since the snapshot that it
 // knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed. Mostly nothing has changed. So a search may also read
 // optimistically: it uses the caches as they are, and the statement that stores its answer makes sure that nothing has changed.
 

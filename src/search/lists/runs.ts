@@ -61,7 +61,7 @@ export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>):
   await noteChanged(tx, all);
 }
 
-/** Writes to the change log that these lists have changed, so that processes invalidate them (cache/invalidation.ts). */
+/** Writes to the change feed that these lists have changed, so that processes invalidate them (cache/invalidation.ts). */
 export async function noteChanged(
   tx: Transaction,
   lists: readonly Pick<ListEntries, 'list'>[],
