@@ -87,10 +87,10 @@ async function fillByChanges(
 ): Promise<void> {
   const { database } = evaluator;
   await fill(evaluator, []);
-  for (const [place, known] of index.entries()) {
+  for (const [position, known] of index.entries()) {
     const { resources, offers, id } = known.catalog;
     const catalog = {
-      ...{ ...(index[(place + 1) % index.length] ?? known).catalog, id },
+      ...{ ...(index[(position + 1) % index.length] ?? known).catalog, id },
       resources: resources && swapped(resources),
       offers: offers && swapped(offers),
     };
@@ -104,7 +104,7 @@ async function fillByChanges(
 function swapped<T extends { id: string }>(documents: readonly T[]): T[] {
   const [first] = documents;
   return [
-    ...documents.map(({ id }, place) => ({ ...(documents[(place + 1) % documents.length] as T), id })),
+    ...documents.map(({ id }, index) => ({ ...(documents[(index + 1) % documents.length] as T), id })),
     ...(first ? [{ ...first, id: 'will go' }] : []),
   ];
 }

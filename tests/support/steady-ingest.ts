@@ -97,15 +97,15 @@ function drawChanges(writer: number, commits: number, seed: number): KnownCatalo
   return fc
     .sample(arbitraryIndex, { seed: seed * 1_000 + writer, numRuns: commits })
     .flatMap(([first]) => first ?? [])
-    .map((known, place) => ({
+    .map((known, index) => ({
       ...known,
       owner: `writer-${writer}.example/reg`,
       networkIds: [networkOf(writer)],
-      catalog: { ...known.catalog, id: `w${writer}-${place % catalogsOfWriter}` },
+      catalog: { ...known.catalog, id: `w${writer}-${index % catalogsOfWriter}` },
     }));
 }
 
-/** The catalogs as the index then holds them: what stays has its place, what is new comes behind it. */
+/** The catalogs as the index then holds them: what stays has its position, what is new comes behind it. */
 function change(held: readonly KnownCatalog[], { catalog, ...changed }: KnownCatalog): KnownCatalog[] {
   const before = held.find((known) => known.catalog.id === catalog.id)?.catalog;
   const { resources, offers } = catalog;
@@ -120,6 +120,6 @@ function change(held: readonly KnownCatalog[], { catalog, ...changed }: KnownCat
 
 function inOrderOfArrival<T extends { id: string }>(before: readonly T[] = [], after: readonly T[]): T[] {
   const arrived = before.map(({ id }) => id);
-  const place = ({ id }: T) => (arrived.includes(id) ? arrived.indexOf(id) : arrived.length);
-  return [...after].sort((one, other) => place(one) - place(other));
+  const positionOf = ({ id }: T) => (arrived.includes(id) ? arrived.indexOf(id) : arrived.length);
+  return [...after].sort((one, other) => positionOf(one) - positionOf(other));
 }

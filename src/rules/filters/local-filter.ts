@@ -47,7 +47,7 @@ function isEachCatalog(segment: Segment | undefined): boolean {
   );
 }
 
-/** Not by its place in the catalog. */
+/** Not by its index in the catalog. */
 function isEachDocument({ descendants, selectors }: Segment): boolean {
   return !descendants && selectors.every(({ kind }) => kind === 'wildcard' || kind === 'filter');
 }

@@ -10,13 +10,13 @@ export interface CatalogView {
   resources: readonly Json[];
   offers: readonly {
     offer: Offer;
-    /** Places in `resources`. */
+    /** Indexes in `resources`. */
     covers: 'all' | Iterable<number>;
   }[];
 }
 
 /**
- * Which resources of a catalog a filter selects, by their places. Decided: every catalog is evaluated by itself, as `{"catalogs":
+ * Which resources of a catalog a filter selects, by their indexes. Decided: every catalog is evaluated by itself, as `{"catalogs":
  * [that catalog]}`. A node inside a resource selects that resource; inside an offer, the resources that the offer covers;
  * anything else of the catalog, all its resources.
  */
@@ -25,7 +25,7 @@ export function selectResources(filter: Pick<JsonPath, 'find'>, view: CatalogVie
   const { length } = view.resources;
   for (const { path } of filter.find(payloadOf(view))) {
     if (selected.size === length) break;
-    for (const place of placesOf(path, view)) selected.add(place);
+    for (const index of findSelected(path, view)) selected.add(index);
   }
   return selected;
 }
@@ -39,10 +39,11 @@ function payloadOf({ members, resources, offers }: CatalogView): Json {
   return { catalogs: [catalog] };
 }
 
-function placesOf([, , list, place]: Location, { resources, offers }: CatalogView): Iterable<number> {
+/** The resources that one node selects, by their indexes. */
+function findSelected([, , list, index]: Location, { resources, offers }: CatalogView): Iterable<number> {
   const all = resources.keys();
-  if (typeof place !== 'number') return all;
-  if (list === 'resources') return [place];
-  const covered = list === 'offers' ? offers[place]?.covers : undefined;
+  if (typeof index !== 'number') return all;
+  if (list === 'resources') return [index];
+  const covered = list === 'offers' ? offers[index]?.covers : undefined;
   return covered === undefined || covered === 'all' ? all : covered;
 }

@@ -49,7 +49,7 @@ export function weighQuery(words: readonly QueryWord[], documentCount: number): 
   };
 }
 
-/** The best place with one edit counts less than the worst without. */
+/** A word in the best field with one edit counts less than in the worst field without. */
 function editWeight(edits: number): number {
   return edits === 0 ? 1 : edits === 1 ? 0.6 : 0.4;
 }
