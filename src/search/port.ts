@@ -10,7 +10,7 @@ import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { loadCatalogs } from './documents/load-catalogs.ts';
 import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
-import { startCompactor } from './lists/compact.ts';
+import { startCompactor } from './lists/walk-lists.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
 import { type AnnouncedProcess, announceProcess } from './reindex/processes.ts';
 import { startRebuild } from './reindex/rebuild.ts';
@@ -47,6 +47,9 @@ export interface SearchService {
   /**
    * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found fragmented, purges the
    * change feed. Throws where the index has entries that this program cannot read.
+=======
+   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the
+   * change log. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
   /** Only announces it: for a process that searches, beside others that keep the index in shape. */
@@ -102,7 +105,7 @@ export function createSearch(context: SearchContext): SearchService {
         repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, () =>
           loadCatalogs(openReader(engine, createDeadline(maxLoadMs))),
         ),
-        startCompactor({ database, caches: engine.caches, logger }),
+        startCompactor({ database, logger }),
         repeat(purge, () => purgeChanges(database)),
       ];
       return {

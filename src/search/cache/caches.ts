@@ -6,7 +6,6 @@ import type { Queryable } from '../../storage/database.ts';
 import { parseState } from '../documents/catalog-state.ts';
 import type { FilterPlan } from '../filter/plan.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { maxRunLength } from '../lists/runs.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import type { Ranked } from '../text/rank-keys.ts';
 import { CatalogTable } from './catalog-table.ts';
@@ -20,12 +19,6 @@ import { WordCache } from './word-cache.ts';
 // The caches of a process (docs/index-format.md, "Caches"). All of them are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are there
 // because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
 
-/** Runs that a list may always have. */
-const fewRuns = 16;
-/** A list is fragmented when its runs have less than this part of what they may hold. */
-const leastFilled = 1 / 20;
-/** More lists are not noted for compaction. */
-const maxFragmented = 1_000;
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** What other entries take by themselves, counted in what their limits count. */
@@ -86,7 +79,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
   return {
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
-    fragmented: new Set(),
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     pages: new PageCache(limitOf('pages')),
@@ -125,8 +117,6 @@ export interface Caches {
   ranges: DerivedCache<string, Keys>;
   /** The best resources for a text, in an index of so many documents. */
   rankings: DerivedCache<string, { best: Ranked; documents: number }>;
-  /** Lists that wait for compaction (lists/compact.ts). */
-  fragmented: Set<number>;
 }
 
 interface RefreshState {
@@ -216,17 +206,4 @@ export async function readForCache<T>(
   const { generation } = caches;
   const found = await read();
   return { found, mayKeep: caches.state.asked !== undefined && caches.generation === generation };
-}
-
-/** Notes a list that was found fragmented: in so many runs, with so many keys. */
-export function noteRuns({ fragmented }: Caches, list: number, runs: number, keys: number): void {
-  if (runs <= fewRuns || keys >= runs * maxRunLength(list) * leastFilled) return;
-  if (fragmented.size < maxFragmented) fragmented.add(list);
-}
-
-/** The lists that were found fragmented since this was asked last. */
-export function takeFragmentedLists({ fragmented }: Caches): number[] {
-  const lists = [...fragmented];
-  fragmented.clear();
-  return lists;
 }

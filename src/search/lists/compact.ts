@@ -1,10 +1,9 @@
-import { repeat } from '../../delivery/repeat.ts';
-import type { ServiceContext } from '../../delivery/service.ts';
-import type { Database, Queryable, Transaction } from '../../storage/database.ts';
-import { type Caches, takeFragmentedLists } from '../cache/caches.ts';
+import { bigintArray } from '../../storage/binary-arrays.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
   deleteRuns,
   entriesOf,
+  firstNumberList,
   insertRuns,
   maxRunLength,
   type RunKey,
@@ -14,79 +13,100 @@ import {
   unnestedRunKeys,
 } from './runs.ts';
 
-// Compaction of posting lists. Every indexed document adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs of one list and
-// rewrites those that are worth it, in one short transaction. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one
-// step at most.
+// Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
+// short transactions. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one short transaction at most.
 
-const compactEveryMs = 1_000;
+/** Where in the order of all runs a step begins. */
+export type Position = RunKey;
 
-/** Compacts, in the background, the lists that searches of this process found fragmented. */
-export function startCompactor({
-  database,
-  caches,
-  logger,
-}: Pick<ServiceContext, 'database' | 'logger'> & { caches(): Caches }): { close(): Promise<void> } {
-  const stop = new AbortController();
-  const work = repeat(
-    { what: 'the compaction of posting lists', everyMs: compactEveryMs, logger },
-    async () => {
-      for (const list of takeFragmentedLists(caches())) await mergeRuns(database, list, stop.signal);
-    },
-  );
-  return {
-    async close() {
-      stop.abort();
-      await work.close();
-    },
-  };
+export interface CompactionStep {
+  /** Runs that were merged, and those that they became. */
+  merged: number;
+  written: number;
+  /** The last run that was looked at; undefined when there are no more. */
+  rest?: Position;
 }
 
 /** Runs that one step looks at. */
-const runsAtOnce = 1_000;
+const seenAtOnce = 20_000;
+/** Runs of one transaction. */
+const mergedAtOnce = 1_000;
 /** Fewer neighbours are not worth writing again. */
 const minNeighbours = 4;
 /** Nor is a long run, for what a few short ones add to it. */
 const worthwhilePart = 1 / 16;
 
 /** Merges small runs of a list; returns how many runs there are fewer now. */
-export async function mergeRuns(database: Database, list: number, signal?: AbortSignal): Promise<number> {
+export async function mergeRuns(database: Database, list: number): Promise<number> {
   let saved = 0;
-  for (let from: Start | undefined = beginning; from && !signal?.aborted; ) {
-    const seen: SeenRun[] = await readRunKeys(database, list, from);
-    const groups = groupNeighbours(seen, maxRunLength(list)).filter(isWorthwhile);
-    if (groups.length > 0) saved += await database.transaction((tx) => merge(tx, list, groups));
-    from = seen.length < runsAtOnce ? undefined : seen.at(-1);
+  for (let from: Position | undefined = beginningOf(list); from; ) {
+    const step: CompactionStep = await compactFrom(database, from, list);
+    saved += step.merged - step.written;
+    from = step.rest;
   }
-  // Processes may have noted that the list is too long to be read whole.
-  if (saved > 0)
-    await database.query('insert into discovery.change (merged) values (array[$1::bigint])', [list]);
   return saved;
 }
 
-type Start = Omit<RunKey, 'list'>;
-type SeenRun = RunKey & Pick<StoredRun, 'count'>;
-
-/** Before all runs. */
-const beginning: Start = { first: Number.NEGATIVE_INFINITY, last: 0, id: 0 };
-
-async function readRunKeys(queryable: Queryable, list: number, from: Start): Promise<SeenRun[]> {
-  const { rows } = await queryable.query<SeenRun>(
-    `select list, first, last, id, count from discovery.run
-     where list = $1 and (first, last, id) > ($2, $3, $4) order by first, last, id limit $5`,
-    [list, from.first, from.last, from.id, runsAtOnce],
-  );
-  return rows;
+/** Before all runs of a list, and all of later lists. */
+export function beginningOf(list: number): Position {
+  return { list, first: Number.NEGATIVE_INFINITY, last: 0, id: 0 };
 }
 
-/** Runs one after the other that fit into one run together. */
-function groupNeighbours(runs: readonly SeenRun[], maxCount: number): SeenRun[][] {
+/** Merges small runs among the next ones. */
+export async function compactFrom(
+  database: Database,
+  from: Position,
+  lastList: number,
+): Promise<CompactionStep> {
+  const { seen, rest } = await readFragmented(database, from, lastList);
+  const step: CompactionStep = { merged: 0, written: 0, rest };
+  for (const groups of inSlices(groupNeighbours(seen).filter(isWorthwhile))) {
+    const { merged, written } = await database.transaction((tx) => merge(tx, groups));
+    step.merged += merged;
+    step.written += written;
+  }
+  return step;
+}
+
+type SeenRun = RunKey & Pick<StoredRun, 'count'>;
+
+/** Of the next runs, those of lists in several that are less than half full on the average: PostgreSQL counts them in the index alone. */
+async function readFragmented(
+  database: Database,
+  from: Position,
+  lastList: number,
+): Promise<{ seen: SeenRun[]; rest?: Position }> {
+  const { rows } = await database.query<SeenRun & { place: number }>(
+    `with seen as materialized (
+       select *, row_number() over () as place from (
+         select list, first, last, id, count from discovery.run
+         where (list, first, last, id) > ($1, $2, $3, $4) and list <= $5 order by list, first, last, id limit $6
+       ) as next
+     ), fragmented as (
+       select list from seen group by list
+       having count(*) >= $7 and sum(count) * 2 < count(*) * case when list <= $8 then $9::integer else $10::integer end
+     )
+     select * from seen where list in (select list from fragmented) or place = $6 order by place`,
+    [
+      ...[from.list, from.first, from.last, from.id, lastList, seenAtOnce, minNeighbours],
+      ...[firstNumberList, maxRunLength(firstNumberList), maxRunLength(0)],
+    ],
+  );
+  const end = rows.at(-1);
+  return { seen: rows, ...(end?.place === seenAtOnce && { rest: end }) };
+}
+
+/** Runs of one list, one after the other, that fit into one run together. */
+function groupNeighbours(runs: readonly SeenRun[]): SeenRun[][] {
   const groups: SeenRun[][] = [];
-  let count = Number.POSITIVE_INFINITY;
+  let group: SeenRun[] = [];
+  let count = 0;
   for (const run of runs) {
     count += run.count;
-    if (count <= maxCount) groups.at(-1)?.push(run);
+    if (group[0]?.list === run.list && count <= maxRunLength(run.list)) group.push(run);
     else {
-      groups.push([run]);
+      group = [run];
+      groups.push(group);
       count = run.count;
     }
   }
@@ -100,14 +120,38 @@ function isWorthwhile(group: readonly SeenRun[]): boolean {
   return group.length >= minNeighbours && others >= longest * worthwhilePart;
 }
 
-async function merge(tx: Transaction, list: number, groups: readonly SeenRun[][]): Promise<number> {
+function* inSlices(groups: readonly SeenRun[][]): Generator<SeenRun[][]> {
+  let slice: SeenRun[][] = [];
+  let runs = 0;
+  for (const group of groups) {
+    slice.push(group);
+    runs += group.length;
+    if (runs < mergedAtOnce) continue;
+    yield slice;
+    slice = [];
+    runs = 0;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+async function merge(
+  tx: Transaction,
+  groups: readonly SeenRun[][],
+): Promise<{ merged: number; written: number }> {
   const taken = await takeRuns(tx, groups.flat());
-  const merged = groups.flatMap((group) => {
+  const lists = new Set<number>();
+  const written = groups.flatMap((group) => {
     const runs = group.flatMap(({ id }) => taken.get(id) ?? []);
-    return runs.length === 0 ? [] : runsOf(entriesOf(list, runs));
+    const [first] = runs;
+    if (first === undefined) return [];
+    lists.add(first.list);
+    return runsOf(entriesOf(first.list, runs));
   });
-  await insertRuns(tx, merged);
-  return taken.size - merged.length;
+  await insertRuns(tx, written);
+  // Processes may have noted that a list is too long to be read whole.
+  if (lists.size > 0)
+    await tx.query('insert into discovery.change (merged) values ($1::bigint[])', [bigintArray([...lists])]);
+  return { merged: taken.size, written: written.length };
 }
 
 /** Those that nobody else is just writing anew. */

@@ -1,5 +1,5 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, noteRuns } from '../cache/caches.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { readNumberRuns } from './number-list.ts';
 import {
   emptyList,
@@ -95,20 +95,12 @@ async function readParts(
     ],
     { prepared: true },
   );
-  return new Map(
-    rows.map(({ bytes, ...rest }) => [rest.list, partOf(reader, rest, bytes, { maxRuns, upTo })]),
-  );
+  return new Map(rows.map(({ bytes, ...rest }) => [rest.list, partOf(rest, bytes, { maxRuns, upTo })]));
 }
 
 /** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
-function partOf(
-  reader: IndexReader,
-  { list, from }: ListRest,
-  bytes: Buffer,
-  { maxRuns, upTo }: Required<PartLimits>,
-): ListPart {
+function partOf({ list, from }: ListRest, bytes: Buffer, { maxRuns, upTo }: Required<PartLimits>): ListPart {
   const { list: found, starts } = readRuns(bytes);
-  noteRuns(reader.caches, list, starts.length, found.keys.length);
   const end = starts[maxRuns];
   if (end === undefined) return sliceBetween(sortPostings(found), from, upTo + 1);
   const next = found.keys[end] as number;
@@ -157,7 +149,6 @@ export async function readRange(
       { prepared: true },
     );
     const { list, firsts } = readNumberRuns(rows[0]?.bytes ?? Buffer.of());
-    noteRuns(reader.caches, numberList(path), firsts.length, list.keys.length);
     const rest = firsts[limit];
     // So many runs have this one value.
     if (rest !== undefined && rest <= from) continue;

@@ -1,5 +1,5 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
-import { type IndexReader, noteRuns, readForCache } from '../cache/caches.ts';
+import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { selectRows } from './columns.ts';
 import { type NumberList, readNumberRuns } from './number-list.ts';
@@ -86,12 +86,9 @@ async function readWhole<T extends object>(
   }
   if (unknown.length === 0) return found;
   const { found: rows, mayKeep } = await readForCache(reader, () => readRows(reader, unknown, form));
-  for (const { list, runs, bytes } of rows) {
+  for (const { list, bytes } of rows) {
     const decoded = bytes ? form.decode(bytes) : undefined;
-    if (decoded) {
-      found.set(list, decoded.list);
-      noteRuns(reader.caches, list, runs, decoded.keys);
-    }
+    if (decoded) found.set(list, decoded.list);
     // That a list is too long is cached, too.
     const cached = { list: decoded?.list, bytes: (decoded?.keys ?? 0) * form.bytesOfKey };
     if (mayKeep) reader.caches.lists.keep(list, cached);
@@ -101,7 +98,6 @@ async function readWhole<T extends object>(
 
 interface WholeRow {
   list: number;
-  runs: number;
   /** Null where there are too many runs. */
   bytes: Buffer | null;
 }
@@ -112,7 +108,7 @@ async function readRows<T>(
   { bytes, maxRuns: limit }: Form<T>,
 ): Promise<WholeRow[]> {
   const { rows } = await reader.query<WholeRow>(
-    `select wanted.list, runs, case when runs <= $2 then (
+    `select wanted.list, case when runs <= $2 then (
        select coalesce(string_agg(bytes, ''), '') from (
          select ${bytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
        ) as read

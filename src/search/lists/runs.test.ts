@@ -4,7 +4,6 @@ import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { takeFragmentedLists } from '../cache/caches.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { countLists } from '../text/match-words.ts';
 import { mergeRuns } from './compact.ts';
@@ -155,15 +154,6 @@ describe('a list', () => {
         [list + 1, 0],
       ]),
     );
-  });
-
-  it('is remembered when a search finds it fragmented, until somebody asks', async () => {
-    for (let key = 1; key <= 40; key++) await add([key]);
-    await readAll(100);
-    expect([...takeFragmentedLists(database.caches)]).toEqual([list]);
-    await mergeRuns(database, list);
-    await readAll(100);
-    expect([...takeFragmentedLists(database.caches)]).toEqual([]);
   });
 });
 

@@ -24,7 +24,8 @@ export function numberList(path: number): number {
   return firstNumberList - Math.floor(path / 2);
 }
 
-const firstNumberList = -(2 ** 52);
+/** Lists of numbers have this number, and lower ones. */
+export const firstNumberList = -(2 ** 52);
 
 /** Whether it holds numbers, in the order of their values. */
 export function isOfNumbers(list: number): boolean {

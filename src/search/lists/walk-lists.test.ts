@@ -1,0 +1,98 @@
+import { beforeEach, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { until } from '../../../tests/support/time.ts';
+import { silentLogger } from '../../logger.ts';
+import type { Database } from '../../storage/database.ts';
+import { readLists, readRange } from './read-parts.ts';
+import { addToLists, type ListEntries, numberList } from './runs.ts';
+import { startCompactor, walkLists } from './walk-lists.ts';
+
+let database: SearchingProcess;
+useDatabase((opened) => {
+  database = withCaches(opened);
+});
+
+beforeEach(() => database.query('truncate discovery.run, discovery.compaction'));
+
+const fact = 4711;
+const path = 12;
+const numbers = numberList(path);
+const { signal } = new AbortController();
+
+it('lists that nobody has searched are compacted soon after keys were added, and hold the same keys', async () => {
+  for (let key = 1; key <= 40; key++) await add(fact, key);
+  const found = await readLists(database, [fact], 100);
+  const compactor = startCompactor({ database, logger: silentLogger() });
+  await until(async () => (await countRuns(fact)) === 1, 'one run');
+  for (let key = 41; key <= 80; key++) await add(numbers, key);
+  await until(async () => (await countRuns(numbers)) === 1, 'one run of numbers');
+  await compactor.close();
+  expect((await readLists(database, [fact], 100)).get(fact)?.keys).toEqual(found.get(fact)?.keys);
+  expect((await readRange(database, { path }, { maxRuns: 100 })).keys).toHaveLength(40);
+});
+
+it('a walk leaves few runs as they are, and neighbours that fill more than one run become several', async () => {
+  for (let key = 1; key <= 3; key++) await add(fact, key);
+  for (let key = 1; key <= 500; key++) await add(numbers, key);
+  await walkLists(database, signal);
+  expect(await countRuns(fact)).toBe(3);
+  expect(await countRuns(numbers)).toBe(5);
+});
+
+it('nobody walks again until something is added', async () => {
+  for (let key = 1; key <= 8; key++) await add(fact, key);
+  await walkLists(database, signal);
+  expect(await countRuns(fact)).toBe(1);
+  expect(await countStatementsOfWalk()).toBe(1);
+  await add(fact, 9);
+  expect(await countStatementsOfWalk()).toBeGreaterThan(1);
+  expect(await countStatementsOfWalk()).toBe(1);
+});
+
+it('one process at a time walks, and another one takes over from one that was not heard of', async () => {
+  for (let key = 1; key <= 8; key++) await add(fact, key);
+  await database.query(
+    `insert into discovery.compaction (lease_token, leased_until) values (gen_random_uuid(), now() + interval '1 minute')
+     on conflict (id) do update set lease_token = excluded.lease_token, leased_until = excluded.leased_until`,
+  );
+  await walkLists(database, signal);
+  expect(await countRuns(fact)).toBe(8);
+  await database.query("update discovery.compaction set leased_until = now() - interval '1 second'");
+  await walkLists(database, signal);
+  expect(await countRuns(fact)).toBe(1);
+});
+
+it('a run that somebody else is writing anew is passed over', async () => {
+  for (let key = 1; key <= 8; key++) await add(fact, key);
+  await database.transaction(async (tx) => {
+    await tx.query('select from discovery.run where list = $1 and first = 3 for update', [fact]);
+    await walkLists(database, signal);
+  });
+  expect(await countRuns(fact)).toBe(2);
+});
+
+async function add(list: number, key: number): Promise<void> {
+  const entries: ListEntries = { list, keys: [key], marks: [list === numbers ? key : 0] };
+  await database.transaction((tx) => addToLists(tx, [entries]));
+}
+
+async function countRuns(list: number): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*) as count from discovery.run where list = $1',
+    [list],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function countStatementsOfWalk(): Promise<number> {
+  let count = 0;
+  const counted: Database = Object.assign(Object.create(database), {
+    query(...asked: Parameters<Database['query']>) {
+      count += 1;
+      return database.query(...asked);
+    },
+  });
+  await walkLists(counted, signal);
+  return count;
+}
