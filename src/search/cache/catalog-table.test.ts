@@ -49,6 +49,19 @@ describe('the table of catalogs', () => {
     expect([1, 2].map((key) => table.find(key))).toEqual([undefined, undefined]);
   });
 
+  it('forgets all states when there are too many, and does not have all catalogs loaded again for that', async () => {
+    const table = new CatalogTable(1_000_000, parse);
+    const own = (key: number): CatalogEntry => ({ state: `{"validity":${key}}`, resources: 1 });
+    table.loadedUpTo = 500_000;
+    await table.read(async (read) => {
+      for (let key = 1; key <= 500_000; key++) read.keep(key, own(key));
+    });
+    expect([1, 500_000].map((key) => table.find(key))).toEqual([undefined, { validity: 500_000 }]);
+    expect(table.loadedUpTo).toBe(500_000);
+    table.clear();
+    expect(table.loadedUpTo).toBe(0);
+  });
+
   it('holds no catalog from its limit on', async () => {
     const table = new CatalogTable(3, parse);
     await keep(table, { 2: active, 3: active });

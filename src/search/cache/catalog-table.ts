@@ -24,7 +24,7 @@ interface EntryRead {
 export const maxCounted = 1_000;
 /** What the column has instead of a count. */
 const [many, withGaps] = [maxCounted + 1, maxCounted + 2];
-/** Catalogs with validities of their own have states of their own: with more of them, all is read again. */
+/** Catalogs with validities of their own have states of their own: with more of them, all are forgotten, and read again as they are asked for. */
 const maxStates = 500_000;
 /** More catalogs that have changed are not read before somebody asks for them. */
 const maxUnread = 10_000;
@@ -92,18 +92,23 @@ export class CatalogTable {
   }
 
   clear(): void {
+    this.forgetStates();
+    this.loadedUpTo = 0;
+  }
+
+  /** What was loaded is not loaded again: that would never end. */
+  private forgetStates(): void {
     for (const read of this.reads) read.isStale = true;
     this.stateOf.fill(0);
     this.states = [undefined, null];
     this.numbers.clear();
     this.numbers.set(null, 1);
     this.unread.clear();
-    this.loadedUpTo = 0;
   }
 
   private keep(key: number, { state, resources = withGaps }: CatalogEntry): void {
     if (key >= this.limit) return;
-    if (this.states.length > maxStates) this.clear();
+    if (this.states.length > maxStates) this.forgetStates();
     if (key >= this.stateOf.length) this.grow(key);
     const number = this.numbers.get(state) ?? this.states.push(this.parseState(state)) - 1;
     this.numbers.set(state, number);
