@@ -72,5 +72,5 @@ export async function releaseLease(queryable: Queryable, token: string): Promise
   );
 }
 
-/** Longer than one step of a rebuild takes. */
-const leaseMs = 60_000;
+/** Longer than one step of a rebuild takes. A process that died loses it within 30 s, as it loses all work (ARCHITECTURE.md, principle 4). */
+const leaseMs = 30_000;
