@@ -27,7 +27,7 @@ import {
   type KnownCatalog,
   type Question,
 } from './support/discover-oracle.ts';
-import { laterFormats } from './support/index-formats.ts';
+import { laterFormat, laterFormats } from './support/index-formats.ts';
 import { migrateUntil } from './support/old-schema.ts';
 import { patienceMs } from './support/patience.ts';
 
@@ -35,7 +35,7 @@ import { patienceMs } from './support/patience.ts';
 // plain evaluation finds, in which each document is cut into words by the format that it is indexed in.
 
 const lastBefore = 22;
-const later = 2;
+const later = laterFormat.version;
 const fixture = new URL('./fixtures/index-version-0.sql', import.meta.url);
 const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 40 });
 /** Words that one tokenizer takes for the same and the other does not. */

@@ -1,4 +1,10 @@
-import { entriesOf, isOfNumbers, type StoredRun } from '../../src/search/lists/runs.ts';
+import {
+  entriesOf,
+  isOfNumbers,
+  type StoredRun,
+  siblingList,
+  standingList,
+} from '../../src/search/lists/runs.ts';
 import type { Database } from '../../src/storage/database.ts';
 
 /** Everything that the index has of each document, as lines in order: words by themselves, as their numbers say nothing. */
@@ -34,5 +40,7 @@ function nameOf(list: number, wordOf: ReadonlyMap<number, string>): string {
   if (list >= 0) return `fact ${list}`;
   if (list === -1) return 'every resource';
   if (isOfNumbers(list)) return `numbers ${list}`;
+  if (list === siblingList) return 'siblings';
+  if (list < standingList(0)) return `word of standing offers ${wordOf.get(standingList(0) - list)}`;
   return list % 2 === 0 ? `word ${wordOf.get(-list / 2)}` : `word of offers ${wordOf.get((-list - 1) / 2)}`;
 }

@@ -41,6 +41,7 @@ export const laterFormat: IndexFormat = {
     ...newest.geometries,
     boxOf: (geometry) => grown(newest.geometries.boxOf(geometry), 0.001),
   },
+  isStanding: newest.isStanding,
 };
 
 export const laterFormats: IndexFormats = [...indexFormats, laterFormat];

@@ -62,6 +62,14 @@ function findCovered(
   return covered.size > 0 ? covered : undefined;
 }
 
+/**
+ * Whether an offer is a standing one: it applies to all resources of its own catalog at any time, because a catalog lists its own offers whichever others there are. Those of other catalogs of
+ * the provider it covers as any offer does.
+ */
+export function isStanding({ resourceIds, provider, validity }: Offer): boolean {
+  return resourceIds === undefined && provider?.id === undefined && validity === undefined;
+}
+
 export function coversResource({ covers }: AttachedOffer, index: number): boolean {
   return covers === 'all' || covers.has(index);
 }

@@ -41,6 +41,8 @@ export interface IndexedDocument {
   /** Facts and numbers, of which offers have none. */
   entries: Buffer | null;
   words: Buffer | null;
+  /** Whether it is a standing offer, and its words are in the lists of those. */
+  isStanding: boolean;
 }
 
 /** By key. */
@@ -59,7 +61,8 @@ export async function readDocuments(
 }
 
 export function indexedColumns(kind: DocumentKind): string {
-  return `key, document::text as document, words, ${kind === 'resource' ? 'entries' : 'null::bytea as entries'}`;
+  const own = kind === 'resource' ? 'entries, false' : 'null::bytea as entries, is_standing';
+  return `key, document::text as document, words, ${own} as "isStanding"`;
 }
 
 /** How many resources and offers catalogs have, by their keys. */
@@ -118,6 +121,8 @@ export interface OfferRow extends DocumentRow, ValidityRow {
   provider_id: string;
   /** Null: all resources of the provider. */
   resource_ids: readonly string[] | null;
+  /** Whether its words are in the lists of standing offers. */
+  isStanding: boolean;
 }
 
 export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): Promise<void> {
@@ -126,13 +131,13 @@ export async function writeOffers(tx: Transaction, rows: readonly OfferRow[]): P
   await forgetTargets(tx, keys);
   await tx.query(
     `insert into discovery.offer
-       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words)
-     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words
+       (key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words, is_standing)
+     select key, id, digest, document, owner, provider_id, resource_ids, valid_from, valid_until, window_start, window_length, words, "isStanding"
      from json_to_recordset($1::json) as incoming (
        key bigint, id text, digest bigint, document jsonb, owner text, provider_id text, resource_ids text[],
-       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer, words bytea)
+       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer, words bytea, "isStanding" boolean)
      on conflict (key) do update
-     set words = excluded.words, document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
+     set words = excluded.words, is_standing = excluded.is_standing, document = excluded.document, digest = excluded.digest, provider_id = excluded.provider_id, resource_ids = excluded.resource_ids,
        valid_from = excluded.valid_from, valid_until = excluded.valid_until, window_start = excluded.window_start,
        window_length = excluded.window_length`,
     [writeRecords(rows)],

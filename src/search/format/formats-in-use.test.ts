@@ -16,7 +16,7 @@ import { createSearch, type SearchService } from '../port.ts';
 import { rebuildNext } from '../reindex/rebuild.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { readDocumentVersions } from './formats-in-use.ts';
-import { type IndexFormats, indexFormats } from './index-format.ts';
+import { type IndexFormats, indexFormats, newestOf } from './index-format.ts';
 
 let database: Database;
 useDatabase((opened) => {
@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => threads.close());
 
-const [older, later] = [1, 2];
+const [older, later] = [newestOf(indexFormats).version, laterFormat.version];
 /** A later version whose words are no typing errors of those before. */
 const { tokenizer } = laterFormat;
 const backwards: IndexFormats = [

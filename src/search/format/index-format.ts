@@ -1,5 +1,7 @@
+import type { Offer } from '../../protocol/catalog.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import type { Json } from '../../protocol/json.ts';
+import { isStanding } from '../../rules/discover/attach-offers.ts';
 import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import { indexKeys, queryKeys } from '../../rules/text/typing-errors.ts';
 import { catalogWords, offerWords, resourceWords } from '../../rules/text/word-weights.ts';
@@ -26,6 +28,8 @@ export interface IndexFormat {
   typing: TypingKeys;
   attributes: AttributeFormat;
   geometries: GeometryFormat;
+  /** Which offers have their words in lists of their own (lists/runs.ts). Searches look into both kinds of lists, so versions that differ only in this look for the same. */
+  isStanding(offer: Offer): boolean;
 }
 
 /** Which texts of a document are searched, and what the words of each count. They are stored with the entries, so a change of them is a change of version, too. */
@@ -72,13 +76,18 @@ const first: IndexFormat = {
   },
   attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, maxFactText },
   geometries: { find: geometriesOf, targetPath: findTargetPath, boxOf: sphereBox },
+  isStanding: () => false,
 };
 
 /** The formats that a process can read and write, the newest one last. */
 export type IndexFormats = readonly [...IndexFormat[], IndexFormat];
 
-/** Version 0 made the same entries, and did not store them beside the documents. */
-export const indexFormats: IndexFormats = [{ ...first, version: 0 }, first];
+/** Version 0 made the same entries as 1, and did not store them beside the documents. Version 2 keeps standing offers apart. */
+export const indexFormats: IndexFormats = [
+  { ...first, version: 0 },
+  first,
+  { ...first, version: 2, isStanding },
+];
 
 export function newestOf(formats: IndexFormats): IndexFormat {
   return formats.at(-1) as IndexFormat;

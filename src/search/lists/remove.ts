@@ -40,7 +40,9 @@ export function createListRemovals(): ListRemovals {
   return {
     async add(tx, lists) {
       count += addPending(pending, lists);
-      if (count > maxPending) await write(tx);
+      if (count <= maxPending) return;
+      await lockSiblings(tx);
+      await write(tx);
     },
     cancel(lists) {
       if (count === 0) return [...lists];
@@ -52,6 +54,11 @@ export function createListRemovals(): ListRemovals {
     },
     write,
   };
+}
+
+/** For changes of siblings (write/siblings.ts), which come before the removals of a transaction. Who removes entries earlier takes this lock first: in another order, two would wait for each other. */
+export async function lockSiblings(tx: Transaction): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('siblings of the index', 0))");
 }
 
 /** More entries are not kept in memory. */

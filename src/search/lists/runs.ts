@@ -1,5 +1,5 @@
 import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../storage/binary-arrays.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { Queryable, Transaction } from '../../storage/database.ts';
 import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
 import { maxRunKeys, type Run, readRuns, sortPostings, toRuns } from './posting-list.ts';
 
@@ -18,6 +18,17 @@ export function wordList(wordId: number): number {
 export function offerList(wordId: number): number {
   return -2 * wordId - 1;
 }
+
+/** Where a word stands in standing offers: their keys lead to the head of their catalog, whose resources they apply to at any time. */
+export function standingList(wordId: number): number {
+  return firstStandingList - wordId;
+}
+
+/** Words have numbers of 31 bits. */
+const firstStandingList = -(2 ** 33);
+
+/** The heads of catalogs that have siblings (write/siblings.ts). */
+export const siblingList = -(2 ** 51);
 
 /** The numbers of a path, which is given by its hash of 53 bits. */
 export function numberList(path: number): number {
@@ -108,6 +119,21 @@ export function entriesOf(list: number, runs: readonly Run[]): ListEntries {
     }
   }
   return entries;
+}
+
+/** Those of the keys that a list has. */
+export async function findInList(
+  queryable: Queryable,
+  list: number,
+  keys: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await queryable.query<StoredRun>(
+    `select distinct run.* from unnest($2::bigint[]) as wanted (key)
+     join discovery.run on list = $1 and first <= wanted.key and last >= wanted.key`,
+    [list, bigintArray(keys)],
+  );
+  const held = new Set(entriesOf(list, rows).keys);
+  return new Set(keys.filter((key) => held.has(key)));
 }
 
 export async function deleteRuns(tx: Transaction, runs: readonly RunKey[]): Promise<void> {

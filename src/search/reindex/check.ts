@@ -5,10 +5,12 @@ import { type IndexedDocument, readDocuments } from '../documents/documents.ts';
 import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
 import { findObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, IndexFormats } from '../format/index-format.ts';
+import { siblingList } from '../lists/runs.ts';
 import { readGeometryRows } from '../spatial/write-geometries.ts';
 import { findWords, writeDocumentWords } from '../text/dictionary.ts';
 import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
 import { numberWeights, sameGeometries } from '../write/index-changes.ts';
+import { siblingCondition } from '../write/siblings.ts';
 import { listAttributes, packAttributes } from '../write/stored-entries.ts';
 import { formatsOf } from '../write/target.ts';
 import { compareLists, createExpectedLists, type ListDifference } from './compare-lists.ts';
@@ -96,7 +98,12 @@ async function checkSlice(
     differences.push(...(await checkDocuments(tx, indexed, expected, formats)));
   }
   const range = { from, end: end ?? Number.MAX_SAFE_INTEGER };
-  differences.push(...(await compareLists(tx, expected, range)));
+  for (const head of await findHeadsWithSiblings(tx, range)) expected.put(siblingList, head, 0);
+  const inLists = await compareLists(tx, expected, range);
+  // Code before version 2 did not write which catalogs have siblings, nor did it need to.
+  const isOptional = ({ list, key }: ListDifference) =>
+    list === siblingList && keys.includes(key) && formatAt(key).version < 2;
+  differences.push(...inLists.filter((each) => !isOptional(each)));
   differences.push(...(await findLeftGeometries(tx, new Set(keys), range)));
   return { documents: keys.length, differences, ...(end !== undefined && { end }) };
 }
@@ -112,6 +119,18 @@ async function readKeys(tx: Transaction, from: number, limit: number): Promise<n
     [from, limit],
   );
   return rows.map(({ key }) => key);
+}
+
+/** Catalogs that share their provider with another one of the owner. */
+async function findHeadsWithSiblings(
+  tx: Transaction,
+  { from, end }: { from: number; end: number },
+): Promise<number[]> {
+  const { rows } = await tx.query<{ head: number }>(
+    `select key << 26 as head from discovery.catalog where key << 26 >= $1 and key << 26 < $2 and ${siblingCondition('catalog')}`,
+    [from, end],
+  );
+  return rows.map(({ head }) => head);
 }
 
 async function readFormats(
@@ -136,7 +155,7 @@ async function readTexts(tx: Queryable, keys: readonly number[]): Promise<Indexe
   const resources = await readDocuments(tx, 'resource', keysOf('resource'));
   const offers = await readDocuments(tx, 'offer', keysOf('offer'));
   const { rows } = await tx.query<IndexedDocument>(
-    `select key << 26 as key, head::text as document, words, null::bytea as entries
+    `select key << 26 as key, head::text as document, words, null::bytea as entries, false as "isStanding"
      from discovery.catalog where key = any ($1::bigint[])`,
     [keysOf('catalog').map(catalogKeyOf)],
   );
@@ -178,8 +197,9 @@ async function checkDocuments(
       if (!dictionary.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
     const words = numberWeights(known, numbers);
     const attributes = listAttributes(entries);
-    expected.add(key, { ...attributes, words });
-    if (!isStored(document, format, writeDocumentWords(words), packAttributes(attributes)))
+    expected.add(key, { ...attributes, words, isStanding: entries.isStanding });
+    const isSame = isStored(document, format, writeDocumentWords(words), packAttributes(attributes));
+    if (!isSame || document.isStanding !== entries.isStanding)
       differences.push({ what: 'stored', kind: 'other', key });
     if (!sameGeometries(geometries.get(key) ?? [], entries, format))
       differences.push({ what: 'geometry', kind: 'other', key });

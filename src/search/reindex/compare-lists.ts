@@ -16,6 +16,7 @@ export interface ListDifference {
 /** The entries that posting lists are expected to have of some documents. */
 interface ExpectedLists {
   add(key: number, entries: StoredEntries): void;
+  put(list: number, key: number, mark: number): void;
   /** Of one list, in order, and not again. */
   take(list: number): Entry[];
   /** All that was not taken. */
@@ -41,6 +42,7 @@ export function createExpectedLists(): ExpectedLists {
     return entries.sort(inOrder);
   };
   return {
+    put,
     add(key, entries) {
       visitLists(key, entries, undefined, (list, mark) => put(list, key, mark));
     },

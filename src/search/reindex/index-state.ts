@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../storage/database.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
+import { writeSiblings } from '../write/siblings.ts';
 import { isAlive } from './processes.ts';
 
 // How the index goes from one version to the next, while processes search and write it:
@@ -44,6 +45,7 @@ export async function advanceVersion(
     if (state === undefined) return readState(tx, formats);
     let { version, next } = state;
     if (next < newest && version === next && !state.isMixed && !state.hasOlder) next = newest;
+    if (state.next < firstWithSiblings && next >= firstWithSiblings) await writeSiblings(tx);
     if (version < next && (state.isEmpty || (state.isSeen && next === state.next))) version = next;
     if (version !== state.version || next !== state.next)
       await tx.query(
@@ -54,6 +56,9 @@ export async function advanceVersion(
     return { version, next };
   });
 }
+
+/** Which catalogs have siblings is written since this version of the code. No process of an older one is alive when it becomes the next one. */
+const firstWithSiblings = 2;
 
 /** One process at a time rebuilds: the one that has the lease, or gets it now. */
 export async function takeLease(queryable: Queryable, token: string): Promise<boolean> {

@@ -5,9 +5,9 @@ import { addTargets, forgetTargets, readDocuments } from '../documents/documents
 import { catalogKeyOf, kindOf } from '../documents/keys.ts';
 import { addObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormats } from '../format/index-format.ts';
-import { createListRemovals } from '../lists/remove.ts';
 import type { ListEntries } from '../lists/runs.ts';
 import { replaceGeometries } from '../spatial/write-geometries.ts';
+import { createIndexUnit } from '../write/index-unit.ts';
 import type { Difference } from './check.ts';
 import { type KindOfDocument, lockCatalog, renewDocuments } from './rebuild-catalog.ts';
 
@@ -51,8 +51,11 @@ async function mendCatalog(
   );
   await mendLookups(tx, differences);
   const copies = copiesOf(differences);
+  const unit = createIndexUnit();
+  if (row) unit.siblings.note({ key: row.key, owner: row.owner, now: row.provider_id });
+  await unit.write(tx);
   if (row) return renewDocuments(tx, row, { documents, formats, withHead, surplus, copies });
-  const removals = createListRemovals();
+  const { removals } = unit;
   for (let copy = 0; copy < copies; copy++) {
     await removals.add(tx, surplus);
     await removals.write(tx);

@@ -123,6 +123,8 @@ interface Renewal {
 
 interface LockedCatalog extends IndexedVersions {
   key: number;
+  owner: string;
+  provider_id: string;
   head: string;
   words: Buffer;
   /** Otherwise a writer has made the row, and not filled it yet. */
@@ -135,7 +137,7 @@ export async function lockCatalog(
   how = '',
 ): Promise<LockedCatalog | undefined> {
   const { rows } = await tx.query<LockedCatalog>(
-    `select key, head::text as head, words, index_version, reindexed_below, reindexed_version, provider_id <> '' as "isKnown"
+    `select key, owner, provider_id, head::text as head, words, index_version, reindexed_below, reindexed_version, provider_id <> '' as "isKnown"
      from discovery.catalog where key = $1 for update ${how}`,
     [key],
   );
@@ -197,14 +199,16 @@ async function storeEntries(
   for (const kind of ['resource', 'offer'] as const) {
     const keys = documents.filter((each) => each.kind === kind).map(({ key }) => key);
     if (keys.length === 0) continue;
-    const entries = kind === 'resource' ? ', entries = stored.entries' : '';
+    const own = kind === 'resource' ? 'entries = stored.entries' : 'is_standing = stored.is_standing';
     await tx.query(
-      `update discovery.${kind} as document set words = stored.words${entries}
-       from unnest($1::bigint[], $2::bytea[], $3::bytea[]) as stored (key, words, entries) where document.key = stored.key`,
+      `update discovery.${kind} as document set words = stored.words, ${own}
+       from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::boolean[]) as stored (key, words, entries, is_standing)
+       where document.key = stored.key`,
       [
         bigintArray(keys),
         bytesArray(keys.map((key) => packed.get(key)?.words ?? null)),
         bytesArray(keys.map((key) => packed.get(key)?.entries ?? null)),
+        keys.map((key) => packed.get(key)?.isStanding ?? false),
       ],
     );
   }

@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { readIndexContent } from '../../../tests/support/index-content.ts';
-import { laterFormats, otherWeights } from '../../../tests/support/index-formats.ts';
+import { laterFormat, laterFormats, otherWeights } from '../../../tests/support/index-formats.ts';
 import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.ts';
 import { until } from '../../../tests/support/time.ts';
 import { readConfig } from '../../config.ts';
@@ -10,7 +10,7 @@ import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
 import type { Database } from '../../storage/database.ts';
 import { createThreadPool } from '../../thread-pool.ts';
-import { type IndexFormats, indexFormats } from '../format/index-format.ts';
+import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createSearch } from '../port.ts';
 import type { IncomingCatalog } from '../write/target.ts';
 import { writeIndex } from '../write/write-index.ts';
@@ -24,60 +24,61 @@ useDatabase((opened) => {
   database = opened;
 });
 
+const [current, later] = [newestOf(indexFormats).version, laterFormat.version];
 const tables = 'catalog, resource, offer, offer_target, run, geometry, index_process'
   .split(', ')
   .map((name) => `discovery.${name}`);
 
 beforeEach(async () => {
   await database.query(`truncate ${tables} restart identity cascade`);
-  await setState(1);
+  await setState(current);
 });
 
 describe('a rebuild of the index', () => {
   it('brings every catalog to the entries that the newer code makes, and stores them', async () => {
-    const expected = await fillWith(laterFormats, 2);
-    await fillWith(laterFormats, 1);
+    const expected = await fillWith(laterFormats, later);
+    await fillWith(laterFormats, current);
     expect(await readIndexContent(database)).not.toEqual(expected);
     await rebuild(laterFormats);
     expect(await readIndexContent(database)).toEqual(expected);
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later]);
   });
 
   it('follows where only the weights of fields have changed', async () => {
-    const expected = await fillWith(otherWeights, 2);
-    await fillWith(otherWeights, 1);
+    const expected = await fillWith(otherWeights, later);
+    await fillWith(otherWeights, current);
     expect(await readIndexContent(database)).not.toEqual(expected);
     await rebuild(otherWeights);
     expect(await readIndexContent(database)).toEqual(expected);
   });
 
   it('stores the entries of catalogs from before they were stored, and changes no list', async () => {
-    const expected = await fillWith(indexFormats, 1);
+    const expected = await fillWith(indexFormats, current);
     await setState(0);
     await database.query('update discovery.catalog set index_version = 0');
     await database.query('update discovery.resource set entries = null');
     await database.query('update discovery.offer set words = null');
     await rebuild(indexFormats);
     expect(await readIndexContent(database)).toEqual(expected);
-    expect(await versions()).toEqual([1, 1, 1]);
+    expect(await versions()).toEqual([current, current, current]);
   });
 
   it('goes catalog by catalog, the newest first, and goes on where another process left off', async () => {
-    await fillWith(laterFormats, 1);
-    await setState(2);
+    await fillWith(laterFormats, current);
+    await setState(later);
     const seen = [];
-    while (await rebuildNext(database, laterFormats, 2, 3)) seen.push(await versions());
-    expect(seen[0]).toEqual([1, 1, 1]);
-    expect(seen).toContainEqual([1, 1, 2]);
-    expect(seen).toContainEqual([1, 2, 2]);
-    expect(seen.at(-1)).toEqual([2, 2, 2]);
+    while (await rebuildNext(database, laterFormats, later, 3)) seen.push(await versions());
+    expect(seen[0]).toEqual([current, current, current]);
+    expect(seen).toContainEqual([current, current, later]);
+    expect(seen).toContainEqual([current, later, later]);
+    expect(seen.at(-1)).toEqual([later, later, later]);
   });
 
   it('takes several short transactions for a large catalog, between which it may be written and searched', async () => {
-    const expected = await fillWith(laterFormats, 2, 'renamed');
-    await fillWith(laterFormats, 1);
-    await setState(2);
-    await rebuildNext(database, laterFormats, 2, 2);
+    const expected = await fillWith(laterFormats, later, 'renamed');
+    await fillWith(laterFormats, current);
+    await setState(later);
+    await rebuildNext(database, laterFormats, later, 2);
     const { rows } = await database.query(
       'select reindexed_below from discovery.catalog order by key desc limit 1',
     );
@@ -86,37 +87,37 @@ describe('a rebuild of the index', () => {
       begun: [{ id: 'c3', documents: 2 }],
     });
     await apply(laterFormats, 'renamed');
-    while (await rebuildNext(database, laterFormats, 2, 2));
+    while (await rebuildNext(database, laterFormats, later, 2));
     expect(await readIndexContent(database)).toEqual(expected);
   });
 
   it('passes over a catalog that is just being written, and comes back to it', async () => {
-    await fillWith(laterFormats, 1);
-    await setState(2);
+    await fillWith(laterFormats, current);
+    await setState(later);
     await database.transaction(async (tx) => {
       await tx.query("select from discovery.catalog where id = 'c3' for update");
-      while (await rebuildNext(database, laterFormats, 2));
+      while (await rebuildNext(database, laterFormats, later));
     });
-    expect(await versions()).toEqual([2, 2, 1]);
+    expect(await versions()).toEqual([later, later, current]);
     await rebuild(laterFormats);
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later]);
   });
 
   it('is done by one process at a time', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     const other = '6f7e33bc-6a4e-4a0c-8f4b-3c2f0c9f7a11';
     await takeLease(database, other);
     const { logger, lines } = keepLines();
     await rebuild(laterFormats, { logger });
-    expect(await versions()).toEqual([1, 1, 1]);
+    expect(await versions()).toEqual([current, current, current]);
     expect(lines).toEqual([]);
     await database.query("update discovery.index_state set leased_until = now() - interval '1 second'");
     await rebuild(laterFormats);
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later]);
   });
 
   it('tells how far it went, in the log and in the metrics', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     const { logger, lines } = keepLines();
     const metrics = createMetrics({ process: false });
     await rebuild(laterFormats, { logger, metrics });
@@ -129,18 +130,18 @@ describe('a rebuild of the index', () => {
 
 describe('processes of two versions', () => {
   it('share the older form, and the rebuild waits until those of the older version have ended', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     const logger = silentLogger();
     const older = await announceProcess({ database, logger }, indexFormats);
     const newer = await announceProcess({ database, logger }, laterFormats);
     await rebuild(laterFormats);
     await apply(laterFormats, 'new', ['c4']);
-    expect(await versions()).toEqual([1, 1, 1, 1]);
+    expect(await versions()).toEqual([current, current, current, current]);
     expect((await maintainIndex(database, laterFormats).status()).processes).toHaveLength(2);
     await older.close();
     await rebuild(laterFormats);
     await apply(laterFormats, 'new', ['c5']);
-    expect(await versions()).toEqual([2, 2, 2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later, later, later]);
     await newer.close();
   });
 
@@ -151,7 +152,7 @@ describe('processes of two versions', () => {
     const running = await service.start({ logger: silentLogger() });
     const { processes } = await maintainIndex(database).status();
     expect(processes).toEqual([
-      expect.objectContaining({ version: 1, name: expect.stringContaining(`${process.pid}`) }),
+      expect.objectContaining({ version: current, name: expect.stringContaining(`${process.pid}`) }),
     ]);
     await running.close();
     await threads.close();
@@ -159,60 +160,60 @@ describe('processes of two versions', () => {
   });
 
   it('count as ended when they were not heard of for two minutes', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     await database.query(
       `insert into discovery.index_process (id, name, version, seen_at)
-       values (gen_random_uuid(), 'stopped', 1, now() - interval '121 seconds')`,
+       values (gen_random_uuid(), 'stopped', ${current}, now() - interval '121 seconds')`,
     );
     await rebuild(laterFormats);
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later]);
   });
 
   it('never meet the other way round: one that is older than the index does not start', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     await rebuild(laterFormats);
     await expect(announceProcess({ database, logger: silentLogger() }, indexFormats)).rejects.toThrow(
-      'The index has entries of version 2; this program knows 0 and 1.',
+      `The index has entries of version ${later}; this program knows 0 and 1 and ${current}.`,
     );
   });
 
   it('learn of the next version as long before it is written as a search may take', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     const step = () => advanceVersion(database, laterFormats, { graceMs: 60_000 });
-    expect(await step()).toEqual({ version: 1, next: 2 });
-    expect(await step()).toEqual({ version: 1, next: 2 });
+    expect(await step()).toEqual({ version: current, next: later });
+    expect(await step()).toEqual({ version: current, next: later });
     await database.query("update discovery.index_state set next_since = now() - interval '61 seconds'");
-    expect(await step()).toEqual({ version: 2, next: 2 });
+    expect(await step()).toEqual({ version: later, next: later });
   });
 
   it('write the newest version at once into an index with nothing in it', async () => {
     expect(await advanceVersion(database, laterFormats, { graceMs: 60_000 })).toEqual({
-      version: 2,
-      next: 2,
+      version: later,
+      next: later,
     });
   });
 });
 
 describe('a rebuild by hand', () => {
   it('makes the entries anew, whatever became of those that are there', async () => {
-    const expected = await fillWith(indexFormats, 1);
+    const expected = await fillWith(indexFormats, current);
     await database.query('delete from discovery.run where list % 3 = 0');
     await database.query('update discovery.resource set entries = null');
     await database.query('delete from discovery.geometry');
     const rebuilt = await maintainIndex(database).rebuild({ graceMs: 0 });
-    expect(rebuilt).toEqual({ version: 1, catalogs: 3, documents: 12 });
+    expect(rebuilt).toEqual({ version: current, catalogs: 3, documents: 12 });
     expect(await readIndexContent(database)).toEqual(expected);
   });
 
   it('of one catalog leaves the others alone', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     await advance(laterFormats);
     await maintainIndex(database, laterFormats).rebuild({ catalogId: 'c2', graceMs: 0 });
-    expect(await versions()).toEqual([1, 2, 1]);
+    expect(await versions()).toEqual([current, later, current]);
   });
 
   it('waits for a catalog that is just being written', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     let rebuilding: Promise<object> | undefined;
     await database.transaction(async (tx) => {
       await tx.query("select from discovery.catalog where id = 'c3' for update");
@@ -225,15 +226,15 @@ describe('a rebuild by hand', () => {
       });
     });
     expect(await rebuilding).toMatchObject({ catalogs: 3, documents: 12 });
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(await versions()).toEqual([later, later, later]);
   });
 
   it('brings the index to the newest version of its program where nothing else runs, from several versions too', async () => {
-    await fillWith(laterFormats, 1);
+    await fillWith(laterFormats, current);
     await database.query("update discovery.catalog set index_version = 0 where id = 'c2'");
     const rebuilt = await maintainIndex(database, laterFormats).rebuild({ graceMs: 50 });
-    expect(rebuilt).toEqual({ version: 2, catalogs: 3, documents: 12 });
-    expect(await versions()).toEqual([2, 2, 2]);
+    expect(rebuilt).toEqual({ version: later, catalogs: 3, documents: 12 });
+    expect(await versions()).toEqual([later, later, later]);
   });
 });
 

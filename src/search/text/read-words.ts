@@ -2,12 +2,13 @@ import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
-import type { KeyList } from '../lists/posting-list.ts';
+import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists, readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
-import { everyResource, offerList, wordList } from '../lists/runs.ts';
+import { everyResource, offerList, siblingList, standingList, wordList } from '../lists/runs.ts';
 import { countLists, matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
+import { divideStanding, joinOffers } from './standing-words.ts';
 
 // Reads the words of a text: which indexed words each matches in spite of typing errors, the postings of those, and how rare they are.
 
@@ -21,7 +22,9 @@ export interface WordEntry {
   documents: number;
   /** Its postings in resources and heads; of a word that is too common, the first ones. */
   postings: WordPostings;
-  /** The resources that offers with it name and apply to, and the catalogs that list its wide offers. */
+  /** The catalogs that have standing offers with it, and no siblings. */
+  standing: WholeList;
+  /** Of other offers with it: the resources that they name and apply to, and the catalogs that list wide ones. */
   offered: WholeList;
 }
 
@@ -93,21 +96,31 @@ async function readEntries(
   lookup: TextLookup,
 ): Promise<Pick<KnownText, 'entries' | 'every'>> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
-  const numbers = [...ids.values()];
-  const lists = [everyResource, ...numbers.map(wordList)];
-  const { found, counts } = await readPostings(search, lists, numbers.map(offerList));
+  const all = [...ids.values()];
+  const ofOffers = all.flatMap((id) => [offerList(id), standingList(id)]);
+  const { found, counts } = await readPostings(
+    search,
+    [everyResource, ...all.map(wordList)],
+    [siblingList, ...ofOffers],
+  );
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
   const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
+  const offersOf = (list: number) => restrictList(lookup, postingsOf(list).others);
+  const siblings = postingsOf(siblingList).heads.keys;
+  const standing = new Map(all.map((id) => [id, divideStanding(offersOf(standingList(id)), siblings)]));
   const offered = await findOffered(
     search,
-    new Map(numbers.map((id) => [id, restrictList(lookup, postingsOf(offerList(id)).others)])),
+    new Map(
+      all.map((id) => [id, joinOffers(offersOf(offerList(id)), standing.get(id)?.others ?? emptyList)]),
+    ),
   );
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
     word,
     {
       id,
-      documents: countOf(wordList(id)) + countOf(offerList(id)),
+      documents: countOf(wordList(id)) + countOf(offerList(id)) + countOf(standingList(id)),
       postings: restrictWhole(lookup, postingsOf(wordList(id))),
+      standing: standing.get(id)?.heads ?? emptyWhole,
       offered: offered.get(id) ?? emptyWhole,
     },
   ]);

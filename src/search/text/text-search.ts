@@ -56,7 +56,7 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
     return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
-      return [along.get(entry.id) ?? entry.postings, entry.offered];
+      return [along.get(entry.id) ?? entry.postings, entry.standing, entry.offered];
     };
   }
 
@@ -92,7 +92,7 @@ const maxCachedText = 1_000;
 
 /** What a ranking is made of. Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
 function listSources({ entries, every }: KnownText): object[] {
-  const postings = Array.from(entries.values(), (entry) => [entry.postings, entry.offered]);
+  const postings = Array.from(entries.values(), (entry) => [entry.postings, entry.standing, entry.offered]);
   return [...postings.flat(), ...(every ? [every] : [])];
 }
 
@@ -134,10 +134,12 @@ const none: Keys = new Float64Array();
 /** The postings of one word, part by part. */
 async function* streamPostings(
   { database }: Search,
-  { postings, offered }: WordEntry,
+  { postings, standing, offered }: WordEntry,
   lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
   yield { heads: offered.heads.keys, others: offered.others.keys };
+  for (const heads of inBatches(standing.heads.keys, Math.floor(sliceLength / resourcesOfCatalog)))
+    yield { heads, others: none };
   yield { heads: postings.heads.keys, others: none };
   yield* slicePostings(postings.others.keys);
   for (let { rest } = postings, runs = moreRuns; rest; runs *= growth) {

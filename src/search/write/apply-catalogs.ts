@@ -4,9 +4,10 @@ import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
 import { lastNumbers } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
-import type { ListRemovals } from '../lists/remove.ts';
+import { type ListRemovals, lockSiblings } from '../lists/remove.ts';
 import { type RenumberedPart, renumberPart } from '../reindex/renumber.ts';
 import { applyDocuments } from './apply-documents.ts';
+import type { IndexUnit } from './index-unit.ts';
 import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
@@ -16,6 +17,7 @@ import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 //   compare    digests tell which documents are new, changed or to go; the others are not touched (plan-steps.ts)
 //   write      documents, and of the index only what differs between the old document and the new one (apply-documents.ts, index-changes.ts)
 //   update     the catalogs' rows: members, networks, schema types, validity
+//   siblings   which catalogs share a provider with others, at the end of the unit of work (siblings.ts)
 //   remove     what leaves posting lists goes last, at the end of the unit of work (write-index.ts)
 
 export interface AppliedCatalog extends CatalogRef {
@@ -31,7 +33,7 @@ export interface AppliedCatalog extends CatalogRef {
 export async function applyCatalogs(
   tx: Transaction,
   incoming: readonly IncomingCatalog[],
-  removals: ListRemovals,
+  { removals, siblings }: IndexUnit,
   now: Date,
   formats: IndexFormats,
 ): Promise<AppliedCatalog[]> {
@@ -46,8 +48,9 @@ export async function applyCatalogs(
   for (const target of targets) await makeRoom(tx, target, removals, formats);
   await applyDocuments(tx, targets, removals);
   for (const { row, before } of targets) {
-    if (before.known && before.provider_id !== row.provider_id)
-      await moveOffers(tx, row.key, row.provider_id);
+    if (before.provider_id === row.provider_id) continue;
+    siblings.note({ key: row.key, owner: before.owner, before: before.provider_id, now: row.provider_id });
+    if (before.known) await moveOffers(tx, row.key, row.provider_id);
   }
   await updateCatalogs(
     tx,
@@ -72,6 +75,7 @@ async function makeRoom(
     const wanted = catalog[`${kind}s` as const]?.length ?? 0;
     if (row[column] + wanted - 1 <= lastNumbers[kind]) continue;
     // Documents get keys that others had: what is to leave lists under these has to leave first.
+    await lockSiblings(tx);
     await removals.write(tx);
     let part: RenumberedPart | undefined;
     while (!part?.isDone)

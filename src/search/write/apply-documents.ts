@@ -132,10 +132,10 @@ async function writeDocuments(
       leaving[kind].push(key);
       continue;
     }
-    const { words, entries } = packed.get(key) as PackedEntries;
+    const { words, entries, isStanding } = packed.get(key) as PackedEntries;
     const row = { key, id, digest: written.digest, document: written.text, words };
     if (kind === 'resource') resources.push({ ...row, entries });
-    else offers.push({ ...row, ...offerColumns(step, written) });
+    else offers.push({ ...row, isStanding, ...offerColumns(step, written) });
   }
   await writeResources(tx, resources);
   await removeDocuments(tx, 'resource', leaving.resource);

@@ -10,6 +10,8 @@ export interface DocumentEntries extends AttributeEntries {
   /** With what each counts where it is found. */
   words: WordWeights;
   geometries: FoundGeometry[];
+  /** Whether it is a standing offer, whose words have lists of their own. */
+  isStanding: boolean;
 }
 
 /** Of the catalog-level members, what is said of the catalog and of its provider. */
@@ -26,6 +28,7 @@ export function entriesOfDocument(format: IndexFormat, kind: IndexedKind, docume
       kind === 'catalog'
         ? geometries.find(provider ?? null, roots.provider)
         : geometries.find(document as Json, roots[kind]),
+    isStanding: kind === 'offer' && format.isStanding(document as Offer),
   };
 }
 

@@ -6,7 +6,14 @@ import { kindOf } from '../documents/keys.ts';
 import { addObjectPaths } from '../filter/object-paths.ts';
 import type { IndexFormat, TypingKeys } from '../format/index-format.ts';
 import type { ListRemovals } from '../lists/remove.ts';
-import { addToLists, everyResource, type ListEntries, offerList, wordList } from '../lists/runs.ts';
+import {
+  addToLists,
+  everyResource,
+  type ListEntries,
+  offerList,
+  standingList,
+  wordList,
+} from '../lists/runs.ts';
 import type { FoundGeometry } from '../spatial/geometry-paths.ts';
 import {
   type GeometryRow,
@@ -34,6 +41,7 @@ export interface IndexChanges {
 export interface PackedEntries {
   words: Buffer;
   entries: Buffer;
+  isStanding: boolean;
 }
 
 interface Change {
@@ -64,7 +72,8 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         if (was) visitLists(key, was, is, (list, mark) => addEntry(removed, list, key, mark));
         if (is === undefined) continue;
         visitLists(key, is, was, (list, mark) => addEntry(added, list, key, mark));
-        packed.set(key, { words: writeDocumentWords(is.words), entries: packAttributes(is) });
+        const { isStanding } = is;
+        packed.set(key, { words: writeDocumentWords(is.words), entries: packAttributes(is), isStanding });
       }
       await addToLists(tx, removals.cancel(added.values()));
       await addObjectPaths(tx, [...findObjects(changes)]);
@@ -100,7 +109,8 @@ function addTypingKeys(words: Map<string, TypingKeys>, found: WordWeights, { typ
 
 /** The entries of a document by their lists, its words without their numbers yet. */
 export function listEntries(entries: DocumentEntries): EntriesBefore {
-  return { ...listAttributes(entries), words: { unnumbered: entries.words } };
+  const { words, isStanding } = entries;
+  return { ...listAttributes(entries), words: { unnumbered: words }, isStanding };
 }
 
 function numberEntries(entries: EntriesBefore, numbers: ReadonlyMap<string, number>): StoredEntries {
@@ -122,7 +132,7 @@ export function numberWeights(words: WordWeights, numbers: ReadonlyMap<string, n
 /** Visits every posting list that a document with these entries stands in, and with the other ones, which it had before or will have, does not. */
 export function visitLists(
   key: number,
-  { facts, numbers, words }: StoredEntries,
+  { facts, numbers, words, isStanding }: StoredEntries,
   other: StoredEntries | undefined,
   visit: (list: number, mark: number) => void,
 ): void {
@@ -131,8 +141,9 @@ export function visitLists(
   for (const list of facts) if (!other?.facts.has(list)) visit(list, 0);
   for (const [list, values] of numbers)
     for (const value of values) if (!other?.numbers.get(list)?.has(value)) visit(list, value);
-  const listOf = kind === 'offer' ? offerList : wordList;
-  for (const [word, weight] of words) if (other?.words.get(word) !== weight) visit(listOf(word), weight);
+  const listOf = kind !== 'offer' ? wordList : isStanding ? standingList : offerList;
+  const others = other?.isStanding === isStanding ? other.words : undefined;
+  for (const [word, weight] of words) if (others?.get(word) !== weight) visit(listOf(word), weight);
 }
 
 function addEntry(lists: Map<number, ListEntries>, list: number, key: number, mark: number): void {

@@ -16,6 +16,8 @@ export interface StoredEntries {
   numbers: ReadonlyMap<number, ReadonlySet<number>>;
   /** What each word counts, in hundredths, by the words' numbers. */
   words: ReadonlyMap<number, number>;
+  /** Whether it is a standing offer. */
+  isStanding: boolean;
 }
 
 /** Facts and numbers by their lists. */
@@ -36,26 +38,27 @@ export function listAttributes({ facts, numbers }: AttributeEntries): ListedAttr
 }
 
 /** The entries of a document that is in the index. */
-export interface EntriesBefore extends ListedAttributes {
+export interface EntriesBefore extends ListedAttributes, Pick<StoredEntries, 'isStanding'> {
   /** By their numbers; by themselves where they were not stored. */
   words: StoredEntries['words'] | { unnumbered: WordWeights };
 }
 
 /** Of the catalog-level members, which have no attributes in the index. */
 export function readHeadEntries(words: Buffer): EntriesBefore {
-  return { ...noAttributes, words: unpackWords(words) };
+  return { ...noAttributes, words: unpackWords(words), isStanding: false };
 }
 
 /** What is stored; what version 0 did not store is made anew as it made it. */
 export function readEntries(
   format: IndexFormat,
   kind: DocumentKind,
-  { entries, words }: Pick<IndexedDocument, 'entries' | 'words'>,
+  { entries, words, isStanding }: Pick<IndexedDocument, 'entries' | 'words' | 'isStanding'>,
   parsed: object,
 ): EntriesBefore {
   const made = () => listAttributes(format.attributes.entries(parsed as Json));
   const listed = kind === 'offer' ? noAttributes : entries ? unpackAttributes(entries) : made();
-  return { ...listed, words: words ? unpackWords(words) : { unnumbered: weighWords(format, kind, parsed) } };
+  const weighed = () => ({ unnumbered: weighWords(format, kind, parsed) });
+  return { ...listed, words: words ? unpackWords(words) : weighed(), isStanding };
 }
 
 const numberBytes = 8;

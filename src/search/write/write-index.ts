@@ -5,9 +5,9 @@ import { type HeldCatalog, holdCatalogs } from '../documents/catalogs.ts';
 import { countDocuments } from '../documents/documents.ts';
 import { keyOf } from '../documents/keys.ts';
 import { type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
-import { createListRemovals } from '../lists/remove.ts';
 import { type AppliedCatalog, applyCatalogs } from './apply-catalogs.ts';
 import { createIndexChanges } from './index-changes.ts';
+import { createIndexUnit } from './index-unit.ts';
 import { readHeadEntries } from './stored-entries.ts';
 import { formatsOf, type IncomingCatalog } from './target.ts';
 
@@ -35,8 +35,8 @@ export async function writeIndex<T>(
   formats: IndexFormats = indexFormats,
 ): Promise<T> {
   const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, now, newestOf(formats).version);
-  const removals = createListRemovals();
-  const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, removals, now, formats);
+  const unit = createIndexUnit();
+  const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, unit, now, formats);
 
   const result = await work({
     hold,
@@ -52,13 +52,15 @@ export async function writeIndex<T>(
         })),
       );
       const heads = createIndexChanges();
-      for (const { key, words, ...versions } of held)
+      for (const { key, owner, provider_id, words, ...versions } of held) {
         heads.add(formatsOf(versions, formats)(), keyOf(key, 0), readHeadEntries(words), undefined);
-      await heads.write(tx, removals);
+        unit.siblings.note({ key, owner, before: provider_id });
+      }
+      await heads.write(tx, unit.removals);
       await dropCatalogs(tx, refs);
     },
     count: (catalogKeys) => countDocuments(tx, catalogKeys),
   });
-  await removals.write(tx);
+  await unit.write(tx);
   return result;
 }

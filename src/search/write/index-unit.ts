@@ -1,0 +1,23 @@
+import type { Transaction } from '../../storage/database.ts';
+import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
+import { createSiblingChanges, type SiblingChanges } from './siblings.ts';
+
+/** What a transaction that writes the index leaves to its end. */
+export interface IndexUnit {
+  siblings: SiblingChanges;
+  removals: ListRemovals;
+  /** The last thing that the transaction does. */
+  write(tx: Transaction): Promise<void>;
+}
+
+export function createIndexUnit(): IndexUnit {
+  const [siblings, removals] = [createSiblingChanges(), createListRemovals()];
+  return {
+    siblings,
+    removals,
+    async write(tx) {
+      await siblings.write(tx, removals);
+      await removals.write(tx);
+    },
+  };
+}
