@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Offer } from '../../protocol/catalog.ts';
-import { attachOffers, coversResource, type OfferingCatalog } from './attach-offers.ts';
+import { attachOffers, coversResource, isStanding, type OfferingCatalog } from './attach-offers.ts';
 
 const now = new Date('2026-06-01T12:00:00Z');
 const catalog = {
@@ -85,6 +85,22 @@ describe('attachOffers', () => {
     const expired = { offer: { id: 'o', validity: { endDate: '2020-01-01' } }, catalog };
     const other = { offer: { id: 'o', descriptor: { name: 'other' } }, catalog: offersOnly };
     expect(attachOffers(catalog, [expired, other], now).map(({ offer }) => offer)).toEqual([other.offer]);
+  });
+
+  it('attaches a standing offer to its own catalog at any time, whichever others there are', () => {
+    const standing = { id: 'o' };
+    const others = [
+      { resourceIds: ['r1'] },
+      { provider: { id: 'p' } },
+      { validity: { startDate: '2020-01-01T00:00:00Z' } },
+    ];
+    expect(isStanding(standing)).toBe(true);
+    for (const more of others) expect(isStanding({ ...standing, ...more } as Offer)).toBe(false);
+    const before = { offer: { id: 'o' }, catalog: { ...catalog, id: 'earlier' } };
+    for (const year of [1970, 2999])
+      expect(
+        attachOffers(catalog, [before, { offer: standing, catalog }], new Date(`${year}-01-01`)),
+      ).toEqual([{ offer: standing, covers: 'all' }]);
   });
 
   it('attaches nothing to a catalog without resources', () => {

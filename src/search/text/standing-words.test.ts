@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type CountedSearches, countSearches } from '../../../tests/support/counted-searches.ts';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { catalog, offer, plain } from '../../../tests/support/sample-catalogs.ts';
+import { until } from '../../../tests/support/time.ts';
+import { readConfig } from '../../config.ts';
+import type { Catalog } from '../../protocol/catalog.ts';
+import type { Database } from '../../storage/database.ts';
+import { keyOf } from '../documents/keys.ts';
+import { indexFormats } from '../format/index-format.ts';
+import { entriesOf, type StoredRun, siblingList } from '../lists/runs.ts';
+import { checkIndex, type Difference } from '../reindex/check.ts';
+import { advanceVersion } from '../reindex/index-state.ts';
+import { rebuildNext } from '../reindex/rebuild.ts';
+import { writeIndex } from '../write/write-index.ts';
+
+let database: Database;
+let searches: CountedSearches;
+useDatabase(
+  (opened) => {
+    database = opened;
+  },
+  {
+    emptied:
+      'discovery.catalog, discovery.resource, discovery.offer, discovery.run, discovery.geometry cascade',
+  },
+);
+beforeEach(async () => {
+  await setVersion(2);
+  await searches?.close();
+  searches = countSearches(database, readConfig({}));
+});
+
+const owner = 'provider.example/reg';
+const night = { descriptor: { name: 'Night tariff' } };
+
+describe('a word of standing offers', () => {
+  it('is found in the resources of their catalogs, and reads as few rows of very many offers as of few', async () => {
+    await apply(shops(0, 40));
+    const few = await findNight();
+    await apply(shops(40, 1_200));
+    const many = await findNight();
+    expect(few.ids).toEqual(['s0-1', 's1-1', 's2-1', 's3-1', 's4-1']);
+    expect(many.ids).toEqual(few.ids);
+    expect(many.asked.statements).toBe(few.asked.statements);
+    // The list itself, and which catalogs are served.
+    expect(many.asked.characters - few.asked.characters).toBeLessThan(1_200 * 120);
+  });
+
+  it('is found in resources that came before or after their offers, and not when the offers are gone', async () => {
+    await apply([
+      catalog('a', { resources: [plain('a-1')] }),
+      catalog('b', { offers: [offer('b-o', night)] }),
+    ]);
+    expect(await findIds()).toEqual([]);
+    await apply([
+      catalog('a', { resources: [plain('a-1')], offers: [offer('a-o', night)] }),
+      catalog('b', { resources: [plain('b-1')], offers: [offer('b-o', night)] }),
+    ]);
+    expect(await findIds()).toEqual(['a-1', 'b-1']);
+    await apply([catalog('a', { resources: [plain('a-1')] })]);
+    expect(await findIds()).toEqual(['b-1']);
+    await apply([
+      catalog('b', { resources: [plain('b-1')], offers: [offer('b-o', { resourceIds: ['a-1'], ...night })] }),
+    ]);
+    expect(await findIds()).toEqual(['a-1']);
+    expect(await findDifferences()).toEqual([]);
+  });
+
+  it('waits for the validity of an offer that has one', async () => {
+    const [past, future] = ['2020-01-01T00:00:00Z', '2999-01-01T00:00:00Z'];
+    const withValidity = (startDate: string) =>
+      catalog('a', {
+        resources: [plain('a-1')],
+        offers: [offer('a-o', { ...night, validity: { startDate } })],
+      });
+    await apply([withValidity(future)]);
+    expect(await findIds()).toEqual([]);
+    await apply([withValidity(past)]);
+    expect(await findIds()).toEqual(['a-1']);
+  });
+});
+
+describe('catalogs of one provider', () => {
+  const provider = { id: 'p', descriptor: { name: 'Provider' } };
+  const sibling = (id: string, more: Partial<Catalog> = {}) =>
+    catalog(id, { provider, resources: [plain(`${id}-1`)], ...more });
+  const withOffer = { offers: [offer('o', night)] };
+
+  it('share their standing offers, whichever of them comes first, until they part', async () => {
+    await apply([sibling('a', withOffer)]);
+    expect(await readSiblings()).toEqual([]);
+    await apply([sibling('b')]);
+    await apply([sibling('c')]);
+    expect(await readSiblings()).toEqual(['a', 'b', 'c']);
+    expect(await findIds()).toEqual(['a-1', 'b-1', 'c-1']);
+    await apply([catalog('b', { resources: [plain('b-1')] })]);
+    expect(await findIds()).toEqual(['a-1', 'c-1']);
+    await remove(['c']);
+    expect(await readSiblings()).toEqual([]);
+    expect(await findIds()).toEqual(['a-1']);
+    expect(await findDifferences()).toEqual([]);
+  });
+
+  it('know of each other when two transactions bring them at once', async () => {
+    let second: Promise<void> | undefined;
+    await database.transaction(async (tx) => {
+      await writeIndex(tx, new Date(), ({ apply: add }) => add([incoming(sibling('a', withOffer))]));
+      second = apply([sibling('b')]);
+      // The second one waits for the end of the first.
+      await until(async () => {
+        const { rows } = await database.query(
+          "select from pg_locks where locktype = 'advisory' and not granted",
+        );
+        return rows.length > 0;
+      });
+    });
+    await second;
+    expect(await readSiblings()).toEqual(['a', 'b']);
+    expect(await findIds()).toEqual(['a-1', 'b-1']);
+  });
+
+  it('are found by the words of older entries before, during and after the rebuild', async () => {
+    await setVersion(1);
+    await apply([
+      sibling('a', withOffer),
+      sibling('b'),
+      catalog('c', { resources: [plain('c-1')], ...withOffer }),
+    ]);
+    // Code of that version did not write it.
+    await database.query('delete from discovery.run where list = $1', [siblingList]);
+    const expected = ['a-1', 'b-1', 'c-1'];
+    expect(await findIds()).toEqual(expected);
+    for (let step = 0; step < 2; step++) await advanceVersion(database, indexFormats, { graceMs: -1 });
+    expect(await readSiblings()).toEqual(['a', 'b']);
+    while (await rebuildNext(database, indexFormats, 2, 1)) expect(await findIds()).toEqual(expected);
+    expect(await findDifferences()).toEqual([]);
+    expect(await countStanding()).toBe(2);
+  });
+
+  it('are mended where it was lost that they are siblings', async () => {
+    await apply([sibling('a', withOffer), sibling('b')]);
+    await database.query('delete from discovery.run where list = $1', [siblingList]);
+    expect(await findDifferences()).toHaveLength(2);
+    await findDifferences({ mend: true });
+    expect(await findDifferences()).toEqual([]);
+    expect(await readSiblings()).toEqual(['a', 'b']);
+  });
+});
+
+function shops(from: number, to: number): Catalog[] {
+  return Array.from({ length: to - from }, (_, index) =>
+    catalog(`s${from + index}`, { resources: [plain(`s${from + index}-1`)], offers: [offer('o', night)] }),
+  );
+}
+
+function incoming(one: Catalog) {
+  const from = { source: 'node', owner, type: 'REGULAR', networks: [], mode: 'FULL' } as const;
+  return { ...from, catalog: one };
+}
+
+async function apply(catalogs: readonly Catalog[]): Promise<void> {
+  await database.transaction((tx) =>
+    writeIndex(tx, new Date(), ({ apply: add }) => add(catalogs.map(incoming))),
+  );
+}
+
+async function remove(ids: readonly string[]): Promise<void> {
+  const refs = ids.map((id) => ({ source: 'node', owner, id }));
+  await database.transaction((tx) => writeIndex(tx, new Date(), (writer) => writer.remove(refs)));
+}
+
+async function findNight() {
+  const { found, asked } = await searches.find([{ intent: { textSearch: 'night' }, limit: 5 }]);
+  return { ids: found[0], asked };
+}
+
+async function findIds(): Promise<string[] | undefined> {
+  const { found } = await searches.find([{ intent: { textSearch: 'night' } }]);
+  return found[0];
+}
+
+/** The ids of the catalogs that are written to have siblings. */
+async function readSiblings(): Promise<string[]> {
+  const { rows } = await database.query<StoredRun>('select * from discovery.run where list = $1', [
+    siblingList,
+  ]);
+  const heads = new Set(entriesOf(siblingList, rows).keys);
+  const catalogs = await database.query<{ key: number; id: string }>(
+    'select key, id from discovery.catalog order by id',
+  );
+  return catalogs.rows.filter(({ key }) => heads.has(keyOf(key, 0))).map(({ id }) => id);
+}
+
+async function findDifferences({ mend = false } = {}): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  await checkIndex(database, indexFormats, { mend, onDifference: (each) => void differences.push(each) });
+  return differences;
+}
+
+async function countStanding(): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*) from discovery.offer where is_standing',
+  );
+  return Number(rows[0]?.count);
+}
+
+async function setVersion(version: number): Promise<void> {
+  await database.query('delete from discovery.index_state');
+  await database.query('insert into discovery.index_state (version, next) values ($1, $1)', [version]);
+}
