@@ -190,7 +190,7 @@ describe('signpost discover', () => {
       database.query('update discovery.index_state set version = 1, next = 1'),
     );
     expect(run).toMatchObject({ exitCode: 1, out: '' });
-    expect(run.notes).toContain('The index has entries of version 99; this program knows 0 and 1.');
+    expect(run.notes).toContain('The index has entries of version 99; this program knows 0, 1, and 2.');
   });
 
   it('asks for something to look for', async () => {

@@ -106,7 +106,7 @@ export class UnknownIndexVersion extends Error {
   constructor(version: number, formats: IndexFormats) {
     const isNewer = version > newestOf(formats).version;
     super(
-      `The index has entries of version ${version}; this program knows ${formats.map((each) => each.version).join(' and ')}. ${
+      `The index has entries of version ${version}; this program knows ${listFormat.format(formats.map((each) => `${each.version}`))}. ${
         isNewer
           ? 'Start a program that is as new as the one that made them: an index does not go back to an older version.'
           : `Let a program that knows version ${version} and ${formats[0].version} rebuild the index first.`
@@ -114,3 +114,5 @@ export class UnknownIndexVersion extends Error {
     );
   }
 }
+
+const listFormat = new Intl.ListFormat('en');

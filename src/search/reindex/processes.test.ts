@@ -60,11 +60,11 @@ describe('a process that uses the index', () => {
     announced.check();
     await database.query('update discovery.index_state set version = 3, next = 3');
     await until(async () => lines.length > 0);
-    expect(announced.check).toThrow('The index has entries of version 3; this program knows 0 and 1 and 2.');
+    expect(announced.check).toThrow('The index has entries of version 3; this program knows 0, 1, and 2.');
     await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
     await until(async () => (await listProcesses(database)).length === 1);
     expect(lines).toEqual([
-      'this process can neither search nor write the index any more: The index has entries of version 3; this program knows 0 and 1 and 2. Start a program that is as new as the one that made them: an index does not go back to an older version.',
+      'this process can neither search nor write the index any more: The index has entries of version 3; this program knows 0, 1, and 2. Start a program that is as new as the one that made them: an index does not go back to an older version.',
     ]);
     await announced.close();
   });
