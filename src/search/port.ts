@@ -45,7 +45,7 @@ export interface SearchService {
   /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
   explain(question: Question): Promise<Explanation>;
   /**
-   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts lists that searches found fragmented, purges the
+   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the
    * change feed. Throws where the index has entries that this program cannot read.
 =======
    * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the

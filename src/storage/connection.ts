@@ -89,8 +89,14 @@ const refusals = [
   ['58030', 'cannot read or write its files'],
 ] as const;
 
-/** True when the database undid a transaction for the sake of another one: it may well succeed now. */
+/** What a transaction is about to write was written by another one since it began. */
+export class WriteConflict extends Error {
+  override readonly name = 'WriteConflict';
+}
+
+/** True when a transaction was undone for the sake of another one: it may well succeed now. */
 export function isTransient(error: unknown): boolean {
+  if (error instanceof WriteConflict) return true;
   const serializationFailure = '40001';
   const deadlock = '40P01';
   return (

@@ -14,6 +14,8 @@ import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
 
+export { WriteConflict } from './connection.ts';
+
 // The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints. Longer than our other
 // files: everything in it works on the same few connections.
 

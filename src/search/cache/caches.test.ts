@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../../../tests/support/da
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { freshCondition } from '../../storage/freshness.ts';
-import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
+import { holdCatalogs, insertCatalogs } from '../documents/catalogs.ts';
 import { keyOf } from '../documents/keys.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { mergeRuns } from '../lists/compact.ts';
@@ -308,11 +308,12 @@ describe('searches that begin at the same time', () => {
 
 describe('the states of catalogs', () => {
   const make = async (id: string): Promise<number> => {
-    const [held] = await writer.transaction((tx) => holdCatalogs(tx, [{ source: 's', owner: 'o', id }], now));
-    if (held === undefined) throw new Error('there is no catalog');
-    const row = { ...held, provider_id: 'p', is_active: true, words: null };
-    await writer.transaction((tx) => updateCatalogs(tx, [row], now));
-    return held.key;
+    return writer.transaction(async (tx) => {
+      const [held] = await holdCatalogs(tx, [{ source: 's', owner: 'o', id }]);
+      if (held === undefined) throw new Error('there is no catalog');
+      await insertCatalogs(tx, [{ ...held, provider_id: 'p', is_active: true, words: null }], now);
+      return held.key;
+    });
   };
   const searched = async (keys: number[]) => [...(await findSearched(counted, keys, scope))];
 

@@ -1,6 +1,7 @@
-import type { Transaction } from '../../storage/database.ts';
+import { type Transaction, WriteConflict } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
 import { indexFormats, newestOf } from '../format/index-format.ts';
+import { firstNumbers } from './keys.ts';
 
 // The catalogs that the discovery service holds: one row per (source, owner, id).
 
@@ -34,8 +35,9 @@ export interface ValidityRow {
 
 export interface HeldCatalog extends CatalogRef, CatalogRow, IndexedVersions {
   words: Buffer;
-  /** False for one that this transaction has just made room for. */
+  /** False for one that this transaction writes first. */
   known: boolean;
+  hasRow: boolean;
 }
 
 /** By which version of the code the entries of a catalog were made (format/index-format.ts). */
@@ -46,38 +48,98 @@ export interface IndexedVersions {
   reindexed_version: number;
 }
 
-/** Locks these catalogs until the end of the transaction; rows are made for those that are not held yet. */
+/**
+ * Locks these catalogs until the end of the transaction. Those that are not held yet get keys; their rows are inserted whole, when all is known of them: a row that is made
+ * first and filled later leaves a dead one behind, in the table and in all of its indexes.
+ */
 export async function holdCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
-  now: Date,
   newestVersion = newestOf(indexFormats).version,
 ): Promise<HeldCatalog[]> {
-  const values = [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)];
-  // Their keys are in the order in which they are given: it becomes the order of answers.
-  await tx.query(
-    `insert into discovery.catalog
-       (source, owner, id, type, head, head_digest, provider_id, schema_uses, schema_types, is_active, updated_at, index_version)
-     select source, owner, id, 'REGULAR', '{}', 0, '', '{}', '{}', false, $4, coalesce((select version from discovery.index_state), $5)
-     from unnest($1::text[], $2::text[], $3::text[]) with ordinality as wanted (source, owner, id, ordinal)
-     where not exists (
-       select from discovery.catalog as held
-       where (held.source, held.owner, held.id) = (wanted.source, wanted.owner, wanted.id)
-     )
-     order by ordinal
-     on conflict (source, owner, id) do nothing`,
-    [...values, now, newestVersion],
-  );
   const { rows } = await tx.query<Omit<HeldCatalog, 'head'> & { head: string }>(
     `select source, owner, id, key, type, head, head_digest, provider_id, networks, schema_uses, is_active, valid_from, valid_until,
        window_start, window_length, next_resource, next_offer, pushed_at, pulled_at, words, index_version,
-       reindexed_below, reindexed_version, provider_id <> '' as known
+       reindexed_below, reindexed_version, provider_id <> '' as known, true as "hasRow"
      from discovery.catalog
      where (source, owner, id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
      order by key for update`,
-    values,
+    refArrays(refs),
   );
-  return rows.map((row) => ({ ...row, head: JSON.parse(row.head) }));
+  const held: HeldCatalog[] = rows.map((row) => ({ ...row, head: JSON.parse(row.head) }));
+  if (held.length === refs.length) return held;
+  const names = new Set(held.map(nameOf));
+  return [
+    ...held,
+    ...(await numberCatalogs(
+      tx,
+      refs.filter((ref) => !names.has(nameOf(ref))),
+      newestVersion,
+    )),
+  ];
+}
+
+/** Their keys are in the order in which they are given: it becomes the order of answers. */
+async function numberCatalogs(
+  tx: Transaction,
+  refs: readonly CatalogRef[],
+  newestVersion: number,
+): Promise<HeldCatalog[]> {
+  const { rows } = await tx.query<CatalogRef & Pick<HeldCatalog, 'key' | 'index_version'>>(
+    `select source, owner, id, discovery.next_catalog_key() as key, coalesce((select version from discovery.index_state), $4) as index_version
+     from (
+       select source, owner, id from unnest($1::text[], $2::text[], $3::text[]) with ordinality as given (source, owner, id, ordinal)
+       order by ordinal offset 0
+     ) as wanted`,
+    [...refArrays(refs), newestVersion],
+  );
+  return rows.map((row) => ({ ...emptyCatalog, ...row }));
+}
+
+const emptyCatalog: Omit<HeldCatalog, keyof CatalogRef | 'key' | 'index_version'> = {
+  type: 'REGULAR',
+  head: {},
+  head_digest: 0,
+  provider_id: '',
+  networks: [],
+  schema_uses: {},
+  is_active: false,
+  ...{ valid_from: null, valid_until: null, window_start: null, window_length: null },
+  next_resource: firstNumbers.resource,
+  next_offer: firstNumbers.offer,
+  ...{ pushed_at: null, pulled_at: null },
+  words: Buffer.of(),
+  ...{ reindexed_below: 0, reindexed_version: 0 },
+  ...{ known: false, hasRow: false },
+};
+
+function refArrays(refs: readonly CatalogRef[]): string[][] {
+  return [refs.map(({ source }) => source), refs.map(({ owner }) => owner), refs.map(({ id }) => id)];
+}
+
+function nameOf({ source, owner, id }: CatalogRef): string {
+  return JSON.stringify([source, owner, id]);
+}
+
+/** Inserts the rows of catalogs that have only got their keys. Throws where another transaction has inserted one of them meanwhile: then this one is repeated, and finds it. */
+export async function insertCatalogs(
+  tx: Transaction,
+  rows: readonly (CatalogRow & CatalogRef & Pick<IndexedVersions, 'index_version'>)[],
+  now: Date,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const { rowCount } = await tx.query(
+    `insert into discovery.catalog
+       (key, source, owner, id, index_version, type, head, head_digest, provider_id, networks, schema_uses, schema_types, is_active,
+        valid_from, valid_until, window_start, window_length, next_resource, next_offer, pushed_at, pulled_at, words, updated_at)
+     select key, source, owner, id, index_version, type, head, head_digest, provider_id, networks, schema_uses,
+       array(select jsonb_object_keys(schema_uses)), is_active,
+       valid_from, valid_until, window_start, window_length, next_resource, next_offer, pushed_at, pulled_at, coalesce(words, ''), $2
+     from json_to_recordset($1::json) as incoming (source text, owner text, id text, index_version smallint, ${recordColumns})
+     on conflict do nothing`,
+    [writeRecords(rows), now],
+  );
+  if (rowCount < rows.length) throw new WriteConflict('another transaction has inserted the catalog');
 }
 
 export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[], now: Date): Promise<void> {
@@ -92,13 +154,18 @@ export async function updateCatalogs(tx: Transaction, rows: readonly CatalogRow[
        next_resource = incoming.next_resource, next_offer = incoming.next_offer,
        pushed_at = incoming.pushed_at, pulled_at = incoming.pulled_at, served = true, updated_at = $2,
        words = coalesce(incoming.words, catalog.words)
-     from json_to_recordset($1::json) as incoming (
-       key bigint, type text, head json, head_digest bigint, provider_id text, networks text[], schema_uses jsonb, is_active boolean,
-       valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer,
-       next_resource integer, next_offer integer, pushed_at timestamptz, pulled_at timestamptz, words bytea)
+     from json_to_recordset($1::json) as incoming (${recordColumns})
      where catalog.key = incoming.key`,
-    [JSON.stringify(rows.map((row) => ({ ...row, words: row.words && bytesText(row.words) }))), now],
+    [writeRecords(rows), now],
   );
+}
+
+const recordColumns = `key bigint, type text, head json, head_digest bigint, provider_id text, networks text[], schema_uses jsonb, is_active boolean,
+  valid_from timestamptz, valid_until timestamptz, window_start integer, window_length integer,
+  next_resource integer, next_offer integer, pushed_at timestamptz, pulled_at timestamptz, words bytea`;
+
+function writeRecords(rows: readonly CatalogRow[]): string {
+  return JSON.stringify(rows.map((row) => ({ ...row, words: row.words && bytesText(row.words) })));
 }
 
 /** As PostgreSQL reads bytes from a text. */

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../storage/database.ts';
 import type { CatalogRef } from '../../storage/feeds/copies.ts';
-import { holdCatalogs, updateCatalogs } from '../documents/catalogs.ts';
+import { holdCatalogs, insertCatalogs, updateCatalogs } from '../documents/catalogs.ts';
 import { moveOffers } from '../documents/documents.ts';
 import { lastNumbers } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
@@ -12,11 +12,11 @@ import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 
 // How catalogs come into the index, in one transaction of the caller:
 //
-//   hold       the catalogs' rows are locked, or made
+//   hold       the catalogs' rows are locked; new catalogs get keys
 //   make room  documents of a catalog that has come to the end of its numbers are numbered anew (reindex/renumber.ts)
 //   compare    digests tell which documents are new, changed or to go; the others are not touched (plan-steps.ts)
 //   write      documents, and of the index only what differs between the old document and the new one (apply-documents.ts, index-changes.ts)
-//   update     the catalogs' rows: members, networks, schema types, validity
+//   update     the catalogs' rows, or insert them: members, networks, schema types, validity
 //   siblings   which catalogs share a provider with others, at the end of the unit of work (siblings.ts)
 //   remove     what leaves posting lists goes last, at the end of the unit of work (write-index.ts)
 
@@ -39,7 +39,7 @@ export async function applyCatalogs(
 ): Promise<AppliedCatalog[]> {
   const refs = incoming.map(({ source, owner, catalog: { id } }) => ({ source, owner, id }));
   const held = new Map(
-    (await holdCatalogs(tx, refs, now, newestOf(formats).version)).map((row) => [refText(row), row]),
+    (await holdCatalogs(tx, refs, newestOf(formats).version)).map((row) => [refText(row), row]),
   );
   const targets = incoming.flatMap((one) => {
     const before = held.get(refText({ ...one, id: one.catalog.id }));
@@ -52,15 +52,29 @@ export async function applyCatalogs(
     siblings.note({ key: row.key, owner: before.owner, before: before.provider_id, now: row.provider_id });
     if (before.known) await moveOffers(tx, row.key, row.provider_id);
   }
-  await updateCatalogs(
-    tx,
-    targets.map(({ row }) => row),
-    now,
-  );
+  await writeRows(tx, targets, now);
   return targets.map(({ before: { source, owner, id, key, known }, written, removed }) => ({
     ...{ source, owner, id, key, known },
     ...{ written, removed },
   }));
+}
+
+async function writeRows(tx: Transaction, targets: readonly Target[], now: Date): Promise<void> {
+  const held = targets.filter(({ before }) => before.hasRow);
+  await updateCatalogs(
+    tx,
+    held.map(({ row }) => row),
+    now,
+  );
+  const added = targets.filter(({ before }) => !before.hasRow);
+  await insertCatalogs(
+    tx,
+    added.map(({ row, before: { source, owner, id, index_version } }) => ({
+      ...row,
+      ...{ source, owner, id, index_version },
+    })),
+    now,
+  );
 }
 
 /** A catalog that has come to the end of its numbers uses the lowest ones again. */

@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { catalog } from '../../../tests/support/sample-catalogs.ts';
+import { until } from '../../../tests/support/time.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { lastNumbers, numberOf } from '../documents/keys.ts';
 import { indexFormats } from '../format/index-format.ts';
@@ -55,6 +56,27 @@ it('a document that changes and changes back in one unit of work stands in the l
     await apply(coloured('green', 'red', 'green'));
   });
   expect([await countOf('red'), await countOf('green')]).toEqual([1, 2]);
+});
+
+it('two transactions that bring the same new catalog at the same time leave one catalog, as the later one says', async () => {
+  const arrived = { first: false, second: false };
+  const bring = (mine: keyof typeof arrived, colour: string) =>
+    write(async (_tx, { hold, apply }) => {
+      await hold([ref]);
+      arrived[mine] = true;
+      // Neither has a row yet.
+      await until(() => arrived.first && arrived.second, 'both hold it');
+      await apply(coloured(colour));
+    });
+  await Promise.all([bring('first', 'red'), bring('second', 'green')]);
+  const { rows } = await database.query<{ colour: string }>(
+    "select document ->> 'colour' as colour from discovery.resource",
+  );
+  expect(rows).toHaveLength(1);
+  const { rows: catalogs } = await database.query('select from discovery.catalog');
+  expect(catalogs).toHaveLength(1);
+  expect([await countOf('red'), await countOf('green')].sort()).toEqual([0, 1]);
+  expect(await findDifferences()).toEqual([]);
 });
 
 it('the index is as the documents are, however often a unit of work writes and removes the same catalog', async () => {

@@ -13,7 +13,7 @@ import { formatsOf, type IncomingCatalog } from './target.ts';
 
 /** Writes to the index in one transaction of the caller, for push, pull and crawl alike. */
 export interface IndexWriter {
-  /** Locks catalogs until the end of the transaction; rows are made for those that are not held yet. */
+  /** Locks catalogs until the end of the transaction; those that are not held yet get keys. */
   hold(refs: readonly CatalogRef[]): Promise<HeldCatalog[]>;
   /** Applies catalogs, no (source, owner, id) twice in a call. Afterwards they are served. */
   apply(catalogs: readonly IncomingCatalog[]): Promise<AppliedCatalog[]>;
@@ -34,7 +34,7 @@ export async function writeIndex<T>(
   work: (writer: IndexWriter) => Promise<T>,
   formats: IndexFormats = indexFormats,
 ): Promise<T> {
-  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, now, newestOf(formats).version);
+  const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, newestOf(formats).version);
   const unit = createIndexUnit();
   const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, unit, now, formats);
 
