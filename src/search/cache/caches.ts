@@ -5,11 +5,9 @@ import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { parseState } from '../documents/catalog-state.ts';
 import type { FilterPlan } from '../filter/plan.ts';
-import type { Keys } from '../lists/key-sets.ts';
+import type { WholeList } from '../lists/read-whole.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
-import type { Ranked } from '../text/rank-keys.ts';
 import { CatalogTable } from './catalog-table.ts';
-import { DerivedCache } from './derived-cache.ts';
 import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
 import { VerdictCache } from './verdict-cache.ts';
@@ -22,7 +20,7 @@ import { WordCache } from './word-cache.ts';
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
 /** What other entries take by themselves, counted in what their limits count. */
-const entrySizes = { offerWords: 100, ranges: 50, rankings: 100 };
+const entrySizes = { offerWords: 100 };
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
@@ -42,10 +40,6 @@ const limits = {
   /** A match of words takes some hundred bytes. */
   words: scaleToHeap(100_000),
   plans: scaleToHeap(1_000),
-  /** Keys of ranges, eight bytes each. */
-  ranges: scaleToHeap(4_000_000),
-  /** Resources of rankings, sixteen bytes each. */
-  rankings: scaleToHeap(2_000_000),
 };
 
 /** Of the machine, or of the container. */
@@ -91,8 +85,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     ),
     versions: new VersionCache(),
     plans: new LruCache(limitOf('plans')),
-    ranges: new DerivedCache(limitOf('ranges'), (keys) => keys.length + entrySizes.ranges),
-    rankings: new DerivedCache(limitOf('rankings'), ({ best }) => best.keys.length + entrySizes.rankings),
   };
 }
 
@@ -102,7 +94,7 @@ export interface Caches {
   /** Counts invalidations. What was read in an older generation may be stale. */
   generation: number;
   /** By their numbers; undefined instead of a list that is too long to be read whole. */
-  lists: LruCache<number, { list: object | undefined; bytes: number }>;
+  lists: LruCache<number, { list: WholeList | undefined; bytes: number }>;
   catalogs: CatalogTable;
   pages: PageCache;
   verdicts: VerdictCache;
@@ -113,10 +105,6 @@ export interface Caches {
   versions: VersionCache;
   /** Plans of filters; they depend on nothing in the index but the formats that it has. */
   plans: LruCache<string, FilterPlan>;
-  /** The keys of ranges of numbers, in order. */
-  ranges: DerivedCache<string, Keys>;
-  /** The best resources for a text, in an index of so many documents. */
-  rankings: DerivedCache<string, { best: Ranked; documents: number }>;
 }
 
 interface RefreshState {

@@ -1,5 +1,7 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
+import { maxCounted } from '../cache/catalog-table.ts';
+import { type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { catalogKeyOf, firstNumbers, isHead, keyOf, keysBetween } from './keys.ts';
 import { readCatalogs } from './load-catalogs.ts';
 
@@ -31,6 +33,27 @@ export async function expandFewMembers(
     return undefined;
   const found = replaceHeads(keys, await findMembers(reader, counts, atMost + 1), atMost + 1);
   return found.length <= atMost ? found : undefined;
+}
+
+/** All resources of catalogs, which are given by their own keys, in order. */
+export async function listMembers(reader: IndexReader, heads: Keys): Promise<Keys> {
+  const { catalogs } = reader.caches;
+  const counts = new Uint16Array(heads.length);
+  const others: number[] = [];
+  let total = 0;
+  for (let index = 0; index < heads.length; index++) {
+    const catalogKey = catalogKeyOf(heads[index] as number);
+    const count = catalogs.find(catalogKey) === undefined ? undefined : catalogs.findCount(catalogKey);
+    if (count === undefined || count > maxCounted) others.push(heads[index] as number);
+    else counts[index] = count;
+    total += counts[index] as number;
+  }
+  const found = new Float64Array(total);
+  let at = 0;
+  for (let index = 0; index < heads.length; index++)
+    for (let number = 1; number <= (counts[index] as number); number++)
+      found[at++] = (heads[index] as number) + number;
+  return others.length === 0 ? found : union([found, keysOf(await expandMembers(reader, others))]);
 }
 
 /** How many resources the catalogs have that stand among these keys (cache/catalog-table.ts). */

@@ -1,12 +1,8 @@
-import type { Caches } from '../cache/caches.ts';
 import { type Search, streamOnce } from '../candidates.ts';
-import { inBatches } from '../documents/keys.ts';
 import { type Keys, setOf, union } from '../lists/key-sets.ts';
-import type { NumberList } from '../lists/number-list.ts';
-import { emptyList, lowerBound, upperBound } from '../lists/posting-list.ts';
+import { emptyList } from '../lists/posting-list.ts';
 import { type ListRest, type NumberRange, readLists, readOn, readRange } from '../lists/read-parts.ts';
-import { readWholeLists, readWholeNumbers } from '../lists/read-whole.ts';
-import { numberList } from '../lists/runs.ts';
+import { readWholeLists } from '../lists/read-whole.ts';
 import type { Source } from './plan.ts';
 
 // Reads the posting lists of a filter, only as far as needed: a first look tells how many resources each part leads to, and most parts are never read further.
@@ -25,13 +21,9 @@ export interface Reading {
 /** Of a list that is too long to be read whole: a run has up to 320 keys. */
 const moreRuns = 500;
 /** A run has up to 120 numbers. */
-const moreNumberRuns = 256;
+const moreNumberRuns = 64;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 2;
-/** So many numbers are put in the order of their keys: as cheap as looking them up in other lists one by one. */
-const fewNumbers = 40_000;
-/** Of more, so many are looked up at a time. */
-const numbersAtOnce = 4_000;
 
 /** A first look at each of these. */
 export async function readSources(
@@ -40,21 +32,15 @@ export async function readSources(
 ): Promise<Reading[]> {
   const leaves = sources.flatMap(leavesOf);
   const facts = new Set(leaves.flatMap((leaf) => (leaf.kind === 'fact' ? leaf.hash : [])));
-  const paths = new Set(leaves.flatMap((leaf) => (leaf.kind === 'numbers' ? numberList(leaf.path) : [])));
-  const [lists, numbers] = await Promise.all([
-    readWholeLists(database, [...facts]),
-    readWholeNumbers(database, [...paths]),
-  ]);
+  const lists = await readWholeLists(database, [...facts]);
   const read = async (source: Source): Promise<Reading> => {
     switch (source.kind) {
       case 'fact': {
         const whole = lists.get(source.hash);
         return whole ? allOf('fact', whole.others.keys) : readList(database, source.hash);
       }
-      case 'numbers': {
-        const whole = numbers.get(numberList(source.path));
-        return whole ? cutKnownNumbers(database.caches, whole, source) : readNumbers(database, source);
-      }
+      case 'numbers':
+        return readNumbers(database, source);
       case 'any':
         return readAny(await Promise.all(source.sources.map(read)));
     }
@@ -93,30 +79,6 @@ async function* streamParts<R>(
     yield part.keys;
     rest = part.rest;
   }
-}
-
-/** A range of numbers that are all known. */
-function cutKnownNumbers({ ranges }: Caches, list: NumberList, { path, low, high }: NumberRange): Reading {
-  const { keys, values } = list;
-  const start = low ? (low.inclusive ? lowerBound : upperBound)(values, low.value) : 0;
-  const after = high ? (high.inclusive ? upperBound : lowerBound)(values, high.value) : values.length;
-  const end = Math.max(start, after);
-  const inside = keys.subarray(start, end);
-  if (inside.length <= fewNumbers) {
-    // Cached, as to sort ten thousand keys takes longer than the rest of a search. Below arrays, one resource may have several numbers at a path.
-    const name = `${path} ${start} ${end}`;
-    const known = ranges.find(name, [list]);
-    const sorted = known ?? setOf(inside);
-    if (!known) ranges.keep(name, [list], sorted);
-    return allOf('numbers', sorted);
-  }
-  return {
-    kind: 'numbers',
-    count: inside.length,
-    async *stream() {
-      yield* inBatches(inside, numbersAtOnce);
-    },
-  };
 }
 
 /** By value, part by part. */

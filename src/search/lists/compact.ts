@@ -35,6 +35,10 @@ const mergedAtOnce = 1_000;
 const minNeighbours = 4;
 /** Nor is a long run, for what a few short ones add to it. */
 const worthwhilePart = 1 / 16;
+/** A list of numbers is sorted again when this part of its runs overlap so many that follow: every transaction adds runs from the lowest to the highest value. */
+const overlap = { runs: 8, part: 1 / 8 };
+/** So many of such runs are sorted together, in some ten milliseconds. */
+const sortedAtOnce = 250;
 
 /** Merges small runs of a list; returns how many runs there are fewer now. */
 export async function mergeRuns(database: Database, list: number): Promise<number> {
@@ -68,42 +72,47 @@ export async function compactFrom(
   return step;
 }
 
-type SeenRun = RunKey & Pick<StoredRun, 'count'>;
+type SeenRun = RunKey & Pick<StoredRun, 'count'> & { is_overlapping: boolean };
 
-/** Of the next runs, those of lists in several that are less than half full on the average: PostgreSQL counts them in the index alone. */
+/** Of the next runs, those of lists that are in several less than half full on the average, or overlap: PostgreSQL counts them in the index alone. */
 async function readFragmented(
   database: Database,
   from: Position,
   lastList: number,
 ): Promise<{ seen: SeenRun[]; rest?: Position }> {
-  const { rows } = await database.query<SeenRun & { place: number }>(
+  const { rows } = await database.query<SeenRun & { ordinal: number }>(
     `with seen as materialized (
-       select *, row_number() over () as place from (
+       select *, row_number() over () as ordinal,
+         last > lead(first, ${overlap.runs}) over (partition by list order by first, last, id) as is_wide
+       from (
          select list, first, last, id, count from discovery.run
          where (list, first, last, id) > ($1, $2, $3, $4) and list <= $5 order by list, first, last, id limit $6
        ) as next
-     ), fragmented as (
-       select list from seen group by list
-       having count(*) >= $7 and sum(count) * 2 < count(*) * case when list <= $8 then $9::integer else $10::integer end
+     ), counted as (
+       select list, list <= $8 and count(*) filter (where is_wide) > count(*) * ${overlap.part} as is_overlapping,
+         count(*) >= $7 and sum(count) * 2 < count(*) * case when list <= $8 then $9::integer else $10::integer end as is_fragmented
+       from seen group by list
      )
-     select * from seen where list in (select list from fragmented) or place = $6 order by place`,
+     select list, first, last, id, count, ordinal, is_overlapping from seen join counted using (list)
+     where is_fragmented or is_overlapping or ordinal = $6 order by ordinal`,
     [
       ...[from.list, from.first, from.last, from.id, lastList, seenAtOnce, minNeighbours],
       ...[firstNumberList, maxRunLength(firstNumberList), maxRunLength(0)],
     ],
   );
   const end = rows.at(-1);
-  return { seen: rows, ...(end?.place === seenAtOnce && { rest: end }) };
+  return { seen: rows, ...(end?.ordinal === seenAtOnce && { rest: end }) };
 }
 
-/** Runs of one list, one after the other, that fit into one run together. */
+/** Runs of one list, one after the other, that fit into one run together, or are to be sorted together. */
 function groupNeighbours(runs: readonly SeenRun[]): SeenRun[][] {
   const groups: SeenRun[][] = [];
   let group: SeenRun[] = [];
   let count = 0;
   for (const run of runs) {
     count += run.count;
-    if (group[0]?.list === run.list && count <= maxRunLength(run.list)) group.push(run);
+    const most = run.is_overlapping ? sortedAtOnce * maxRunLength(run.list) : maxRunLength(run.list);
+    if (group[0]?.list === run.list && count <= most) group.push(run);
     else {
       group = [run];
       groups.push(group);
@@ -114,6 +123,7 @@ function groupNeighbours(runs: readonly SeenRun[]): SeenRun[][] {
 }
 
 function isWorthwhile(group: readonly SeenRun[]): boolean {
+  if (group[0]?.is_overlapping) return group.length >= minNeighbours;
   const counts = group.map(({ count }) => count);
   const longest = Math.max(...counts);
   const others = counts.reduce((sum, count) => sum + count, 0) - longest;

@@ -40,6 +40,24 @@ it('a walk leaves few runs as they are, and neighbours that fill more than one r
   expect(await countRuns(numbers)).toBe(5);
 });
 
+it('runs of numbers that overlap are sorted anew, so that a narrow range stands in few of them', async () => {
+  const batches = 60;
+  for (let batch = 0; batch < batches; batch++) {
+    const keys = Array.from({ length: 120 }, (_, index) => 1 + batch * 120 + index);
+    const marks = keys.map((key) => (key * 7_919) % 1_000);
+    await database.transaction((tx) => addToLists(tx, [{ list: numbers, keys, marks }]));
+  }
+  const range = { path, low: { value: 500, inclusive: true }, high: { value: 510, inclusive: true } };
+  const before = await readRange(database, range, { maxRuns: 1_000 });
+  expect(await countRunsAround(505)).toBe(batches);
+  await walkLists(database, signal);
+  expect(await countRunsAround(505)).toBeLessThan(4);
+  expect(await countRuns(numbers)).toBe(batches);
+  const after = await readRange(database, range, { maxRuns: 1_000 });
+  expect([...after.keys].sort()).toEqual([...before.keys].sort());
+  expect(after.keys.length).toBeGreaterThan(50);
+});
+
 it('nobody walks again until something is added', async () => {
   for (let key = 1; key <= 8; key++) await add(fact, key);
   await walkLists(database, signal);
@@ -95,4 +113,12 @@ async function countStatementsOfWalk(): Promise<number> {
   });
   await walkLists(counted, signal);
   return count;
+}
+
+async function countRunsAround(value: number): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*) from discovery.run where list = $1 and first <= $2 and last >= $2',
+    [numbers, value],
+  );
+  return Number(rows[0]?.count);
 }

@@ -5,7 +5,7 @@ import { selectRows } from '../lists/columns.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { type ListRest, readLists, readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
-import { everyResource, offerList, siblingList, standingList, wordList } from '../lists/runs.ts';
+import { offerList, siblingList, standingList, wordList } from '../lists/runs.ts';
 import { countLists, matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
 import { divideStanding, joinOffers } from './standing-words.ts';
@@ -37,10 +37,6 @@ export interface KnownText {
   lookup: TextLookup;
   query: TextQuery;
   entries: Map<string, WordEntry>;
-  /** Every resource there is, unless they are too many. */
-  every?: KeyList;
-  /** How many documents there are, about. */
-  documents: number;
 }
 
 /** The words that a text is looked for by, and in which documents. */
@@ -75,7 +71,7 @@ export async function readWords(search: Search, lookup: TextLookup): Promise<Kno
   const typingKeysOf = (word: string) => new Set(search.formats.flatMap(({ typing }) => typing.query(word)));
   const { matches, documents } = await matchWords(search.database, lookup.words, typingKeysOf);
   const words = new Set(matches.flatMap((each) => each.matches));
-  const { entries, every } = await readEntries(search, words, lookup);
+  const entries = await readEntries(search, words, lookup);
   const query = weighQuery(
     matches.map((each) => ({
       word: each.word,
@@ -87,22 +83,18 @@ export async function readWords(search: Search, lookup: TextLookup): Promise<Kno
     })),
     documents,
   );
-  return { lookup, query, entries, every, documents };
+  return { lookup, query, entries };
 }
 
 async function readEntries(
   search: Search,
   words: Iterable<WordMatch>,
   lookup: TextLookup,
-): Promise<Pick<KnownText, 'entries' | 'every'>> {
+): Promise<KnownText['entries']> {
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const all = [...ids.values()];
   const ofOffers = all.flatMap((id) => [offerList(id), standingList(id)]);
-  const { found, counts } = await readPostings(
-    search,
-    [everyResource, ...all.map(wordList)],
-    [siblingList, ...ofOffers],
-  );
+  const { found, counts } = await readPostings(search, all.map(wordList), [siblingList, ...ofOffers]);
   const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
   const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
   const offersOf = (list: number) => restrictList(lookup, postingsOf(list).others);
@@ -124,8 +116,7 @@ async function readEntries(
       offered: offered.get(id) ?? emptyWhole,
     },
   ]);
-  const every = found.get(everyResource);
-  return { entries: new Map(entries), ...(every && !every.rest && { every: every.others }) };
+  return new Map(entries);
 }
 
 /** The same object where all documents are looked for. */

@@ -7,9 +7,7 @@ import type { Catalog } from '../../protocol/catalog.ts';
 import type { Database } from '../../storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../../thread-pool.ts';
 import { createCaches } from '../cache/caches.ts';
-import { refreshCaches } from '../cache/invalidation.ts';
-import { keyOf } from '../documents/keys.ts';
-import { addToLists, everyResource, offerList } from '../lists/runs.ts';
+import { offerList } from '../lists/runs.ts';
 import { evaluateIntent } from '../search.ts';
 import { writeIndex } from '../write/write-index.ts';
 
@@ -26,31 +24,6 @@ beforeAll(async () => {
 afterAll(() => threads.close());
 beforeEach(() => {
   caches = createCaches();
-});
-
-it('the best resources for a text are cached, and ranked again when one comes', async () => {
-  expect(await find('charger')).toBe(2);
-  expect(countRankings()).toBe(1);
-  expect(await find('charger')).toBe(2);
-  await writeChargers('r1', 'r2', 'r3');
-  expect(await find('charger')).toBe(3);
-});
-
-it('neither long texts are cached with their best resources, nor those of which no list tells all resources', async () => {
-  await find(`charger ${'x'.repeat(1_000)}`);
-  expect(countRankings()).toBe(0);
-  const tooLong = { list: undefined, bytes: 0 };
-  for (let number = 1; number <= 40; number++)
-    await database.transaction((tx) =>
-      addToLists(tx, [{ list: everyResource, keys: [keyOf(9, number)], marks: [0] }]),
-    );
-  await refreshCaches({ ...database, caches });
-  caches.lists.keep(everyResource, tooLong);
-  await find('charger');
-  expect(countRankings()).toBe(0);
-  caches.lists.forget(everyResource);
-  await find('charger');
-  expect(countRankings()).toBe(1);
 });
 
 it('a word is found in all its offers, also where their list has too many runs to be read whole', async () => {
@@ -73,10 +46,6 @@ async function find(textSearch: string): Promise<number> {
   const engine = { config: readConfig({}), database, threads, now: () => new Date(), caches: () => caches };
   const { answer } = await evaluateIntent(engine, { message: { intent: { textSearch } }, scope: {} });
   return answer.resourceCount;
-}
-
-function countRankings(): number {
-  return Reflect.get(caches.rankings, 'kept').count;
 }
 
 function writeChargers(...ids: string[]): Promise<void> {

@@ -1,13 +1,12 @@
-import { ownText } from '../../own-text.ts';
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
-import { catalogKeyOf, inBatches, keyOf, lastNumbers, span } from '../documents/keys.ts';
-import { expandMembers } from '../documents/members.ts';
-import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList, seek } from '../lists/posting-list.ts';
+import { catalogKeyOf, inBatches, keyOf } from '../documents/keys.ts';
+import { listMembers } from '../documents/members.ts';
+import { difference, type Keys, union } from '../lists/key-sets.ts';
+import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { readOn, readRanges } from '../lists/read-parts.ts';
 import { divideHeads, type WholeList } from '../lists/read-whole.ts';
-import { everyResource, wordList } from '../lists/runs.ts';
+import { wordList } from '../lists/runs.ts';
 import { rankBestFirst } from './best-first.ts';
 import { joinTexts } from './join-texts.ts';
 import { readWordsAmong } from './match-words.ts';
@@ -41,15 +40,13 @@ export async function prepareText(search: Search, text: string): Promise<TextSea
   return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, text, lookup))));
 }
 
-async function prepareLookup(search: Search, text: string, lookup: TextLookup): Promise<TextSearch> {
+async function prepareLookup(search: Search, _text: string, lookup: TextLookup): Promise<TextSearch> {
   const known = await search.trace.time(
     'read words',
     () => readWords(search, lookup),
     (read) => ({ words: describe(read.query, read.entries) }),
   );
-  const { query, entries, documents } = known;
-  const { rankings } = search.database.caches;
-  const sources = listSources(known);
+  const { query, entries } = known;
 
   async function findPostings(keys: Keys): Promise<PostingsOf> {
     const along = await readPostingsAmong(search, known, keys);
@@ -65,10 +62,6 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
     rank: async (keys) => rankKeys(query, keys, await findPostings(keys)),
     gather: () => gatherResources(search, known),
     async *best() {
-      const cached = rankings.find(text, sources);
-      const first = cached?.documents === documents ? cached.best : undefined;
-      if (first) yield first;
-      let isFirst = true;
       for await (const keys of gatherResources(search, known)) {
         search.deadline.check();
         const { best, rankOthers } = await search.trace.time(
@@ -76,24 +69,11 @@ async function prepareLookup(search: Search, text: string, lookup: TextLookup): 
           async () => rankBestFirst(query, keys, await findPostings(keys)),
           (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
-        // Without the list of all resources, those of catalogs are read from the database, and nothing tells when those change.
-        if (isFirst && known.every && text.length <= maxCachedText)
-          rankings.keep(ownText(text), sources, { best, documents });
-        if (!isFirst || !first) yield best;
-        isFirst = false;
+        yield best;
         if (best.keys.length < keys.length) yield rankOthers();
       }
     },
   };
-}
-
-/** Longer texts, in characters, are not cached with their best resources. */
-const maxCachedText = 1_000;
-
-/** What a ranking is made of. Which offers apply to resources that they name, and the beginning of a list that is too long, are read anew for each search. */
-function listSources({ entries, every }: KnownText): object[] {
-  const postings = Array.from(entries.values(), (entry) => [entry.postings, entry.standing, entry.offered]);
-  return [...postings.flat(), ...(every ? [every] : [])];
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
@@ -106,14 +86,14 @@ async function* gatherResources(search: Search, known: KnownText): AsyncGenerato
       pending.push(postings);
       count += postings.others.length + postings.heads.length * resourcesOfCatalog;
       if (count < maxRanked) continue;
-      const found = difference(await expandCatalogs(search, known, pending), done);
+      const found = difference(await expandCatalogs(search, pending), done);
       yield found;
       done = union([done, found]);
       pending = [];
       count = 0;
     }
   }
-  if (count > 0) yield difference(await expandCatalogs(search, known, pending), done);
+  if (count > 0) yield difference(await expandCatalogs(search, pending), done);
 }
 
 /** How many resources a catalog is estimated to have. */
@@ -163,36 +143,9 @@ const moreRuns = 32;
 const growth = 2;
 
 /** What is said of a catalog is said of all its resources. */
-async function expandCatalogs(
-  search: Search,
-  { every }: KnownText,
-  postings: readonly KeyPostings[],
-): Promise<Keys> {
+async function expandCatalogs({ database }: Search, postings: readonly KeyPostings[]): Promise<Keys> {
   const heads = union(postings.map((each) => each.heads));
-  const resources = postings.map(({ others }) => others);
-  if (heads.length === 0) return union(resources);
-  return union([...resources, every ? findBelow(heads, every.keys) : await readBelow(search, heads)]);
-}
-
-async function readBelow({ database }: Search, heads: Keys): Promise<Keys> {
-  if (heads.length <= fewHeads) return keysOf(await expandMembers(database, heads));
-  const range = { from: heads[0] as number, upTo: (heads.at(-1) as number) + lastNumbers.resource };
-  const every = (await readRanges(database, [everyResource], range)).get(everyResource);
-  return findBelow(heads, every?.keys ?? none);
-}
-
-/** Fewer catalogs are asked for their resources one by one. */
-const fewHeads = 500;
-
-/** The resources of these catalogs. */
-function findBelow(heads: Keys, resources: Keys): Keys {
-  const found: number[] = [];
-  let at = 0;
-  for (const head of heads) {
-    if ((resources[at] as number) < head) at = seek(resources, head, at);
-    for (; (resources[at] as number) < head + span; at++) found.push(resources[at] as number);
-  }
-  return new Float64Array(found);
+  return union([...postings.map(({ others }) => others), await listMembers(database, heads)]);
 }
 
 /**
