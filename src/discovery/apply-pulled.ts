@@ -17,8 +17,8 @@ import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 // everything finds drift, and mends it. A catalog is left alone when a push of it came after the pull was sent: the push is newer.
 
 /** Small catalogs are applied together. */
-const maxGroupDocuments = 500;
-const maxGroupCatalogs = 50;
+const maxGroupDocuments = 1_000;
+const maxGroupCatalogs = 200;
 const removalsAtOnce = 500;
 
 export interface PulledPage {
