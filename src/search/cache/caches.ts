@@ -10,7 +10,6 @@ import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
 import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
-import { VerdictCache } from './verdict-cache.ts';
 import { VersionCache } from './version-cache.ts';
 import { WordCache } from './word-cache.ts';
 
@@ -32,8 +31,6 @@ const limits = {
   /** Six bytes each. */
   catalogs: Math.min(20_000_000, findMemorySize() / 48),
   pages: Math.min(256 * 2 ** 20, heapBytes / 8),
-  /** Enough for a million checks of catalogs with some resources. */
-  verdicts: Math.min(128 * 2 ** 20, heapBytes / 16),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
   providers: scaleToHeap(2_000_000),
   offerWords: scaleToHeap(2_000_000),
@@ -76,7 +73,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     pages: new PageCache(limitOf('pages')),
-    verdicts: new VerdictCache(limitOf('verdicts')),
     words: new WordCache(limitOf('words')),
     providers: new ProviderCache(limitOf('providers')),
     offerWords: new LruCache(
@@ -97,7 +93,6 @@ export interface Caches {
   lists: LruCache<number, { list: WholeList | undefined; bytes: number }>;
   catalogs: CatalogTable;
   pages: PageCache;
-  verdicts: VerdictCache;
   words: WordCache;
   providers: ProviderCache;
   /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
@@ -156,7 +151,6 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
       caches.catalogs.forget(key);
       caches.pages.forget(key);
       caches.providers.noteChanged(key);
-      caches.verdicts.forget(key);
       caches.versions.noteChanged(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) {

@@ -21,20 +21,6 @@ export async function expandMembers<K extends ArrayLike<number>>(
   return replaceHeads(keys, await findMembers(reader, await findCounts(reader, keys), atMost), atMost);
 }
 
-/** All of them, where they are at most so many; otherwise undefined. */
-export async function expandFewMembers(
-  reader: IndexReader,
-  keys: ArrayLike<number>,
-  atMost: number,
-): Promise<readonly number[] | undefined> {
-  if (keys.length > atMost) return undefined;
-  const counts = await findCounts(reader, keys);
-  if (Array.from(counts.values()).reduce<number>((sum, count = 0) => sum + count, 0) > atMost)
-    return undefined;
-  const found = replaceHeads(keys, await findMembers(reader, counts, atMost + 1), atMost + 1);
-  return found.length <= atMost ? found : undefined;
-}
-
 /** All resources of catalogs, which are given by their own keys, in order. */
 export async function listMembers(reader: IndexReader, heads: Keys): Promise<Keys> {
   const { catalogs } = reader.caches;

@@ -1,10 +1,10 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
-import { type IndexReader, readForCache } from '../cache/caches.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { lastNumbers, span } from '../documents/keys.ts';
-import { expandFewMembers, expandMembers, hasCatalogs } from '../documents/members.ts';
+import { expandMembers, hasCatalogs } from '../documents/members.ts';
 
-// Checks candidates on their documents, by a predicate in PostgreSQL's jsonpath. Verdicts are cached. A head stands for all resources of its catalog.
+// Checks candidates on their documents, by a predicate in PostgreSQL's jsonpath. A head stands for all resources of its catalog.
 
 /** What a resource's document must satisfy: predicates in PostgreSQL's jsonpath, one for each of its modes. */
 export interface DocumentCheck {
@@ -25,46 +25,10 @@ export async function readPassing<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (check === undefined || keys.length === 0) return expandMembers(reader, keys, atMost);
-  const name = JSON.stringify([check.strict, check.lax]);
-  const few = name.length <= maxName ? await expandFewMembers(reader, keys, maxRemembered) : undefined;
-  if (few === undefined) return selectPassing(reader, { keys, check }, atMost);
-  return (await findPassing(reader, { keys: few, check }, name)).slice(0, atMost);
+  return selectPassing(reader, { keys, check }, atMost);
 }
 
-/** Checks with longer names are not cached. */
-const maxName = 300;
-/** Verdicts on more resources at a time are not cached: that would take long, and room from what is asked for more often. */
-const maxRemembered = 2_500;
-
-/** What is not known of these resources (cache/verdict-cache.ts) is read. */
-async function findPassing(
-  reader: IndexReader,
-  { keys, check }: CandidateQuery<readonly number[]>,
-  name: string,
-): Promise<number[]> {
-  const cache = reader.caches.verdicts;
-  const passing = new Set<number>();
-  const findVerdict = cache.find(name);
-  const unknown = keys.filter((key) => {
-    const isPassing = findVerdict(key);
-    if (isPassing) passing.add(key);
-    return isPassing === undefined;
-  });
-  if (unknown.length > 0) {
-    const { found, mayKeep } = await readForCache(reader, () =>
-      selectPassing(reader, { keys: unknown, check }),
-    );
-    for (const key of found) passing.add(key);
-    if (mayKeep) cache.keep(name, unknown, passing);
-  }
-  return keys.filter((key) => passing.has(key));
-}
-
-async function selectPassing(
-  reader: IndexReader,
-  query: CandidateQuery,
-  atMost = Number.MAX_SAFE_INTEGER,
-): Promise<number[]> {
+async function selectPassing(reader: IndexReader, query: CandidateQuery, atMost: number): Promise<number[]> {
   const parameters = new Parameters();
   const { rows } = await reader.query<{ keys: string | null }>(
     `select array_to_json(array_agg(key order by ordinal, key))::text as keys from (
