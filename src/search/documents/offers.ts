@@ -55,14 +55,15 @@ export async function findOffers(
   return rows.map(({ key, resources }) => ({ key, resources: JSON.parse(resources) }));
 }
 
-/** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner). */
-export function selectNamedOffers(scope: ScopeParameters): string {
+/** Selects (home, resource_key, offer_key) for the resources `found` (key, id, home, owner), of the offers `target` (offer_key) that satisfy a condition. */
+export function selectNamedOffers(scope: ScopeParameters, condition = 'true'): string {
   return `select home, resource_key, offer_key from (
     with pair as materialized (
       select found.home, found.key as resource_key, target.offer_key
       from found cross join lateral (
         select offer_key from discovery.offer_target
         where offer_target.owner = found.owner and offer_target.resource_id = found.id offset 0) as target
+      where ${condition}
     ) ${selectApplied(scope)}) as named`;
 }
 
@@ -110,17 +111,12 @@ export async function findBestCovered(
   lists: ReadonlyMap<number, KeyList>,
   scope: Scope,
 ): Promise<Map<number, KeyList>> {
-  const asked = [...lists].filter(([, { keys }]) => keys.length > 0);
-  if (asked.length === 0) return new Map();
+  if (lists.size === 0) return new Map();
   const parameters = new Parameters();
-  const arrays = [
-    `${parameters.add(bigintArray(asked.flatMap(([list, { keys }]) => Array<number>(keys.length).fill(list))))}::bigint[]`,
-    `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
-    `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
-  ];
+  const arrays = addLists(lists, parameters);
   const scopes = addScope(scope, parameters);
   // Resources are few beside the offers that may name them: for each, offers with the highest weight are asked first, and one that applies is enough.
-  const { rows } = await queryable.query<{ list: number; key: number; weight: number }>(
+  const { rows } = await queryable.query<BestRow>(
     `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
        level as materialized (select list, weight, array_agg(key order by key) as keys from asked group by list, weight),
        named as materialized (
@@ -143,7 +139,70 @@ export async function findBestCovered(
     parameters.values,
     { prepared: true },
   );
-  const found = new Map<number, typeof rows>();
+  return listBest(rows);
+}
+
+// Not prepared: a plan for arrays of any length takes those for short, and compares each of thousands of keys with each.
+
+/** The resources that these offers name, and the heads of the catalogs of providers that wide ones are on, whether they apply now or not. */
+export async function findReach(queryable: Queryable, offerKeys: ArrayLike<number>): Promise<number[]> {
+  const { rows } = await queryable.query<{ key: number }>(
+    `with wanted as materialized (
+       select owner, provider_id, resource_ids from unnest($1::bigint[]) as wanted (key) join discovery.offer using (key)
+     ),
+     named as materialized (select distinct owner, named.id from wanted cross join unnest(resource_ids) as named (id))
+     select key from (${selectByIds('select owner, id from named')}) as reached
+     union all
+     select key << 26 from (select distinct owner, provider_id from wanted where resource_ids is null) as provider
+     join discovery.catalog using (owner, provider_id)`,
+    [bigintArray(offerKeys)],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Those of some resources that offers of some lists name and apply to, list by list: each with the highest weight of its offers there. */
+export async function findBestAmong(
+  queryable: Queryable,
+  keys: ArrayLike<number>,
+  lists: ReadonlyMap<number, KeyList>,
+  scope: Scope,
+): Promise<Map<number, KeyList>> {
+  const parameters = new Parameters();
+  const wanted = `${parameters.add(bigintArray(keys))}::bigint[]`;
+  const arrays = addLists(lists, parameters);
+  const { rows } = await queryable.query<BestRow>(
+    `with asked as materialized (select * from unnest(${arrays}) as asked (list, key, weight)),
+       found as materialized (
+         select resource.key, resource.id, catalog.key as home, owner
+         from unnest(${wanted}) as wanted (key) join discovery.resource using (key)
+         join discovery.catalog on catalog.key = resource.catalog_key
+       ),
+       named as materialized (${selectNamedOffers(addScope(scope, parameters), 'target.offer_key in (select key from asked)')})
+     select list, resource_key as key, max(weight) as weight
+     from named join asked on asked.key = offer_key group by list, resource_key order by list, resource_key`,
+    parameters.values,
+  );
+  return listBest(rows);
+}
+
+interface BestRow {
+  list: number;
+  key: number;
+  weight: number;
+}
+
+/** As arrays of lists, keys and weights. */
+function addLists(lists: ReadonlyMap<number, KeyList>, parameters: Parameters): string[] {
+  const asked = [...lists];
+  return [
+    `${parameters.add(bigintArray(asked.flatMap(([list, { keys }]) => Array<number>(keys.length).fill(list))))}::bigint[]`,
+    `${parameters.add(bigintArray(asked.flatMap(([, { keys }]) => [...keys])))}::bigint[]`,
+    `${parameters.add(smallintArray(asked.flatMap(([, { weights }]) => [...weights])))}::smallint[]`,
+  ];
+}
+
+function listBest(rows: readonly BestRow[]): Map<number, KeyList> {
+  const found = new Map<number, BestRow[]>();
   for (const row of rows) addTo(found, row.list, row);
   return new Map(
     Array.from(found, ([list, postings]) => [

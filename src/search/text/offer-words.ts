@@ -1,12 +1,19 @@
+import { addTo } from '../../group.ts';
 import { readForCache } from '../cache/caches.ts';
 import { nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
-import { keyOf } from '../documents/keys.ts';
-import { type DividedOffers, divideOffers, findBestCovered, findSteadyMs } from '../documents/offers.ts';
-import { findHomes, readListings } from '../documents/read-wide-offers.ts';
-import type { Listing } from '../documents/wide-offers.ts';
+import { catalogKeyOf, keyOf } from '../documents/keys.ts';
+import {
+  type DividedOffers,
+  divideOffers,
+  findBestAmong,
+  findBestCovered,
+  findSteadyMs,
+} from '../documents/offers.ts';
+import { findHomes, findListings, readListings } from '../documents/read-wide-offers.ts';
+import { findFirst, type Listing } from '../documents/wide-offers.ts';
 import { sortRows } from '../lists/columns.ts';
-import { intersection, keysOf, union } from '../lists/key-sets.ts';
+import { intersection, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
 import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
 import { offerList } from '../lists/runs.ts';
@@ -64,6 +71,40 @@ export async function findOffered(
       return [id, others ? { heads: wide.heads, others } : wide];
     }),
   );
+}
+
+/** The other way round, for words that stand in very many offers: which of some resources have an offer with them that applies now, by the words' numbers. */
+export async function findOfferedAmong(
+  { database, plan: { scope } }: Search,
+  lists: ReadonlyMap<number, KeyList>,
+  keys: Keys,
+): Promise<Map<number, WholeList>> {
+  if (lists.size === 0 || keys.length === 0) return new Map();
+  const named = await findBestAmong(database, keys, lists, scope);
+  const homes = new Map<Listing, number[]>();
+  const listings = await findListings(database, new Set(Array.from(keys, catalogKeyOf)), scope);
+  for (const [home, listing] of listings) addTo(homes, listing, home);
+  return new Map(
+    Array.from(lists, ([id, list]) => [
+      id,
+      { heads: findHeadsAmong(homes, list), others: named.get(id) ?? emptyList },
+    ]),
+  );
+}
+
+/** The heads of those catalogs that list one of some offers. */
+function findHeadsAmong(homes: ReadonlyMap<Listing, readonly number[]>, offers: KeyList): KeyList {
+  const heads = Array.from(homes).flatMap(([listing, theirs]) => {
+    const own = theirs.flatMap((home) => listing.departures.get(home)?.own ?? []);
+    const listed = sortByWeight(pickWeights(offers, union([listing.common, keysOf(own)])));
+    if (listed.keys.length === 0) return [];
+    const first = findFirst(listing, listed.keys);
+    return theirs.flatMap((home) => {
+      const index = first.get(home);
+      return index === undefined ? [] : [{ key: keyOf(home, 0), weight: listed.weights[index] ?? 0 }];
+    });
+  });
+  return toPostings(heads);
 }
 
 /** The resources that offers with the words name and apply to. As long as nothing changes, neither do they. */
@@ -126,9 +167,9 @@ async function divideLists(
 function divideWord(list: KeyList, { named, wide, owners }: DividedOffers): OfferedWord {
   return {
     list,
-    named: pickWeights(list, named),
+    named: pickWeights(list, keysOf(named)),
     wide: wide.flatMap(({ provider, keys }) => {
-      const theirs = pickWeights(list, keys);
+      const theirs = pickWeights(list, keysOf(keys));
       return theirs.keys.length > 0 ? [{ provider, ...sortByWeight(theirs) }] : [];
     }),
     owners,
@@ -136,8 +177,8 @@ function divideWord(list: KeyList, { named, wide, owners }: DividedOffers): Offe
 }
 
 /** Those among the list. */
-function pickWeights({ keys, weights }: KeyList, wanted: readonly number[]): KeyList {
-  const theirs = intersection(keys, keysOf(wanted));
+function pickWeights({ keys, weights }: KeyList, wanted: Keys): KeyList {
+  const theirs = intersection(keys, wanted);
   return { keys: theirs, weights: Uint8Array.from(theirs, (key) => weights[lowerBound(keys, key)] ?? 0) };
 }
 
@@ -160,12 +201,16 @@ function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>):
     })),
   );
   const postings = {
-    heads: sortPostings({
-      keys: Float64Array.from(heads, ({ key }) => key),
-      weights: Uint8Array.from(heads, ({ weight }) => weight),
-    }),
+    heads: toPostings(heads),
     others: emptyList,
   };
   word.last = { listings: used, postings };
   return postings;
+}
+
+function toPostings(postings: readonly { key: number; weight: number }[]): KeyList {
+  return sortPostings({
+    keys: Float64Array.from(postings, ({ key }) => key),
+    weights: Uint8Array.from(postings, ({ weight }) => weight),
+  });
 }

@@ -14,6 +14,8 @@ import { divideStanding, joinOffers } from './standing-words.ts';
 
 /** A run has up to 320 keys: of a list that is too long to be read whole, some thousand are read at once. */
 const firstRuns = 32;
+/** More offers with a word are not looked up at once: the resources that a search comes to are asked for theirs. */
+const maxLookedUp = 10_000;
 
 /** What the index has of one word. */
 export interface WordEntry {
@@ -26,6 +28,8 @@ export interface WordEntry {
   standing: WholeList;
   /** Of other offers with it: the resources that they name and apply to, and the catalogs that list wide ones. */
   offered: WholeList;
+  /** Instead, where they are very many: these offers, none of which was looked up. */
+  offers: KeyList;
 }
 
 interface WordPostings extends WholeList {
@@ -100,12 +104,11 @@ async function readEntries(
   const offersOf = (list: number) => restrictList(lookup, postingsOf(list).others);
   const siblings = postingsOf(siblingList).heads.keys;
   const standing = new Map(all.map((id) => [id, divideStanding(offersOf(standingList(id)), siblings)]));
-  const offered = await findOffered(
-    search,
-    new Map(
-      all.map((id) => [id, joinOffers(offersOf(offerList(id)), standing.get(id)?.others ?? emptyList)]),
-    ),
+  const offers = new Map(
+    all.map((id) => [id, joinOffers(offersOf(offerList(id)), standing.get(id)?.others ?? emptyList)]),
   );
+  const isFew = ([, { keys }]: [number, KeyList]) => keys.length <= maxLookedUp;
+  const offered = await findOffered(search, new Map([...offers].filter(isFew)));
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
     word,
     {
@@ -114,6 +117,7 @@ async function readEntries(
       postings: restrictWhole(lookup, postingsOf(wordList(id))),
       standing: standing.get(id)?.heads ?? emptyWhole,
       offered: offered.get(id) ?? emptyWhole,
+      offers: offered.has(id) ? emptyList : (offers.get(id) ?? emptyList),
     },
   ]);
   return new Map(entries);

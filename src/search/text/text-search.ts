@@ -1,8 +1,9 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
-import { catalogKeyOf, inBatches, keyOf } from '../documents/keys.ts';
+import { catalogKeyOf, inBatches, isHead, keyOf } from '../documents/keys.ts';
 import { listMembers } from '../documents/members.ts';
-import { difference, type Keys, union } from '../lists/key-sets.ts';
+import { findReach } from '../documents/offers.ts';
+import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { readOn, readRanges } from '../lists/read-parts.ts';
 import { divideHeads, type WholeList } from '../lists/read-whole.ts';
@@ -10,6 +11,7 @@ import { wordList } from '../lists/runs.ts';
 import { rankBestFirst } from './best-first.ts';
 import { joinTexts } from './join-texts.ts';
 import { readWordsAmong } from './match-words.ts';
+import { findOfferedAmong } from './offer-words.ts';
 import { type PostingsOf, type Ranked, rankKeys } from './rank-keys.ts';
 import {
   type KnownText,
@@ -47,13 +49,20 @@ async function prepareLookup(search: Search, _text: string, lookup: TextLookup):
     (read) => ({ words: describe(read.query, read.entries) }),
   );
   const { query, entries } = known;
+  const unresolved = new Map(
+    [...entries.values()]
+      .filter(({ offers }) => offers.keys.length > 0)
+      .map(({ id, offers }) => [id, offers]),
+  );
 
   async function findPostings(keys: Keys): Promise<PostingsOf> {
     const along = await readPostingsAmong(search, known, keys);
+    const offered = await findOfferedAmong(search, unresolved, keys);
     return (word) => {
       const entry = entries.get(word);
       if (entry === undefined) return [];
-      return [along.get(entry.id) ?? entry.postings, entry.standing, entry.offered];
+      const { id, postings, standing } = entry;
+      return [along.get(id) ?? postings, standing, offered.get(id) ?? entry.offered];
     };
   }
 
@@ -113,11 +122,17 @@ const none: Keys = new Float64Array();
 
 /** The postings of one word, part by part. */
 async function* streamPostings(
-  { database }: Search,
-  { postings, standing, offered }: WordEntry,
+  search: Search,
+  { postings, standing, offered, offers }: WordEntry,
   lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
+  const { database } = search;
   yield { heads: offered.heads.keys, others: offered.others.keys };
+  for (const keys of inBatches(offers.keys, offersAtOnce)) {
+    search.deadline.check();
+    const reached = keysOf(await findReach(database, keys));
+    yield { heads: reached.filter(isHead), others: reached.filter((key) => !isHead(key)) };
+  }
   for (const heads of inBatches(standing.heads.keys, Math.floor(sliceLength / resourcesOfCatalog)))
     yield { heads, others: none };
   yield { heads: postings.heads.keys, others: none };
@@ -130,6 +145,9 @@ async function* streamPostings(
     rest = next;
   }
 }
+
+/** Of very many with a word, so many are looked up at a time. */
+const offersAtOnce = 2_000;
 
 function* slicePostings(keys: Keys): Generator<KeyPostings> {
   for (const others of inBatches(keys, sliceLength)) yield { heads: none, others };
