@@ -21,7 +21,7 @@ interface EntryRead {
 }
 
 /** More resources are not counted. */
-export const maxCounted = 1_000;
+export const maxCounted = 50_000;
 /** What the column has instead of a count. */
 const [many, withGaps] = [maxCounted + 1, maxCounted + 2];
 /** Catalogs with validities of their own have states of their own: with more of them, all are forgotten, and read again as they are asked for. */

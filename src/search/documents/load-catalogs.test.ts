@@ -4,7 +4,9 @@ import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
 import { createCaches } from '../cache/caches.ts';
 import { writeIndex } from '../write/write-index.ts';
+import { keyOf } from './keys.ts';
 import { loadCatalogs } from './load-catalogs.ts';
+import { listMembers } from './members.ts';
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -26,7 +28,7 @@ it('All catalogs are known without being asked for, with how many resources they
   const many = await publish('many', 1_001);
   await loadCatalogs(reader);
   expect(caches.catalogs.find(one)).toMatchObject({ isActive: true, networkIds: ['n'] });
-  expect([one, many].map((key) => caches.catalogs.findCount(key))).toEqual([3, Number.POSITIVE_INFINITY]);
+  expect([one, many].map((key) => caches.catalogs.findCount(key))).toEqual([3, 1_001]);
 
   await publish('many', 2);
   await publish('one', 3, 1); // without the first: a gap
@@ -34,6 +36,18 @@ it('All catalogs are known without being asked for, with how many resources they
   await loadCatalogs(reader);
   expect([one, many, other].map((key) => caches.catalogs.findCount(key))).toEqual([undefined, 2, 1]);
   expect([...caches.catalogs.unread]).toEqual([]);
+});
+
+it.each([
+  ['their count', 3],
+  ['the list of all resources, where they are too many to be counted', Number.POSITIVE_INFINITY],
+  ['the database, where numbers are missing', undefined],
+])('The resources of a catalog are told by %s.', async (_, resources) => {
+  const caches = createCaches();
+  const key = await publish('told', 3);
+  await caches.catalogs.read(async (read) => read.keep(key, { state: null, resources }));
+  const members = await listMembers({ ...database, caches }, Float64Array.of(keyOf(key, 0)));
+  expect([...members]).toEqual([1, 2, 3].map((number) => keyOf(key, number)));
 });
 
 async function publish(id: string, count: number, from = 0): Promise<number> {

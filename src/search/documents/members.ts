@@ -2,7 +2,9 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { maxCounted } from '../cache/catalog-table.ts';
 import { type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { catalogKeyOf, firstNumbers, isHead, keyOf, keysBetween } from './keys.ts';
+import { readRanges } from '../lists/read-parts.ts';
+import { everyResource } from '../lists/runs.ts';
+import { catalogKeyOf, firstNumbers, isHead, keyOf, keysBetween, lastNumbers } from './keys.ts';
 import { readCatalogs } from './load-catalogs.ts';
 
 // Replaces the keys of catalogs by those of their resources. Mostly how many there are tells which (cache/catalog-table.ts).
@@ -24,13 +26,16 @@ export async function expandMembers<K extends ArrayLike<number>>(
 /** All resources of catalogs, which are given by their own keys, in order. */
 export async function listMembers(reader: IndexReader, heads: Keys): Promise<Keys> {
   const { catalogs } = reader.caches;
+  const unknown = heads.filter((head) => catalogs.find(catalogKeyOf(head)) === undefined);
+  const read = await findCounts(reader, unknown);
   const counts = new Uint16Array(heads.length);
-  const others: number[] = [];
+  const others: { many: number[]; withGaps: number[] } = { many: [], withGaps: [] };
   let total = 0;
   for (let index = 0; index < heads.length; index++) {
     const catalogKey = catalogKeyOf(heads[index] as number);
-    const count = catalogs.find(catalogKey) === undefined ? undefined : catalogs.findCount(catalogKey);
-    if (count === undefined || count > maxCounted) others.push(heads[index] as number);
+    const count = read.has(catalogKey) ? read.get(catalogKey) : catalogs.findCount(catalogKey);
+    if (count === undefined) others.withGaps.push(catalogKey);
+    else if (count > maxCounted) others.many.push(catalogKey);
     else counts[index] = count;
     total += counts[index] as number;
   }
@@ -39,7 +44,20 @@ export async function listMembers(reader: IndexReader, heads: Keys): Promise<Key
   for (let index = 0; index < heads.length; index++)
     for (let number = 1; number <= (counts[index] as number); number++)
       found[at++] = (heads[index] as number) + number;
-  return others.length === 0 ? found : union([found, keysOf(await expandMembers(reader, others))]);
+  const parts: Keys[] = [found];
+  for (const catalogKey of others.many) parts.push(await readLargeCatalog(reader, catalogKey));
+  if (others.withGaps.length > 0)
+    for (const members of (await readMembers(reader, others.withGaps)).values()) parts.push(keysOf(members));
+  return union(parts);
+}
+
+/** As bytes of a posting list, not row by row. */
+async function readLargeCatalog(reader: IndexReader, catalogKey: number): Promise<Keys> {
+  const range = {
+    from: keyOf(catalogKey, firstNumbers.resource),
+    upTo: keyOf(catalogKey, lastNumbers.resource),
+  };
+  return (await readRanges(reader, [everyResource], range)).get(everyResource)?.keys ?? new Float64Array();
 }
 
 /** How many resources the catalogs have that stand among these keys (cache/catalog-table.ts). */
@@ -85,7 +103,7 @@ function replaceHeads(keys: ArrayLike<number>, members: Members, atMost: number)
 async function readMembers(
   reader: IndexReader,
   catalogKeys: readonly number[],
-  limit: number,
+  limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<number, number[]>> {
   const { rows } = await reader.query<{ key: number; members: string | null }>(
     `select catalog.key, (

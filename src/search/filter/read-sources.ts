@@ -22,6 +22,8 @@ export interface Reading {
 const moreRuns = 500;
 /** A run has up to 120 numbers. */
 const moreNumberRuns = 64;
+/** So many are put in the order of their keys. */
+const fewNumbers = 5_000;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 2;
 
@@ -81,10 +83,15 @@ async function* streamParts<R>(
   }
 }
 
-/** By value, part by part. */
+/** By value, part by part; few of them in the order of keys. How many they are decides that, not how many runs hold them: compaction must not change the order of an answer. */
 async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
-  const first = await readRange(database, range, { maxRuns: moreNumberRuns });
-  if (first.rest === undefined) return allOf('numbers', setOf(first.keys));
+  let first: Part<number> = await readRange(database, range, { maxRuns: moreNumberRuns });
+  for (let maxRuns = moreNumberRuns; first.rest !== undefined && first.keys.length <= fewNumbers; ) {
+    maxRuns *= growth;
+    const { keys, rest } = await readRange(database, range, { maxRuns, from: first.rest });
+    first = { keys: Float64Array.from([...first.keys, ...keys]), rest };
+  }
+  if (first.keys.length <= fewNumbers) return allOf('numbers', setOf(first.keys));
   return {
     kind: 'numbers',
     count: first.keys.length,
