@@ -9,7 +9,7 @@ import { freePort } from './support/free-port.ts';
 import { endLeases } from './support/leases.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
-import { allPushed, until } from './support/receiver.ts';
+import { areAllPushed, until } from './support/receiver.ts';
 import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
 import { takeTime } from './support/time.ts';
@@ -53,9 +53,8 @@ it('a discovery service that is killed at any moment ends in step with its catal
       // On a slow machine it was away for so long that it would be tried again only in minutes.
       await pullPushesForward(network.database, 0);
       const inStep = await Promise.all(ids.map((id) => isInStep(network, id)));
-      return inStep.every(Boolean);
-    }, 'all catalogs to be in step');
-    await allPushed(network);
+      return inStep.every(Boolean) && (await areAllPushed(network));
+    }, 'all catalogs to be in step, and all pushes to be settled');
     await service.stop();
     service = undefined;
   } finally {

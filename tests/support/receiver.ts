@@ -147,18 +147,16 @@ export async function currentCopies(
 }
 
 /** Until every change has been planned and no push is due any more. */
-export async function allPushed({ database }: TestNetwork, timeoutMs?: number): Promise<void> {
-  await until(
-    async () => {
-      const { rows } = await database.query<{ open: boolean }>(
-        `select exists (select from catalog.push where due_at is not null)
-           or exists (select from catalog.change_log where seq is null or seq > (select seq from catalog.push_cursor)) as open`,
-      );
-      return rows[0]?.open === false;
-    },
-    'all pushes to be settled',
-    timeoutMs,
+export async function allPushed(network: TestNetwork, timeoutMs?: number): Promise<void> {
+  await until(() => areAllPushed(network), 'all pushes to be settled', timeoutMs);
+}
+
+export async function areAllPushed({ database }: TestNetwork): Promise<boolean> {
+  const { rows } = await database.query<{ open: boolean }>(
+    `select exists (select from catalog.push where due_at is not null)
+       or exists (select from catalog.change_log where seq is null or seq > (select seq from catalog.push_cursor)) as open`,
   );
+  return rows[0]?.open === false;
 }
 
 export { until };
