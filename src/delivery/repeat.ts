@@ -8,17 +8,17 @@ export interface Repetition {
   logger: Logger;
 }
 
-/** Does something at once, and again when the time has passed, until it is closed. What fails is logged, and tried again the next time. */
+/** Does something at once, and again when the time has passed, until it is closed; what takes long ends at the signal. What fails is logged, and tried again the next time. */
 export function repeat(
   { what, everyMs, logger }: Repetition,
-  work: () => Promise<void>,
+  work: (signal: AbortSignal) => Promise<void>,
 ): { close(): Promise<void> } {
   const stop = new AbortController();
 
   async function run(): Promise<void> {
     const { signal } = stop;
     while (!signal.aborted) {
-      await work().catch((error) =>
+      await work(signal).catch((error) =>
         logger.warn({ err: error }, `${what} failed; it will be tried again in ${everyMs / 1_000} s`),
       );
       await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined);

@@ -102,8 +102,8 @@ export function createSearch(context: SearchContext): SearchService {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
       const loops = [
         startRebuild({ database, logger, metrics, formats, graceMs }),
-        repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, () =>
-          loadCatalogs(openReader(engine, createDeadline(maxLoadMs))),
+        repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, (signal) =>
+          loadCatalogs(openReader(engine, createDeadline(maxLoadMs)), signal),
         ),
         startCompactor({ database, logger }),
         repeat(purge, () => purgeChanges(database)),

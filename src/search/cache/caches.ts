@@ -18,8 +18,8 @@ import { WordCache } from './word-cache.ts';
 
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
-/** What other entries take by themselves, counted in what their limits count. */
-const entrySizes = { offerWords: 100 };
+/** What the entry of a word of offers takes by itself, counted in offers. */
+const entryOffers = 100;
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
@@ -75,10 +75,7 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     pages: new PageCache(limitOf('pages')),
     words: new WordCache(limitOf('words')),
     providers: new ProviderCache(limitOf('providers')),
-    offerWords: new LruCache(
-      limitOf('offerWords'),
-      ({ list }) => 2 * list.keys.length + entrySizes.offerWords,
-    ),
+    offerWords: new LruCache(limitOf('offerWords'), ({ list }) => 2 * list.keys.length + entryOffers),
     versions: new VersionCache(),
     plans: new LruCache(limitOf('plans')),
   };

@@ -106,14 +106,14 @@ export class CatalogTable {
     this.unread.clear();
   }
 
-  private keep(key: number, { state, resources = withGaps }: CatalogEntry): void {
+  private keep(key: number, { state, resources }: CatalogEntry): void {
     if (key >= this.limit) return;
     if (this.states.length > maxStates) this.forgetStates();
     if (key >= this.stateOf.length) this.grow(key);
     const number = this.numbers.get(state) ?? this.states.push(this.parseState(state)) - 1;
     this.numbers.set(state, number);
     this.stateOf[key] = number;
-    this.countOf[key] = Math.min(resources, resources === withGaps ? withGaps : many);
+    this.countOf[key] = resources === undefined ? withGaps : Math.min(resources, many);
     this.unread.delete(key);
   }
 

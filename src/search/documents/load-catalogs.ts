@@ -10,12 +10,12 @@ import { firstNumbers, inBatches } from './keys.ts';
 /** Read by one statement, in some ten milliseconds. */
 const catalogsAtOnce = 5_000;
 
-/** Loads the catalogs that are not known yet. */
-export async function loadCatalogs(reader: IndexReader): Promise<void> {
+/** Loads the catalogs that are not known yet, until the signal. */
+export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
   const { catalogs } = reader.caches;
   await refreshCaches(reader);
   for (const keys of inBatches([...catalogs.unread], catalogsAtOnce)) await readCatalogs(reader, keys);
-  while (catalogs.loadedUpTo < catalogs.limit) await loadMore(reader);
+  while (catalogs.loadedUpTo < catalogs.limit && !signal?.aborted) await loadMore(reader);
 }
 
 async function loadMore(reader: IndexReader): Promise<void> {

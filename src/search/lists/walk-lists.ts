@@ -17,16 +17,9 @@ const restShare = { afterMerge: 1, otherwise: 9 };
 export function startCompactor({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): {
   close(): Promise<void>;
 } {
-  const stop = new AbortController();
-  const work = repeat({ what: 'the compaction of posting lists', everyMs: lookEveryMs, logger }, () =>
-    walkLists(database, stop.signal),
+  return repeat({ what: 'the compaction of posting lists', everyMs: lookEveryMs, logger }, (signal) =>
+    walkLists(database, signal),
   );
-  return {
-    async close() {
-      stop.abort();
-      await work.close();
-    },
-  };
 }
 
 /** One walk, if runs were added since the last one and no other process walks. */

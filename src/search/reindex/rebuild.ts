@@ -32,16 +32,9 @@ interface RebuildContext {
 
 export function startRebuild(context: RebuildContext): { close(): Promise<void> } {
   const { logger } = context;
-  const stop = new AbortController();
-  const loop = repeat({ what: 'rebuilding the index', everyMs: lookEveryMs, logger }, () =>
-    rebuildOutdated(context, stop.signal),
+  return repeat({ what: 'rebuilding the index', everyMs: lookEveryMs, logger }, (signal) =>
+    rebuildOutdated(context, signal),
   );
-  return {
-    async close() {
-      stop.abort();
-      await loop.close();
-    },
-  };
 }
 
 /** Rebuilds what is outdated, if this process gets the lease. */
