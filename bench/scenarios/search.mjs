@@ -5,13 +5,9 @@
 // engines in turns, so that a noisy machine disturbs them alike. A ratio above 1 is slower than the yardstick.
 //
 // --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
 import { quantile } from '../measure.mjs';
+import { evaluate } from '../search/job.mjs';
 import * as products from '../search/products.mjs';
 import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
 import { measureRequests } from '../search/requests.mjs';
@@ -131,23 +127,4 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
       unit: 'ms',
     });
   return rows;
-}
-
-/** In a process of its own, which has asked nothing before. */
-async function evaluate(job) {
-  const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-job-'));
-  try {
-    const file = join(directory, 'job.json');
-    writeFileSync(file, JSON.stringify(job));
-    const child = fork(new URL('../search/evaluate.mjs', import.meta.url), [file]);
-    const exited = once(child, 'exit');
-    const [result] = await Promise.race([
-      once(child, 'message'),
-      exited.then(([code]) => Promise.reject(new Error(`the evaluating process ended with ${code}`))),
-    ]);
-    await exited;
-    return result;
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
 }

@@ -1,7 +1,7 @@
 // A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
 //
 // Of the job `after restart`, only the first questions of a new process are asked, of ours alone. Otherwise other questions are asked first; then each
-// question is asked of all three engines, in turns, for the first time in this process, and later of ours once more.
+// question is asked of all three engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
@@ -16,13 +16,14 @@ const ledger = createLedger();
 const patienceMs = 5_000;
 
 const ours = await openOurs(job);
-const engines = job.isRestart
-  ? { ours }
-  : {
-      ours,
-      ...(job.openSearchUrl && { openSearch: openOpenSearch(job) }),
-      plain: await openPlain(job),
-    };
+const engines =
+  job.isRestart || job.isAlone
+    ? { ours }
+    : {
+        ours,
+        ...(job.openSearchUrl && { openSearch: openOpenSearch(job) }),
+        plain: await openPlain(job),
+      };
 try {
   process.send(job.isRestart ? await askFirst(job.questions) : await evaluate());
 } finally {
@@ -46,7 +47,7 @@ async function askFirst(count) {
 }
 
 async function evaluate() {
-  const { rounds, perRound, warmUps } = job;
+  const { rounds, perRound, warmUps, skip = 0 } = job;
   const measured = new Map();
   for (const [name, questions] of kinds) {
     const others = Math.min(Math.ceil(warmUps / kinds.length), questions.length - 1);
@@ -55,19 +56,26 @@ async function evaluate() {
         if (engine === 'ours') ledger.first(question);
         await timed(opened, question);
       }
-    const asked = questions.slice(0, Math.min(rounds * perRound, questions.length - others));
-    measured.set(name, { asked, times: emptyTimes(), warm: [], failed: 0, overlaps: emptyTimes() });
+    const asked = questions.slice(skip, Math.min(skip + rounds * perRound, questions.length - others));
+    measured.set(name, {
+      questions: asked,
+      asked: [],
+      times: emptyTimes(),
+      warm: [],
+      failed: 0,
+      overlaps: emptyTimes(),
+    });
   }
   for (let round = 0; round < rounds; round += 1)
     for (const kind of measured.values())
-      await measureRound(kind, kind.asked.slice(round * perRound, (round + 1) * perRound), round);
+      await measureRound(kind, kind.questions.slice(round * perRound, (round + 1) * perRound), round);
   for (const kind of measured.values())
-    for (const question of within(patienceMs * rounds, kind.asked.slice(0, kind.times.ours.length))) {
+    for (const question of within(patienceMs * rounds, kind.asked)) {
       ledger.again(question);
       kind.warm.push((await timed(ours, question)).ms);
     }
   const { rss } = process.memoryUsage();
-  const rows = [...measured].map(([name, { asked: _, ...kind }]) => ({ name, ...kind }));
+  const rows = [...measured].map(([name, { questions: _, asked: __, ...kind }]) => ({ name, ...kind }));
   return { kinds: rows, rss };
 }
 
@@ -85,13 +93,17 @@ async function measureRound(kind, questions, round) {
     for (let turn = 0; turn < names.length; turn += 1) {
       const name = names[(n + round + turn) % names.length];
       if (spent[name] > patienceMs) continue;
-      if (name === 'ours') ledger.first(question);
+      if (name === 'ours') {
+        ledger.first(question);
+        kind.asked.push(question);
+      }
       const { ms, answer } = await timed(engines[name], question);
       if (answer === undefined) kind.failed += 1;
       kind.times[name].push(ms);
       spent[name] += ms;
       answers[name] = answer;
     }
+    if (engines.plain === undefined) continue;
     await compareAnswers(question, answers, {
       overlaps: kind.overlaps,
       count: n < job.counted && engines.plain.count,

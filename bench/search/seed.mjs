@@ -11,26 +11,30 @@ const rowsAtOnce = 2_000;
 
 /** By the one door of the index, as if a catalog service had pushed them. Some catalogs, evenly spread, are kept to be asked about. */
 export async function seedOurs(database, data, { resources, samples }) {
-  const source = `service:${pusher}.bench/subscribers.beckn.one`;
   const every = Math.max(1, Math.floor(resources / data.resourcesPerCatalog / samples));
   const kept = [];
   let count = 0;
   const taken = await seconds(async () => {
     for await (const batch of batches(published(data, resources), data.catalogsAtOnce)) {
-      const incoming = batch.map((catalog) => ({
-        source,
-        owner: `${provider}/subscribers.beckn.one`,
-        type: 'REGULAR',
-        networks: [networkId],
-        mode: 'FULL',
-        catalog,
-      }));
-      await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
+      await writeCatalogs(database, batch, 'FULL');
       for (const catalog of batch) if (count++ % every === 0) kept.push(data.keep(catalog));
     }
   });
   await database.query('vacuum analyze');
   return { kept, perSecond: resources / taken, bytes: await bytesOf(database, 'discovery') };
+}
+
+/** In one transaction. */
+export async function writeCatalogs(database, catalogs, mode) {
+  const incoming = catalogs.map((catalog) => ({
+    source: `service:${pusher}.bench/subscribers.beckn.one`,
+    owner: `${provider}/subscribers.beckn.one`,
+    type: 'REGULAR',
+    networks: [networkId],
+    mode,
+    catalog,
+  }));
+  await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
 }
 
 /** A table as somebody would make it who knows the questions beforehand, with the indexes for them. */

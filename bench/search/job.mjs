@@ -1,0 +1,26 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Evaluates questions (evaluate.mjs) in a process of its own, which has asked nothing before. */
+export async function evaluate(job, settings = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-job-'));
+  try {
+    const file = join(directory, 'job.json');
+    writeFileSync(file, JSON.stringify(job));
+    const child = fork(new URL('./evaluate.mjs', import.meta.url), [file], {
+      env: { ...process.env, ...settings },
+    });
+    const exited = once(child, 'exit');
+    const [result] = await Promise.race([
+      once(child, 'message'),
+      exited.then(([code]) => Promise.reject(new Error(`the evaluating process ended with ${code}`))),
+    ]);
+    await exited;
+    return result;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
