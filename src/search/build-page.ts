@@ -19,7 +19,7 @@ export async function buildPage(
   const needed = neededCount(paging);
   const page = new Page(search);
   let total = 0;
-  for await (const keys of gather(candidates.keys, candidates.isSettled ? needed : needed * spare)) {
+  for await (const keys of gather(candidates.keys, candidates.check ? needed * spare : needed)) {
     search.deadline.check();
     const { count } = await search.trace.time(
       'read page',

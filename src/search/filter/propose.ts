@@ -1,5 +1,6 @@
+import { neededCount } from '../../rules/discover/page-answer.ts';
 import { type Candidates, limitSelective, type Proposal, type Search, streamOnce } from '../candidates.ts';
-import { hasKey, intersection, type Keys } from '../lists/key-sets.ts';
+import { intersection, type Keys, prepareLookup } from '../lists/key-sets.ts';
 import { everyResource } from '../lists/runs.ts';
 import { findObjectPaths } from './object-paths.ts';
 import type { FilterPart } from './plan.ts';
@@ -35,7 +36,7 @@ export async function proposeByFilter(search: Search): Promise<Proposal> {
   const many = limitSelective(plan) + 1;
   const estimate = Math.min(...readings.map(({ count, whole }) => (whole ? count : Math.max(count, many))));
   const isFew = estimate < many || readings.every(({ whole }) => whole);
-  const open = async () => (isFew ? openFew(known) : openMany(known));
+  const open = async () => (isFew ? openFew(known) : openMany(known, neededCount(plan.paging)));
   return {
     by: `filter: ${parts.map(({ source }) => source.kind).join(', ')}`,
     estimate,
@@ -80,7 +81,7 @@ function openFew(known: readonly KnownPart[]): Opened {
 }
 
 /** Numbers, of which each costs more to read, are streamed; lists are made sets. */
-async function openMany(known: readonly KnownPart[]): Promise<Opened> {
+async function openMany(known: readonly KnownPart[], needed: number): Promise<Opened> {
   const listed = await Promise.all(
     known.map(async ({ part, reading }) => ({
       part,
@@ -93,7 +94,8 @@ async function openMany(known: readonly KnownPart[]): Promise<Opened> {
   const decided = inSets.map(({ part }) => part);
   const lead = listed.find(({ set, reading }) => !set && (reading.kind === 'numbers' || sets.length === 0));
   if (lead === undefined) return { keys: streamOnce(intersectAll(sets)), decided };
-  return { keys: streamWithin(lead.reading, sets), decided: [...decided, lead.part] };
+  const wanted = lead.reading.stream({ isWanted: prepareLookup(sets), count: needed });
+  return { keys: dropRepeats(wanted), decided: [...decided, lead.part] };
 }
 
 function intersectAll(sets: readonly Keys[]): Keys {
@@ -101,14 +103,12 @@ function intersectAll(sets: readonly Keys[]): Keys {
   return others.reduce(intersection, first);
 }
 
-/** What a part leads to and all sets have, nothing twice. */
-async function* streamWithin(reading: Reading, sets: readonly Keys[]): AsyncGenerator<Keys> {
+async function* dropRepeats(parts: AsyncIterable<Keys>): AsyncGenerator<Keys> {
   const seen = new Set<number>();
-  for await (const keys of reading.stream()) {
+  for await (const keys of parts)
     yield keys.filter((key) => {
-      if (seen.has(key) || !sets.every((set) => hasKey(set, key))) return false;
+      const isNew = !seen.has(key);
       seen.add(key);
-      return true;
+      return isNew;
     });
-  }
 }

@@ -1,7 +1,9 @@
 import { type Search, streamOnce } from '../candidates.ts';
+import { selectRows } from '../lists/columns.ts';
 import { type Keys, setOf, union } from '../lists/key-sets.ts';
+import { type NumberList, sortByValue } from '../lists/number-list.ts';
 import { emptyList } from '../lists/posting-list.ts';
-import { type ListRest, type NumberRange, readLists, readOn, readRange } from '../lists/read-parts.ts';
+import { type NumberRange, type RangePart, readLists, readOn, readRange } from '../lists/read-parts.ts';
 import { readWholeLists } from '../lists/read-whole.ts';
 import type { Source } from './plan.ts';
 
@@ -14,8 +16,20 @@ export interface Reading {
   count: number;
   /** All of them, where the first look saw them all. */
   whole?: Keys;
-  /** All of them, part by part, in an order that is the same in every search; some perhaps twice. */
-  stream(): AsyncIterable<Keys>;
+  /** Those that are wanted, part by part, in an order that is the same in every search; some perhaps twice. */
+  stream(wanted?: Wanted): AsyncIterable<Keys>;
+}
+
+export interface Wanted {
+  isWanted(key: number): boolean;
+  /** So many are enough, as a rule. */
+  count: number;
+}
+
+const all: Wanted = { isWanted: () => true, count: Number.POSITIVE_INFINITY };
+
+function select<T extends { keys: Keys }>(rows: T, { isWanted }: Wanted): T {
+  return selectRows(rows, (index) => isWanted(rows.keys[index] as number));
 }
 
 /** Of a list that is too long to be read whole: a run has up to 320 keys. */
@@ -26,6 +40,8 @@ const moreNumberRuns = 64;
 const fewNumbers = 5_000;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 2;
+/** Chance may have brought more of them first. */
+const spare = 1.2;
 
 /** A first look at each of these. */
 export async function readSources(
@@ -56,48 +72,65 @@ function leavesOf(source: Source): Exclude<Source, { kind: 'any' }>[] {
 
 /** Part by part. */
 async function readList(database: Search['database'], list: number): Promise<Reading> {
-  const first: Part<ListRest> = (await readLists(database, [list], moreRuns)).get(list) ?? emptyList;
+  const first = (await readLists(database, [list], moreRuns)).get(list) ?? { ...emptyList };
   return {
     kind: 'fact',
     count: first.keys.length + 1,
-    stream: () => streamParts(first, moreRuns, (rest, runs) => readOn(database, rest, runs)),
+    async *stream(wanted = all) {
+      for (let part = first, runs = moreRuns; ; runs *= growth) {
+        yield select({ keys: part.keys }, wanted).keys;
+        if (part.rest === undefined) return;
+        part = await readOn(database, part.rest, runs);
+      }
+    },
   };
-}
-
-/** Part of a list, and where the next one begins. */
-interface Part<R> {
-  keys: Keys;
-  rest?: R;
-}
-
-async function* streamParts<R>(
-  first: Part<R>,
-  firstRuns: number,
-  readNext: (rest: R, runs: number) => Promise<Part<R>>,
-): AsyncGenerator<Keys> {
-  yield first.keys;
-  for (let { rest } = first, runs = firstRuns; rest !== undefined; runs *= growth) {
-    const part = await readNext(rest, runs);
-    yield part.keys;
-    rest = part.rest;
-  }
 }
 
 /** By value, part by part; few of them in the order of keys. How many they are decides that, not how many runs hold them: compaction must not change the order of an answer. */
 async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
-  let first: Part<number> = await readRange(database, range, { maxRuns: moreNumberRuns });
-  for (let maxRuns = moreNumberRuns; first.rest !== undefined && first.keys.length <= fewNumbers; ) {
+  let first = await readRange(database, range, { maxRuns: moreNumberRuns });
+  for (let maxRuns = moreNumberRuns; first.rest !== undefined && countOf(first) <= fewNumbers; ) {
     maxRuns *= growth;
-    const { keys, rest } = await readRange(database, range, { maxRuns, from: first.rest });
-    first = { keys: Float64Array.from([...first.keys, ...keys]), rest };
+    const next = await readRange(database, range, { maxRuns, from: first.rest });
+    first = { ...next, numbers: concatenate(first.numbers, next.numbers), runs: first.runs + next.runs };
   }
-  if (first.keys.length <= fewNumbers) return allOf('numbers', setOf(first.keys));
+  if (countOf(first) <= fewNumbers) return allOf('numbers', setOf(first.numbers.keys));
   return {
     kind: 'numbers',
-    count: first.keys.length,
-    stream: () =>
-      streamParts(first, moreNumberRuns, (from, maxRuns) => readRange(database, range, { maxRuns, from })),
+    count: countOf(first),
+    stream: (wanted) => streamNumbers(database, range, first, wanted),
   };
+}
+
+function countOf({ numbers }: RangePart): number {
+  return numbers.keys.length;
+}
+
+function concatenate(a: NumberList, b: NumberList): NumberList {
+  return {
+    keys: Float64Array.from([...a.keys, ...b.keys]),
+    values: Float64Array.from([...a.values, ...b.values]),
+  };
+}
+
+/** How many of those before were wanted tells how many runs have to be read for the others. */
+async function* streamNumbers(
+  database: Search['database'],
+  range: NumberRange,
+  first: RangePart,
+  wanted = all,
+): AsyncGenerator<Keys> {
+  let [found, runs] = [0, 0];
+  for (let part = first; ; ) {
+    const selected = select(part.numbers, wanted);
+    yield sortByValue(selected).keys;
+    if (part.rest === undefined) return;
+    found += selected.keys.length;
+    runs += part.runs;
+    const missing = found < wanted.count ? (wanted.count - found) / Math.max(found, 1) : 1;
+    const maxRuns = Math.ceil(runs * Math.min(growth, missing * spare));
+    part = await readRange(database, range, { maxRuns, from: part.rest });
+  }
 }
 
 function readAny(readings: readonly Reading[]): Reading {
@@ -106,14 +139,15 @@ function readAny(readings: readonly Reading[]): Reading {
   return {
     kind: 'any',
     count: Math.max(...readings.map(({ count }) => count)),
-    async *stream() {
-      for (const each of readings) yield* each.stream();
+    async *stream(wanted) {
+      for (const each of readings) yield* each.stream(wanted);
     },
   };
 }
 
 function allOf(kind: Source['kind'], keys: Keys): Reading {
-  return { kind, count: keys.length, whole: keys, stream: () => streamOnce(keys) };
+  const stream = (wanted = all) => streamOnce(select({ keys }, wanted).keys);
+  return { kind, count: keys.length, whole: keys, stream };
 }
 
 /** All of them, unless they are more than so many. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { difference, intersection, type Keys, keysOf, setOf, union } from './key-sets.ts';
+import { difference, intersection, type Keys, keysOf, prepareLookup, setOf, union } from './key-sets.ts';
 
 const numbers = fc.array(fc.nat(200), { maxLength: 120 });
 const set = numbers.map((some) => keysOf(new Set(some)));
@@ -24,6 +24,18 @@ describe('sets of keys', () => {
           expect([...intersection(a, b)]).toEqual([...a].filter((key) => b.includes(key)));
           expect([...difference(a, b)]).toEqual([...a].filter((key) => !b.includes(key)));
         }
+      }),
+    );
+  });
+
+  it('are asked for keys in any order, also for those of distant catalogs', () => {
+    const key = fc.oneof(fc.nat(200), fc.maxSafeInteger());
+    const some = fc.array(key, { maxLength: 120 }).map((keys) => keysOf(new Set(keys)));
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 3 }), fc.array(key), (sets, others) => {
+        const isInAll = prepareLookup(sets);
+        for (const each of [...sets.flatMap((set) => [...set]), ...others])
+          expect(isInAll(each)).toBe(sets.every((set) => set.includes(each)));
       }),
     );
   });

@@ -76,6 +76,31 @@ export function difference(a: Keys, b: Keys): Keys {
   return left.subarray(0, count);
 }
 
+/** Whether all of some sets have a key, for thousands of keys in any order: tables of bits, by a hash of the key, reject most of them without a search. */
+export function prepareLookup(sets: readonly Keys[]): (key: number) => boolean {
+  const tables = sets.map((set) => {
+    const bits = Math.max(5, Math.ceil(Math.log2(set.length + 1)) + 4);
+    const table = new Uint32Array(2 ** (bits - 5));
+    for (let index = 0; index < set.length; index++) {
+      const at = hash(set[index] as number) >>> (32 - bits);
+      table[at >>> 5] = (table[at >>> 5] as number) | (1 << (at & 31));
+    }
+    return { set, bits, table };
+  });
+  return (key) => {
+    const mixed = hash(key);
+    for (const { set, bits, table } of tables) {
+      const at = mixed >>> (32 - bits);
+      if (((table[at >>> 5] as number) & (1 << (at & 31))) === 0 || !hasKey(set, key)) return false;
+    }
+    return true;
+  };
+}
+
+function hash(key: number): number {
+  return Math.imul(key ^ Math.imul(key / 2 ** 32, 0x85ebca6b), 0x9e3779b1);
+}
+
 export function hasKey(keys: Keys, key: number): boolean {
   return keys[lowerBound(keys, key)] === key;
 }

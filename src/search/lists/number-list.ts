@@ -4,7 +4,7 @@ import type { Run } from './posting-list.ts';
 // Number lists: the numbers under one path, sorted by value, each with the key of its resource. They are kept in runs as posting lists are (posting-list.ts), without compression: a number takes
 // sixteen bytes.
 
-/** In the order of values and, of equal ones, of keys; none twice. */
+/** As a rule in the order of values and, of equal ones, of keys; none twice. */
 export interface NumberList {
   keys: Float64Array;
   values: Float64Array;
@@ -39,7 +39,7 @@ function encode(keys: Float64Array, values: Float64Array, start: number, end: nu
   return bytes;
 }
 
-/** Runs one after the other, put in order; and the lowest value of each. */
+/** Runs one after the other, each in order; and the lowest value of each. */
 export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: number[] } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const starts: number[] = [];
@@ -59,7 +59,7 @@ export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: n
       list.keys[index] = view.getFloat64(at + 8);
     }
   }
-  return { list: sortByValue(list), firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
+  return { list, firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
 }
 
 export function sortByValue(list: NumberList): NumberList {

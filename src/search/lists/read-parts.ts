@@ -1,15 +1,8 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { readNumberRuns } from './number-list.ts';
-import {
-  emptyList,
-  type KeyList,
-  lowerBound,
-  readRuns,
-  runBytes,
-  sortPostings,
-  upperBound,
-} from './posting-list.ts';
+import { selectRows } from './columns.ts';
+import { type NumberList, readNumberRuns } from './number-list.ts';
+import { emptyList, type KeyList, lowerBound, readRuns, runBytes, sortPostings } from './posting-list.ts';
 import { numberList } from './runs.ts';
 
 // Reads posting lists that are too long to be cached: from the beginning, part by part, or only a range. Compaction may come between two parts. So a part begins at a key or a value, not at
@@ -127,11 +120,13 @@ export interface Bound {
   inclusive: boolean;
 }
 
-/** The next keys of a range of numbers, by value and, of one value, in order. */
-interface RangePart {
-  keys: Float64Array;
+/** The next numbers of a range: all that are lower than the rest, run by run. Who wants few of them sorts only those. */
+export interface RangePart {
+  numbers: NumberList;
+  /** How many were read. */
+  runs: number;
   /** The lowest value of the next part; undefined when this is the last one. */
-  rest?: number;
+  rest: number | undefined;
 }
 
 export async function readRange(
@@ -152,14 +147,14 @@ export async function readRange(
     const rest = firsts[limit];
     // So many runs have this one value.
     if (rest !== undefined && rest <= from) continue;
-    const start =
-      low?.value === from && !low.inclusive ? upperBound(list.values, from) : lowerBound(list.values, from);
-    const end =
-      rest !== undefined
-        ? lowerBound(list.values, rest)
-        : high?.inclusive === false
-          ? lowerBound(list.values, upTo)
-          : upperBound(list.values, upTo);
-    return { keys: list.keys.subarray(start, Math.max(start, end)), ...(rest !== undefined && { rest }) };
+    const { values } = list;
+    const skipsFrom = low?.value === from && !low.inclusive;
+    const end = rest ?? upTo;
+    const skipsEnd = rest !== undefined || high?.inclusive === false;
+    const numbers = selectRows(list, (index) => {
+      const value = values[index] as number;
+      return (skipsFrom ? value > from : value >= from) && (skipsEnd ? value < end : value <= end);
+    });
+    return { numbers, runs: firsts.length, rest };
   }
 }

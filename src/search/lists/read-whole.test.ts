@@ -57,7 +57,7 @@ describe('a list that is read whole', () => {
           const whole = (await readWholeLists(reader, [list, 12])).get(list);
           expect([...(whole?.heads.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 === 0));
           expect([...(whole?.others.keys ?? [])]).toEqual(sorted.filter((key) => key % 2 ** 26 !== 0));
-          const inRange = await readRange(reader, { path }, { maxRuns: 1_000 });
+          const { numbers: inRange } = await readRange(reader, { path }, { maxRuns: 1_000 });
           expect([...inRange.keys].sort((a, b) => a - b)).toEqual(sorted);
         }
       }),

@@ -7,6 +7,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
 import { countLists } from '../text/match-words.ts';
 import { mergeRuns } from './compact.ts';
+import { sortByValue } from './number-list.ts';
 import { readLists, readOn, readRange, readRanges } from './read-parts.ts';
 import { addToLists, numberList } from './runs.ts';
 
@@ -200,7 +201,7 @@ describe('numbers', () => {
           let from: number | undefined;
           do {
             const part = await readRange(database, { path, low, high }, { maxRuns: 2, from });
-            keys.push(...part.keys);
+            keys.push(...sortByValue(part.numbers).keys);
             from = part.rest;
             await mergeRuns(database, numberList(path));
           } while (from !== undefined);
@@ -228,7 +229,8 @@ describe('numbers at the ends of what there is', () => {
     database.transaction((tx) => addToLists(tx, [{ list: numbers, keys: [key], marks: [value] }]));
   const find = async (value: number) => {
     const bound = { value, inclusive: true };
-    return [...(await readRange(database, { path, low: bound, high: bound }, { maxRuns: 2 })).keys];
+    const { numbers: found } = await readRange(database, { path, low: bound, high: bound }, { maxRuns: 2 });
+    return [...sortByValue(found).keys];
   };
 
   it('are found by their values, before and after they are compacted', async () => {

@@ -1,0 +1,49 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
+import { maxRunNumbers } from '../lists/number-list.ts';
+import { addToLists, numberList } from '../lists/runs.ts';
+import { readSources } from './read-sources.ts';
+
+const path = 4_242;
+/** As many values as a range in a large index has. */
+const count = 400 * maxRunNumbers;
+
+let database: SearchingProcess;
+/** How many runs statements asked for. */
+let asked = 0;
+useDatabase((opened) => {
+  database = Object.create(withCaches(opened), {
+    query: {
+      value: (text: string, values: unknown[], options: object) => {
+        asked += text.includes('discovery.run') ? Number(values[3]) : 0;
+        return opened.query(text, values, options);
+      },
+    },
+  });
+});
+
+describe('a range of numbers beside other parts', () => {
+  beforeEach(async () => {
+    const keys = Array.from({ length: count }, (_, index) => index + 1);
+    // Neighbours by value are far apart by key.
+    const marks = keys.map((key) => (key * 7_919) % count);
+    await database.transaction((tx) => addToLists(tx, [{ list: numberList(path), keys, marks }]));
+  });
+
+  it('is read on as far as the missing ones need, not as far again', async () => {
+    const [reading] = await readSources({ database }, [{ kind: 'numbers', path }]);
+    const wanted = { isWanted: (key: number) => key % 10 === 0, count: 1_001 };
+    const found: number[] = [];
+    for await (const keys of reading?.stream(wanted) ?? []) {
+      found.push(...keys);
+      if (found.length >= wanted.count) break;
+    }
+    const byValue = Array.from({ length: count }, (_, index) => index + 1)
+      .filter(wanted.isWanted)
+      .sort((a, b) => ((a * 7_919) % count) - ((b * 7_919) % count));
+    expect(found).toEqual(byValue.slice(0, found.length));
+    // One in ten is wanted: 1,001 of them stand in 84 runs.
+    expect(asked).toBeLessThan(100);
+  });
+});
