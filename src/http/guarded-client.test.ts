@@ -42,6 +42,27 @@ describe('a call', () => {
     expect(seen).toEqual([['POST', 'a', 'b']]);
   });
 
+  it('sends a body that comes in pieces as one, with its length', async () => {
+    const seen: unknown[] = [];
+    const { url } = await serve(async (request, response) => {
+      const body = await request.setEncoding('utf8').toArray();
+      seen.push([request.headers['content-length'], request.headers['transfer-encoding'], body.join('')]);
+      response.end();
+    });
+    const large = 'x'.repeat(300_000);
+    const body = ['<', large, '>'].map((piece) => Buffer.from(piece));
+    await open().request(url, { ...limits, method: 'POST', body });
+    expect(seen).toEqual([['300002', undefined, `<${large}>`]]);
+  });
+
+  it('takes a 304 for what it is, also where it tells the length of a body that is not sent', async () => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(304, { 'content-length': '5000' }).end(),
+    );
+    const answer = await open().request(url, { ...limits, maxBytes: 1_000 });
+    expect(answer).toMatchObject({ status: 304, body: Buffer.alloc(0) });
+  });
+
   it('says that nothing listens there', async () => {
     const url = 'http://127.0.0.1:1';
     const failure = await failureOf(open().request(url, limits));

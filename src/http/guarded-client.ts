@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
+import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
 import { inflate } from './inflate.ts';
@@ -25,7 +26,8 @@ export interface GuardedClient {
 export interface RequestOptions {
   method?: 'GET' | 'HEAD' | 'POST' | 'DELETE';
   headers?: Record<string, string>;
-  body?: Uint8Array | string;
+  /** In pieces where joining them would cost more than sending them. */
+  body?: Uint8Array | string | readonly Uint8Array[];
   /** For the whole exchange: resolving, connecting, redirects, the last byte of the body. */
   timeoutMs: number;
   /** Of the body, as it comes over the wire. */
@@ -67,6 +69,7 @@ export interface GuardedClientOptions {
 }
 
 const defaultMaxRedirects = 3;
+const maxRedirectBytes = 65_536;
 const connectionsPerOrigin = 64;
 const keepAliveMs = 10_000;
 
@@ -91,28 +94,30 @@ export function createGuardedClient({
     return guarded;
   }
 
-  /** Sends, and follows redirects of reads: every address on the way is judged like the first. */
-  async function send(given: URL, options: RequestOptions, signal: AbortSignal): Promise<RawAnswer> {
-    const { method = 'GET', body, maxRedirects = defaultMaxRedirects } = options;
+  /** Sends by `exchange`, and follows redirects of reads: every address on the way is judged like the first. */
+  async function send<Answer extends Head>(
+    given: URL,
+    options: RequestOptions,
+    exchanged: (agent: Agent, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
+  ): Promise<{ answer: Answer; url: URL }> {
+    const { method = 'GET', maxRedirects = defaultMaxRedirects } = options;
+    // Iterables are missing in undici's types, not in its documentation.
+    const body = options.body as Uint8Array | undefined;
     let [url, operatorConfigured] = [given, options.operatorConfigured ?? false];
-    let headers: Record<string, string> = { 'user-agent': 'signpost', ...options.headers };
+    let headers: Record<string, string> = {
+      'user-agent': 'signpost',
+      ...(Array.isArray(options.body) && { 'content-length': lengthOf(options.body) }),
+      ...options.headers,
+    };
     for (let redirects = 0; ; redirects += 1) {
       const { origin, pathname, search } = url;
       const agent = agentFor(url, operatorConfigured);
-      const response = await agent.request({
-        origin,
-        path: pathname + search,
-        method,
-        headers,
-        body,
-        signal,
-      });
-      if (!isRedirect(method, response)) return { response, url };
-      await response.body.dump({ limit: 65_536, signal });
+      const answer = await exchanged(agent, { origin, path: pathname + search, method, headers, body }, url);
+      if (!isRedirect(method, answer.status)) return { answer, url };
       if (redirects === maxRedirects) {
         throw new FetchFailure('redirects', `${given.href} redirects more than ${maxRedirects} times.`);
       }
-      const next = redirectTarget(url, response);
+      const next = redirectTarget(url, answer);
       if (next.origin !== origin) {
         operatorConfigured = false;
         headers = withoutCredentials(headers);
@@ -125,16 +130,27 @@ export function createGuardedClient({
     async request(text, options) {
       const given = parseUrl(text);
       const deadline = startDeadline(given, options);
-      let head: AnswerHead | undefined;
+      const { method = 'GET', maxBytes } = options;
+      const seen: { answered?: AnswerHead } = {};
       try {
-        const { response, url } = await send(given, options, deadline.signal);
-        head = { status: response.statusCode, headers: flatten(response.headers) };
-        const wire = await readAll(response, url, options.maxBytes);
-        const encoding = options.keepEncoding ? undefined : head.headers['content-encoding'];
+        const { answer, url } = await send(given, options, (agent, request, asked) =>
+          exchange(agent, request, {
+            deadline,
+            limitBody({ status, headers }) {
+              if (isRedirect(method, status)) return { maxBytes: maxRedirectBytes };
+              seen.answered = { status, headers: flatten(headers) };
+              // A 304 may tell the length of a body that it does not have, which undici takes for a fault.
+              return status === 304 ? undefined : { maxBytes, fail: () => tooLarge(asked, maxBytes) };
+            },
+          }),
+        );
+        const { status, body: wire } = answer;
+        const headers = seen.answered?.headers ?? flatten(answer.headers);
+        const encoding = options.keepEncoding ? undefined : headers['content-encoding'];
         const body = await decode(wire, encoding, url, options);
-        return { ...head, body, wire, url: url.href };
+        return { status, headers, body, wire, url: url.href };
       } catch (error) {
-        throw Object.assign(asFetchFailure(error, given), { answered: head });
+        throw Object.assign(asFetchFailure(error, given), seen);
       } finally {
         deadline.clear();
       }
@@ -142,16 +158,24 @@ export function createGuardedClient({
 
     async stream(text, options) {
       const given = parseUrl(text);
+      const { method = 'GET' } = options;
       const deadline = startDeadline(given, options);
+      const controller = new AbortController();
+      const { signal } = controller;
+      deadline.onEnd((reason) => controller.abort(reason));
       try {
-        const { response, url } = await send(given, options, deadline.signal);
-        const body = Readable.from(limited(response, url, options.maxBytes), { objectMode: false });
+        const { answer, url } = await send(given, options, async (agent, request) => {
+          const { statusCode: status, headers, body } = await agent.request({ ...request, signal });
+          if (isRedirect(method, status)) await body.dump({ limit: maxRedirectBytes, signal });
+          return { status, headers, body };
+        });
+        const body = Readable.from(limited(answer, url, options.maxBytes), { objectMode: false });
         // Also when the reader goes away before, or without ever, reading.
         body.once('close', () => {
-          abandon(response);
+          abandon(answer);
           deadline.clear();
         });
-        return { status: response.statusCode, headers: flatten(response.headers), body, url: url.href };
+        return { status: answer.status, headers: flatten(answer.headers), body, url: url.href };
       } catch (error) {
         deadline.clear();
         throw asFetchFailure(error, given);
@@ -172,10 +196,8 @@ const agentOptions = {
   bodyTimeout: 0,
 } satisfies Agent.Options;
 
-interface RawAnswer {
-  response: Dispatcher.ResponseData;
-  url: URL;
-}
+type Head = Omit<WholeAnswer, 'body'>;
+type Streamed = Head & Pick<Dispatcher.ResponseData, 'body'>;
 
 function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new FetchFailure('bad-url', `"${text}" is not a URL.`);
@@ -187,29 +209,15 @@ function badUrl(url: URL, why: string): FetchFailure {
   return new FetchFailure('bad-url', `${where}${url.pathname} is not called: ${why}.`);
 }
 
-function startDeadline(url: URL, { timeoutMs, signal }: RequestOptions) {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(
-      new FetchFailure('timeout', `${url.origin} did not answer completely within ${timeoutMs} ms.`),
-    );
-  }, timeoutMs);
-  const onAbort = () =>
-    controller.abort(new FetchFailure('aborted', `The call to ${url.origin} was given up.`, signal?.reason));
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const clear = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  };
-  return { signal: controller.signal, clear };
+function lengthOf(pieces: readonly Uint8Array[]): string {
+  return String(pieces.reduce((sum, piece) => sum + piece.length, 0));
 }
 
-function isRedirect(method: string, { statusCode }: Dispatcher.ResponseData): boolean {
-  return (method === 'GET' || method === 'HEAD') && [301, 302, 303, 307, 308].includes(statusCode);
+function isRedirect(method: string, status: number): boolean {
+  return (method === 'GET' || method === 'HEAD') && [301, 302, 303, 307, 308].includes(status);
 }
 
-function redirectTarget(from: URL, { headers }: Dispatcher.ResponseData): URL {
+function redirectTarget(from: URL, { headers }: Head): URL {
   const location = flatten(headers).location;
   if (location === undefined || !URL.canParse(location, from.href)) {
     throw new FetchFailure('redirects', `${from.href} redirects to nowhere.`);
@@ -224,42 +232,29 @@ function withoutCredentials(headers: Record<string, string>): Record<string, str
   );
 }
 
-async function readAll(response: Dispatcher.ResponseData, url: URL, maxBytes: number): Promise<Buffer> {
-  if (response.statusCode === 304) {
-    // Has no body, and is what most of the answers to a crawler are.
-    await response.body.dump();
-    return Buffer.alloc(0);
-  }
-  const chunks: Buffer[] = [];
-  for await (const chunk of limited(response, url, maxBytes)) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
 /** The bytes of the body, as many as are allowed. */
-async function* limited(
-  response: Dispatcher.ResponseData,
-  url: URL,
-  maxBytes: number,
-): AsyncGenerator<Buffer> {
-  const tooLarge = () =>
-    new FetchFailure('too-large', `${url.href} answers with more than ${maxBytes} bytes.`);
+async function* limited(answer: Streamed, url: URL, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
-    if (Number(response.headers['content-length']) > maxBytes) throw tooLarge();
-    for await (const chunk of response.body) {
+    if (Number(answer.headers['content-length']) > maxBytes) throw tooLarge(url, maxBytes);
+    for await (const chunk of answer.body) {
       bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge();
+      if (bytes > maxBytes) throw tooLarge(url, maxBytes);
       yield chunk;
     }
   } catch (error) {
     throw asFetchFailure(error, url);
   } finally {
-    abandon(response);
+    abandon(answer);
   }
 }
 
+function tooLarge(url: URL, maxBytes: number): FetchFailure {
+  return new FetchFailure('too-large', `${url.href} answers with more than ${maxBytes} bytes.`);
+}
+
 /** Lets go of the connection; what the rest of the body has to say no longer matters. */
-function abandon({ body }: Dispatcher.ResponseData): void {
+function abandon({ body }: Pick<Streamed, 'body'>): void {
   body.on('error', () => {}).destroy();
 }
 

@@ -1,0 +1,99 @@
+import type { Dispatcher } from 'undici';
+import { FetchFailure } from './fetch-failure.ts';
+
+// One request and its whole answer, on the callbacks of undici's dispatch. Most answers are short, and a stream for each would cost more than
+// reading it. Longer ones that are read piece by piece go through `stream` of the guarded client.
+
+export interface WholeAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+export interface ExchangeLimits {
+  deadline: Deadline;
+  /** Told status and headers as soon as they are there; says how much of the body is read. Without a limit there is none to wait for. */
+  limitBody(answer: Omit<WholeAnswer, 'body'>): BodyLimit | undefined;
+}
+
+export interface BodyLimit {
+  maxBytes: number;
+  /** What happens when more comes; without it, the rest is left unread. */
+  fail?(): Error;
+}
+
+export function exchange(
+  agent: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { deadline, limitBody }: ExchangeLimits,
+): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let head: Omit<WholeAnswer, 'body'> | undefined;
+    let limit: BodyLimit | undefined;
+    const finish = () => head && resolve({ ...head, body: Buffer.concat(chunks) });
+    deadline.onEnd(reject);
+    agent.dispatch(request, {
+      onRequestStart(controller) {
+        deadline.onEnd((reason) => {
+          reject(reason);
+          controller.abort(reason);
+        });
+      },
+      onResponseStart(_controller, status, headers) {
+        if (status < 200) return; // 1xx: the answer is yet to come
+        head = { status, headers };
+        limit = limitBody(head);
+        if (limit === undefined) finish();
+        else if (Number(headers['content-length']) > limit.maxBytes && limit.fail) throw limit.fail();
+      },
+      onResponseData(controller, chunk) {
+        bytes += chunk.length;
+        if (limit && bytes <= limit.maxBytes) return void chunks.push(chunk);
+        if (limit?.fail) throw limit.fail();
+        finish();
+        controller.abort(new Error('the rest is not read'));
+      },
+      onResponseEnd: finish,
+      onResponseError: (_controller, error) => reject(error),
+    });
+  });
+}
+
+/** When a call has to be over: after a time, or because its caller gave up. */
+export interface Deadline {
+  /** Who is told; one at a time, and at once where it is over already. */
+  onEnd(tell: (reason: FetchFailure) => void): void;
+  clear(): void;
+}
+
+export function startDeadline(
+  { origin }: URL,
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+): Deadline {
+  let reason: FetchFailure | undefined;
+  let tell: (reason: FetchFailure) => void = () => undefined;
+  const end = (failure: FetchFailure) => {
+    reason ??= failure;
+    tell(reason);
+  };
+  const giveUp = () =>
+    end(new FetchFailure('aborted', `The call to ${origin} was given up.`, signal?.reason));
+  const timer = setTimeout(
+    () => end(new FetchFailure('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`)),
+    timeoutMs,
+  );
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener('abort', giveUp, { once: true });
+  return {
+    onEnd(listener) {
+      tell = listener;
+      if (reason) tell(reason);
+    },
+    clear() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    },
+  };
+}
