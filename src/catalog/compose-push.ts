@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { Lane } from '../delivery/lane-loop.ts';
 import type { SendPart } from '../delivery/push-loop.ts';
+import type { DigestedBody } from '../delivery/send.ts';
 import { createSlots } from '../delivery/slots.ts';
 import { actions } from '../protocol/actions.ts';
-import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
-import type { PublishDirective } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { joinPath } from '../rules/base-address.ts';
 import { planPush } from '../rules/push-message.ts';
 import type { SaidCatalog } from '../rules/push-outcome.ts';
+import { createBatch } from '../storage/batch.ts';
 import { readHead, readParts } from '../storage/catalog/push-content.ts';
-import { beginPart, type DuePush, type PushBasis, retakePush } from '../storage/catalog/pushes.ts';
+import { beginPart, type DuePush, type HeldLane, retakePushes } from '../storage/catalog/pushes.ts';
+import { LeaseLost } from '../storage/work/due-work.ts';
 import type { CatalogContext } from './context.ts';
 import { createPushContents, renderCatalog, type SayingPlan } from './push-content.ts';
+import { renderPush } from './render-push.ts';
 
 // Composes POST /catalog/push (catalog spec): one catalog, fully assembled, with the directive by which the Discovery Service applies it.
 // What does not fit into one body goes in parts of one version, back to back: the first as planned, the others merged into it.
@@ -21,6 +23,8 @@ import { createPushContents, renderCatalog, type SayingPlan } from './push-conte
 export const maxPartBytes = 10 * 1024 * 1024;
 /** What has waited longer for its turn is looked at anew: the subscriptions, the catalog, the time. */
 const maxWaitMs = 1_000;
+/** One statement for all that are looked at anew at a time: where one has waited so long, most have. */
+const retaking = { maxItems: 500, gatherMs: 1 };
 /** A push in parts holds a connection to the database and a part in memory while it is sent. */
 const maxPushesInParts = 8;
 
@@ -33,11 +37,18 @@ export function createComposer(context: CatalogContext): ComposePush {
   const contents = createPushContents(database);
   const inParts = Math.max(1, Math.min(maxPushesInParts, Math.floor(config.DATABASE_CONNECTIONS / 4)));
   const slots = createSlots({ total: inParts, perParty: Math.ceil(inParts / 4) });
+  const retakeTogether = createBatch(retaking, (waited: { push: DuePush; lane: HeldLane }[]) =>
+    retakePushes(database, waited),
+  );
 
   return async (taken, send, lane) => {
     const { subscriber, catalogKey } = taken;
     const partBytes = taken.record.partBytes ?? maxPartBytes;
-    const retake = () => retakePush(database, taken, lane);
+    const retake = async () => {
+      const push = await retakeTogether({ push: taken, lane });
+      if (push === undefined) throw new LeaseLost('catalog.push', taken.id);
+      return push;
+    };
     const hasWaited = performance.now() - taken.takenMs > maxWaitMs;
     let leave: (() => void) | undefined;
     try {
@@ -54,8 +65,8 @@ export function createComposer(context: CatalogContext): ComposePush {
         const said: Said = { kind: 'catalog', version, networks: plan.visibleTo, withdrawn };
         const content = await contents.find(catalogKey, version, plan);
         if (content.version !== version) continue;
-        const body = content.catalog && renderBody(context, basis, plan, content.catalog);
-        if (body !== undefined && (body.length <= partBytes || withdrawn)) {
+        const body = content.catalog && renderPush(context, basis, plan, content.catalog);
+        if (body !== undefined && (body.bytes <= partBytes || withdrawn)) {
           await send(url, body);
           return said;
         }
@@ -82,19 +93,15 @@ async function sendParts(
   lane: Lane,
   plan: SayingPlan,
   partBytes: number,
-  send: (part: Buffer) => Promise<boolean>,
+  send: (part: DigestedBody) => Promise<boolean>,
 ): Promise<boolean> {
   const { database } = context;
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);
       if (version !== basis.catalog.version) return false;
-      const overhead = renderBody(
-        context,
-        basis,
-        plan,
-        Buffer.from(renderCatalog(head, emptyMembers)),
-      ).length;
+      const bare = Buffer.from(renderCatalog(head, emptyMembers));
+      const overhead = renderPush(context, basis, plan, bare).bytes;
       const changedAfter = plan.kind === 'merge' ? plan.changedAfter : undefined;
       const transactionId = randomUUID();
       let next = plan;
@@ -104,7 +111,7 @@ async function sendParts(
       })) {
         const timestamp = await beginPart(database, id, lane);
         const catalog = Buffer.from(renderCatalog(head, part));
-        if (!(await send(renderBody(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
+        if (!(await send(renderPush(context, { ...basis, timestamp }, next, catalog, transactionId)))) break;
         next = { ...plan, kind: 'merge', changedAfter: 0 };
       }
       return true;
@@ -115,29 +122,3 @@ async function sendParts(
 
 /** What a body has besides its documents: both members, with nothing in them. */
 const emptyMembers = { resources: [''], offers: [''] };
-
-function renderBody(
-  { self, url }: CatalogContext,
-  { catalogId, type, timestamp }: PushBasis,
-  plan: SayingPlan,
-  catalog: Buffer,
-  transactionId: string = randomUUID(),
-): Buffer {
-  const context: ProviderContext = {
-    version: protocolVersion,
-    action: actions.push.name,
-    messageId: randomUUID(),
-    transactionId,
-    timestamp: timestamp.toISOString(),
-    bppId: self.subscriberId,
-    bppUri: url,
-  };
-  const directive: PublishDirective = {
-    catalogId,
-    catalogType: type,
-    updateMode: plan.kind === 'full' ? 'FULL' : 'MERGE',
-    visibleTo: [...plan.visibleTo],
-  };
-  const start = `{"context":${JSON.stringify(context)},"message":{"publishDirectives":[${JSON.stringify(directive)}],"catalogs":[`;
-  return Buffer.concat([Buffer.from(start), catalog, Buffer.from(']}}')]);
-}

@@ -4,7 +4,7 @@ import { RegistryUnavailable } from '../registry/client.ts';
 import { type FailedPush, notProcessed } from '../rules/push-outcome.ts';
 import { type Lane, type LaneLoopOptions, startLaneLoop } from './lane-loop.ts';
 import { judgeAnswer, maxRetryAfterMs, nextAttemptMs, type RetryPolicy } from './retry-policy.ts';
-import { type Sender, sendSigned } from './send.ts';
+import { type DigestedBody, type Sender, sendSigned } from './send.ts';
 import { createSlots } from './slots.ts';
 
 // Sends what is computed when it is sent. An item that is due says only that a receiver may be behind:
@@ -43,7 +43,7 @@ export interface Failures {
 }
 
 /** Sends one message; true when the next part may follow. */
-export type SendPart = (url: string, body: Buffer) => Promise<boolean>;
+export type SendPart = (url: string, body: DigestedBody) => Promise<boolean>;
 
 /** What became of everything that was sent: of all parts together. */
 export type Verdict =
@@ -106,7 +106,12 @@ interface FailedAttempt extends Omit<FailedPush, 'begun' | 'failingSince' | 'due
   retryAfterMs?: number;
 }
 
-async function attempt(sender: Sender, url: string, body: Buffer, signal: AbortSignal): Promise<Attempt> {
+async function attempt(
+  sender: Sender,
+  url: string,
+  body: DigestedBody,
+  signal: AbortSignal,
+): Promise<Attempt> {
   try {
     const answer = await sendSigned(sender, { url, body, signal });
     const outcome = judgeAnswer(answer);
@@ -114,7 +119,7 @@ async function attempt(sender: Sender, url: string, body: Buffer, signal: AbortS
     if (outcome.kind === 'refused') return outcome;
     const { status = 0, reason, retryAfterMs } = outcome;
     const unanswered = gatewayFailures.includes(status);
-    const tooLargeBytes = status === payloadTooLarge ? body.length : undefined;
+    const tooLargeBytes = status === payloadTooLarge ? body.bytes : undefined;
     return { kind: 'failed', status, reason, retryAfterMs, unanswered, lost: unanswered, tooLargeBytes };
   } catch (error) {
     // An aborted attempt says nothing about the receiver.

@@ -1,10 +1,11 @@
 import { type AnswerHead, FetchFailure } from '../http/fetch-failure.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
+import { bodyDigest } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { KeyLookup } from '../protocol/registry-record.ts';
-import { parseSignatureHeader, signRequest, verifySignature } from '../protocol/request-signature.ts';
+import { parseSignatureHeader, signDigest, verifySignature } from '../protocol/request-signature.ts';
 import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
 
 // Signs one message, posts it, reads the answer and checks the answer's own signature.
@@ -25,15 +26,25 @@ export interface Sender {
 
 export interface Message {
   url: string;
-  body: Buffer;
+  body: Buffer | DigestedBody;
   /** On callbacks: the text of the signature of the request that is answered. */
   answering?: string;
   signal?: AbortSignal;
 }
 
+/** One that begins as others do: their common beginning is in memory and digested once. */
+export interface DigestedBody {
+  pieces: readonly Buffer[];
+  bytes: number;
+  /** That of `bodyDigest`. */
+  digest: string;
+}
+
 /** Throws a FetchFailure when no answer came. */
 export async function sendSigned(sender: Sender, message: Message): Promise<ReceivedAnswer> {
-  const authorization = signRequest(sender.key, message.body, {
+  const { body: sent } = message;
+  const isWhole = Buffer.isBuffer(sent);
+  const authorization = signDigest(sender.key, isWhole ? bodyDigest(sent) : sent.digest, {
     now: sender.now(),
     answering: message.answering,
   });
@@ -41,7 +52,7 @@ export async function sendSigned(sender: Sender, message: Message): Promise<Rece
     .request(message.url, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
-      body: message.body,
+      body: isWhole ? sent : sent.pieces,
       timeoutMs: sendTimeoutMs,
       maxBytes: maxAnswerBytes,
       maxRedirects: 0,

@@ -12,10 +12,18 @@ export function bodyDigest(body: Uint8Array): string {
 }
 
 /** The same for a body that is seen piece by piece. */
-export function createBodyDigest(): { update(bytes: Uint8Array): void; digest(): string } {
-  const hashing = createHash('blake2b512');
+export interface BodyDigest {
+  update(bytes: Uint8Array | string): void;
+  /** One that goes on from here by itself: bodies that begin alike need only one look at their beginning. */
+  copy(): BodyDigest;
+  /** Ends it. */
+  digest(): string;
+}
+
+export function createBodyDigest(hashing = createHash('blake2b512')): BodyDigest {
   return {
     update: (bytes) => void hashing.update(bytes),
+    copy: () => createBodyDigest(hashing.copy()),
     digest: () => bodyDigestLabel + hashing.digest('base64'),
   };
 }

@@ -64,21 +64,26 @@ export async function takePushes(
   return rows.map(toDuePush);
 }
 
-/** The same push anew, because the catalog moved on. */
-export async function retakePush(
+/** The same pushes anew, because they waited or their catalogs moved on; undefined for those whose lanes are not held any more. */
+export async function retakePushes(
   database: Database,
-  { id, record }: DuePush,
-  lane: HeldLane,
-): Promise<DuePush> {
+  taken: readonly { push: DuePush; lane: HeldLane }[],
+): Promise<(DuePush | undefined)[]> {
   const { rows } = await database.query<DueRow>(
     takeStatement(
-      `select push.id, $2::boolean as in_flight from jsonb_to_record($1) as given (id bigint, name text, token uuid)
+      `select push.id, given.in_flight from jsonb_to_recordset($1) as given (id bigint, name text, token uuid, in_flight boolean)
        join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
     ),
-    [JSON.stringify({ id, ...heldLane(lane) }), record.inFlight],
+    [
+      JSON.stringify(
+        taken.map(({ push: { id, record }, lane }) => ({
+          ...{ id, ...heldLane(lane), in_flight: record.inFlight },
+        })),
+      ),
+    ],
   );
-  if (rows[0] === undefined) throw new LeaseLost('catalog.push', id);
-  return toDuePush(rows[0]);
+  const found = new Map(rows.map((row) => [row.id, toDuePush(row)]));
+  return taken.map(({ push }) => found.get(push.id));
 }
 
 function takeStatement(chosen: string): string {

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { DigestedBody } from '../delivery/send.ts';
+import { actions } from '../protocol/actions.ts';
+import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
+import { type BodyDigest, createBodyDigest } from '../protocol/digest.ts';
+import type { PublishDirective } from '../protocol/publish-messages.ts';
+import type { PushBasis } from '../storage/catalog/pushes.ts';
+import type { CatalogContext } from './context.ts';
+import type { SayingPlan } from './push-content.ts';
+
+// The body of a push. A change goes to many receivers, and their bodies differ in the context alone. So the context comes last (the order of
+// members means nothing in JSON): what stands before it is digested once for all of them, and not copied for each.
+
+export function renderPush(
+  { self, url }: CatalogContext,
+  { catalogId, type, timestamp }: PushBasis,
+  plan: SayingPlan,
+  catalog: Buffer,
+  transactionId: string = randomUUID(),
+): DigestedBody {
+  const context: ProviderContext = {
+    version: protocolVersion,
+    action: actions.push.name,
+    messageId: randomUUID(),
+    transactionId,
+    timestamp: timestamp.toISOString(),
+    bppId: self.subscriberId,
+    bppUri: url,
+  };
+  const directive: PublishDirective = {
+    catalogId,
+    catalogType: type,
+    updateMode: plan.kind === 'full' ? 'FULL' : 'MERGE',
+    visibleTo: [...plan.visibleTo],
+  };
+  const start = Buffer.from(`{"message":{"publishDirectives":[${JSON.stringify(directive)}],"catalogs":[`);
+  const end = Buffer.from(`]},"context":${JSON.stringify(context)}}`);
+  const digest = digestBeginning(start, catalog);
+  digest.update(end);
+  return {
+    pieces: [start, catalog, end],
+    bytes: start.length + catalog.length + end.length,
+    digest: digest.digest(),
+  };
+}
+
+/** By the bytes of a catalog, as long as somebody holds them, and by what stands before them. */
+const beginnings = new WeakMap<Buffer, Map<string, BodyDigest>>();
+/** Receivers of one catalog may be told different networks. */
+const maxBeginnings = 16;
+
+function digestBeginning(start: Buffer, catalog: Buffer): BodyDigest {
+  const known = beginnings.get(catalog) ?? new Map<string, BodyDigest>();
+  beginnings.set(catalog, known);
+  const name = start.toString('latin1');
+  const found = known.get(name);
+  if (found) return found.copy();
+  const digest = createBodyDigest();
+  digest.update(start);
+  digest.update(catalog);
+  if (known.size < maxBeginnings) known.set(name, digest.copy());
+  return digest;
+}
