@@ -60,6 +60,20 @@ describe('a batch', () => {
     expect(sizes).toEqual([2, 2]);
   });
 
+  it('begins when nobody else is to be expected', async () => {
+    const sizes: number[] = [];
+    let expected = 2;
+    const limits = { maxItems: 10, gatherMs: 60_000, expected: () => expected };
+    const call = createBatch(limits, async (items: number[]) => {
+      sizes.push(items.length);
+      return items;
+    });
+    expect(await Promise.all([1, 2].map(call))).toEqual([1, 2]);
+    expected = 1;
+    expect(await call(3)).toBe(3);
+    expect(sizes).toEqual([2, 1]);
+  });
+
   it('may fail for some of its calls', async () => {
     const call = createBatch({ maxItems: 10, gatherMs: 0 }, async (items: number[]) =>
       items.map((item) => (item === 2 ? Promise.reject(new Error('two')) : item)),

@@ -4,6 +4,8 @@ export interface BatchLimits {
   gatherMs: number;
   /** Once aborted, nothing waits for company any more. */
   hurry?: AbortSignal;
+  /** From how many on no more company is to be expected. */
+  expected?: () => number;
 }
 
 /**
@@ -11,12 +13,13 @@ export interface BatchLimits {
  * with it. Work for many then costs one statement instead of many. A result may be a promise, where one fails by itself.
  */
 export function createBatch<Item, Result>(
-  { maxItems, gatherMs, hurry }: BatchLimits,
+  { maxItems, gatherMs, hurry, expected = () => maxItems }: BatchLimits,
   work: (items: Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
   let running = false;
   let begin = () => {};
+  const isComplete = () => waiting.length >= Math.min(maxItems, expected());
   hurry?.addEventListener('abort', () => begin(), { once: true });
 
   async function run(): Promise<void> {
@@ -34,7 +37,7 @@ export function createBatch<Item, Result>(
   }
 
   async function gathered(): Promise<void> {
-    if (gatherMs === 0 || waiting.length >= maxItems || hurry?.aborted) return;
+    if (gatherMs === 0 || isComplete() || hurry?.aborted) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, gatherMs);
       begin = () => {
@@ -47,7 +50,7 @@ export function createBatch<Item, Result>(
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (waiting.length >= maxItems) begin();
+      if (isComplete()) begin();
       if (running) return;
       running = true;
       void run();

@@ -28,6 +28,21 @@ export async function crawlHost(
   claim: Claim<HostRow>,
   signal: AbortSignal,
 ): Promise<void> {
+  const end = context.hosts.begin();
+  try {
+    await workInTurn(context, apply, claim, signal);
+  } finally {
+    end();
+  }
+}
+
+/** Round after round, until nothing is due, the host is in trouble, or others have waited long enough. */
+async function workInTurn(
+  context: CrawlContext,
+  apply: ApplyCatalog,
+  claim: Claim<HostRow>,
+  signal: AbortSignal,
+): Promise<void> {
   const { hosts } = context;
   const end = performance.now() + sliceMs;
   let { failures } = claim.row;
@@ -38,6 +53,7 @@ export async function crawlHost(
     else if (worked) failures = 0;
     isOver = !hasMore || fault !== undefined || performance.now() >= end;
     const resting = fault ? restMs(failures, Math.random(), fault.retryAfterMs) : null;
+    if (!isOver && result.unchanged.length + result.fetched.length === 0) continue;
     await hosts.record({ claim, ...result, ...(isOver && { release: { failures, restMs: resting } }) });
   }
 }

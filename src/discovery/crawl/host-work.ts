@@ -21,6 +21,8 @@ import { type Claim, LeaseLost } from '../../storage/work/due-work.ts';
 // poll of an index that has not changed.
 
 export interface HostWork {
+  /** Work at a host begins; returns how to say that it has ended. */
+  begin(): () => void;
   take(host: number): Promise<DueWork>;
   /** Throws LeaseLost when somebody else has the host now: then nothing was written. */
   record(round: RoundResult): Promise<void>;
@@ -44,12 +46,16 @@ export interface RoundResult {
 /** Of one kind, at one host. */
 export const itemsPerRound = 100;
 const hostsAtOnce = 100;
-const gatherMs = 2;
+/** Hosts that were claimed together ask together what is due. */
+const takeGatherMs = 2;
+/** Their answers come one by one, and nobody waits for these to be recorded. */
+const recordGatherMs = 25;
 
 export function createHostWork({ database, now }: { database: Database; now(): Date }): HostWork {
-  const limits = { maxItems: hostsAtOnce, gatherMs };
+  let inWork = 0;
 
-  const take = createBatch<number, DueWork>(limits, async (hosts) => {
+  const takeLimits = { maxItems: hostsAtOnce, gatherMs: takeGatherMs };
+  const take = createBatch<number, DueWork>(takeLimits, async (hosts) => {
     const [nodes, indexes, withTargets] = await Promise.all([
       takeDueNodes(database, hosts, itemsPerRound),
       takeDueIndexes(database, hosts, itemsPerRound, now()),
@@ -63,7 +69,8 @@ export function createHostWork({ database, now }: { database: Database; now(): D
     }));
   });
 
-  const record = createBatch<RoundResult, boolean>(limits, (rounds) =>
+  const recordLimits = { maxItems: hostsAtOnce, gatherMs: recordGatherMs, expected: () => inWork };
+  const record = createBatch<RoundResult, boolean>(recordLimits, (rounds) =>
     database.transaction(async (tx) => {
       const held = await holdLeases(
         tx,
@@ -88,6 +95,12 @@ export function createHostWork({ database, now }: { database: Database; now(): D
   );
 
   return {
+    begin() {
+      inWork += 1;
+      return () => {
+        inWork -= 1;
+      };
+    },
     take,
     async record(round) {
       if (!(await record(round))) throw new LeaseLost(hostTable, round.claim.id);

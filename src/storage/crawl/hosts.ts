@@ -83,6 +83,7 @@ export async function giveBackHosts(
   tx: Transaction,
   hosts: readonly { claim: Claim<HostRow>; state: HostState }[],
 ): Promise<void> {
+  if (hosts.length === 0) return;
   const firstDue = ['crawl_node', 'crawl_index', 'crawl_target'].map(
     (table) => `(select min(due_at) from discovery.${table} where host_id = host.id and due_at is not null)`,
   );
