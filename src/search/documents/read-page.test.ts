@@ -146,6 +146,42 @@ describe('a page of an answer', () => {
     expect(await offersOf()).toEqual(['own']);
   });
 
+  it('asks who else is served only for catalogs that list offers of others, or many or long ones', async () => {
+    const few = [offer('named', { resourceIds: ['a'] }), offer('wide')];
+    const many = Array.from({ length: 21 }, (_, number) => offer(`m${String(number).padStart(2, '0')}`));
+    const named = many.map((each) => ({ ...each, resourceIds: ['n'] }));
+    const long = [offer('long', { descriptor: { name: 'long', longDesc: 'x'.repeat(10_000) } })];
+    const catalogs = {
+      few: await publish('few', { resources: [resource('a')], offers: few, ...provider('few') }),
+      many: await publish('many', { resources: [resource('m')], offers: many, ...provider('many') }),
+      named: await publish('named', { resources: [resource('n')], offers: named, ...provider('named') }),
+      long: await publish('long', { resources: [resource('l')], offers: long, ...provider('long') }),
+      shared: await publish('shared', { resources: [resource('s')], ...provider('shared') }),
+    };
+    await publish('other', { offers: [offer('o', { resourceIds: ['s'] })] });
+    const keysOf = (...names: (keyof typeof catalogs)[]) => names.map((name) => keyOf(catalogs[name], 1));
+    const all = await list(keysOf('long', 'few', 'shared', 'named', 'many'));
+    const names = many.map(({ id }) => id);
+    expect(all.listed.map((each) => each.offers)).toEqual([
+      ...[['long'], ['named', 'wide'], ['o'], names, names],
+    ]);
+    expect(all.read).toBe(2);
+    const again = { scope: { now, schemaContext: [] }, confirm: { filter: '', check: {} } };
+    expect((await list(keysOf('few'), again)).read).toBe(1);
+    for (const name of ['many', 'named', 'long', 'shared'] as const)
+      expect((await list(keysOf(name), again)).read, name).toBe(2);
+  });
+
+  it('lists of two catalogs of a provider, each with an offer of the same id, its own one', async () => {
+    const publishSame = (id: string) =>
+      publish(id, {
+        resources: [resource(id)],
+        offers: [offer('same', { descriptor: { name: `of ${id}` } })],
+      });
+    const keys = [keyOf(await publishSame('c'), 1), keyOf(await publishSame('d'), 1)];
+    expect((await list(keys)).listed.map((each) => each.offers)).toEqual([['of c'], ['of d']]);
+  });
+
   it('knows that an offer moved with its catalog to another provider', async () => {
     const key = await publish('c', { resources: [resource('a')] });
     await publish('d', { offers: [offer('wide')], ...provider('q') });

@@ -4,8 +4,9 @@ import { isWithin } from '../../rules/time-period.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
 import type { DocumentCheck } from '../filter/check-documents.ts';
+import type { ReadHomes } from './home-rows.ts';
 import { catalogKeyOf, headOf } from './keys.ts';
-import { type ReadHomes, readHomes } from './read-homes.ts';
+import { readHomes } from './read-homes.ts';
 import type { Scope } from './scope.ts';
 
 // Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. What the page cache lacks is read by one statement.
