@@ -1,6 +1,5 @@
 import { type SpatialConstraint, spatialConstraints } from '../protocol/discover-messages.ts';
 import type { Paging } from '../rules/discover/page-answer.ts';
-import type { Caches } from './cache/caches.ts';
 import type { Scope } from './documents/scope.ts';
 import type { FilterSource } from './filter/evaluate.ts';
 import { type FilterPlan, planFilter } from './filter/plan.ts';
@@ -28,7 +27,6 @@ export interface SpatialPlan {
 export function planQuestion(
   { config, now }: SearchContext,
   { message: { intent, limit, offset }, scope: { networkId, schemaContext = [] } }: Question,
-  { plans }: Caches,
   formats: readonly IndexFormat[],
 ): Plan {
   const acceptPostfix = config.ACCEPT_POSTFIX_FILTERS;
@@ -39,7 +37,7 @@ export function planQuestion(
     paging: { limit, offset },
     ...(text && { text }),
     ...(expression !== undefined && {
-      filter: planFilter(expression, { acceptPostfix, formats }, plans),
+      filter: planFilter(expression, { acceptPostfix, formats }),
       filterSource: { expression, acceptPostfix },
     }),
     spatial: spatialConstraints(intent).map((constraint) => ({

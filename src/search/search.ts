@@ -76,7 +76,7 @@ export async function evaluateIntent(
   const reader = snapshot ?? openReader(engine, deadline);
   const { formats = indexFormats } = engine;
   const newest = [newestOf(formats)];
-  const plan = planQuestion(engine, { message, scope }, reader.caches, newest);
+  const plan = planQuestion(engine, { message, scope }, newest);
   const counts = { candidates: 0, passed: 0 };
   const search: Search = {
     plan,
@@ -99,9 +99,7 @@ export async function evaluateIntent(
       const isFirst = attempt + repeats === 1;
       const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
       if (freshness === undefined) await refreshCaches(reader);
-      await useFormats(search, formats, (inUse) =>
-        planQuestion(engine, { message, scope }, reader.caches, inUse),
-      );
+      await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (search.versions && !freshness && !(await search.versions.areStill())) {

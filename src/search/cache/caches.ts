@@ -4,7 +4,6 @@ import { LruCache } from '../../lru-cache.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { parseState } from '../documents/catalog-state.ts';
-import type { FilterPlan } from '../filter/plan.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
@@ -36,7 +35,6 @@ const limits = {
   offerWords: scaleToHeap(2_000_000),
   /** A match of words takes some hundred bytes. */
   words: scaleToHeap(100_000),
-  plans: scaleToHeap(1_000),
 };
 
 /** Of the machine, or of the container. */
@@ -77,7 +75,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     providers: new ProviderCache(limitOf('providers')),
     offerWords: new LruCache(limitOf('offerWords'), ({ list }) => 2 * list.keys.length + entryOffers),
     versions: new VersionCache(),
-    plans: new LruCache(limitOf('plans')),
   };
 }
 
@@ -95,8 +92,6 @@ export interface Caches {
   /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
   offerWords: LruCache<number, OfferedWord>;
   versions: VersionCache;
-  /** Plans of filters; they depend on nothing in the index but the formats that it has. */
-  plans: LruCache<string, FilterPlan>;
 }
 
 interface RefreshState {

@@ -1,4 +1,3 @@
-import type { LruCache } from '../../lru-cache.ts';
 import type { Json } from '../../protocol/json.ts';
 import { indexCondition } from '../../rules/filters/conditions.ts';
 import {
@@ -55,23 +54,7 @@ interface FilterOptions {
   formats: readonly IndexFormat[];
 }
 
-/** The same filters are asked for again and again: plans of short and simple ones are cached. */
-export function planFilter(
-  expression: string,
-  options: FilterOptions,
-  plans: LruCache<string, FilterPlan>,
-): FilterPlan {
-  const name = `${options.formats.map(({ version }) => version)} ${options.acceptPostfix} ${expression}`;
-  const known = plans.find(name);
-  if (known) return known;
-  const plan = makePlan(expression, options);
-  if (plan.cheap && expression.length <= maxKnownLength) plans.keep(name, plan);
-  return plan;
-}
-
-const maxKnownLength = 1_000;
-
-function makePlan(expression: string, options: FilterOptions): FilterPlan {
+export function planFilter(expression: string, options: FilterOptions): FilterPlan {
   const filter = parseFilter(expression, options);
   const { condition, isExact } = indexCondition(filter.query);
   const segments = findLocalSegments(filter.query);

@@ -64,7 +64,7 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
   const { message, scope, deadline } = missed;
   const database = openReader(engine, deadline);
   const inUse = await readFormatsInUse(database, engine.formats ?? indexFormats);
-  const plan = planQuestion(engine, { message, scope }, database.caches, inUse);
+  const plan = planQuestion(engine, { message, scope }, inUse);
   const empty = await findEmptyScope(database, plan.scope);
   if (empty) return yield empty;
 
