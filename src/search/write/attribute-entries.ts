@@ -21,20 +21,26 @@ export interface AttributeEntries {
 
 export function attributeEntries(document: Json): AttributeEntries {
   const entries: AttributeEntries = { facts: new Set(), numbers: new Map(), objects: new Set() };
-  collect(document, '', entries);
+  collect(document, '', seed, entries);
   return entries;
 }
 
-function collect(value: Json, path: string, entries: AttributeEntries): void {
+/** The hash of a path is carried along, so that no path is hashed twice. */
+function collect(value: Json, path: string, hash: HashState, entries: AttributeEntries): void {
   if (typeof value === 'number') {
-    addToSet(entries.numbers, numberPath(path), value);
+    addToSet(entries.numbers, finish(hash), value);
   } else if (Array.isArray(value)) {
-    for (const element of value) collect(element, path + elementMark, entries);
+    const ofElements = feed(hash, elementMark);
+    for (const element of value) collect(element, path + elementMark, ofElements, entries);
   } else if (typeof value === 'object' && value !== null) {
     if (path !== '') entries.objects.add(path);
-    for (const name of Object.keys(value)) collect(value[name] as Json, path + memberMark + name, entries);
-  } else if (typeof value !== 'string' || value.length <= maxFactText) {
-    entries.facts.add(valueFact(path, value));
+    const ofMembers = feed(hash, memberMark);
+    for (const name of Object.keys(value))
+      collect(value[name] as Json, path + memberMark + name, feed(ofMembers, name), entries);
+  } else if (typeof value !== 'string') {
+    entries.facts.add(finish(feed(hash, `=${value}`)));
+  } else if (value.length <= maxFactText) {
+    entries.facts.add(finish(feed(feed(hash, '="'), value)));
   }
 }
 
@@ -63,14 +69,27 @@ export function valueFact(path: string, value: string | boolean | null): number 
 
 /** 53 bits, not cryptographic: what is found by a hash is always checked on the document. Two multiplicative hashes side by side. */
 export function hash53(text: string): number {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
+  return finish(feed(seed, text));
+}
+
+interface HashState {
+  high: number;
+  low: number;
+}
+
+const seed: HashState = { high: 0xdeadbeef, low: 0x41c6ce57 };
+
+function feed({ high, low }: HashState, text: string): HashState {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);
     high = Math.imul(high ^ unit, 0x9e3779b1);
     low = Math.imul(low ^ unit, 0x5f356495);
   }
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
-  low = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(high ^ (high >>> 13), 0xc2b2ae35);
-  return (low >>> 11) * 0x1_0000_0000 + (high >>> 0);
+  return { high, low };
+}
+
+function finish({ high, low }: HashState): number {
+  const a = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
+  const b = Math.imul(low ^ (low >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  return (b >>> 11) * 0x1_0000_0000 + (a >>> 0);
 }
