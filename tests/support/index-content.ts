@@ -19,19 +19,15 @@ export async function readIndexContent(database: Database): Promise<string[]> {
   const { rows: geometries } = await database.query<{ line: string }>(
     "select key || ' ' || path || ' ' || shape::jsonb || ' ' || box as line from discovery.geometry join discovery.geometry_path on id = path_id",
   );
-  const { rows: stored } = await database.query<{
-    key: number;
-    words: Buffer | null;
-    entries: Buffer | null;
-  }>(
-    `select key, words, entries from discovery.resource union all select key, words, null from discovery.offer
-     union all select key << 26, words, null from discovery.catalog`,
+  const { rows: stored } = await database.query<{ key: number; words: Buffer | null }>(
+    `select key, words from discovery.resource union all select key, words from discovery.offer
+     union all select key << 26, words from discovery.catalog`,
   );
-  const beside = stored.map(({ key, words: bytes, entries }) => {
+  const beside = stored.map(({ key, words: bytes }) => {
     const own = Array.from({ length: (bytes?.length ?? 0) / 5 }, (_, at) =>
       [wordOf.get(bytes?.readInt32BE(at * 5) ?? 0), bytes?.readUInt8(at * 5 + 4)].join(' '),
     );
-    return `beside ${key}: ${bytes === null ? 'nothing' : own.sort().join(', ')}; ${entries?.toString('hex')}`;
+    return `beside ${key}: ${bytes === null ? 'nothing' : own.sort().join(', ')}`;
   });
   return [...lines, ...geometries.map(({ line }) => line), ...beside].sort();
 }

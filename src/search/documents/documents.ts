@@ -33,13 +33,11 @@ export async function readDigests(
   return rows;
 }
 
-/** A document with its entries (write/stored-entries.ts), as far as they are stored. */
+/** A document with what is stored of its entries (write/stored-entries.ts). */
 export interface IndexedDocument {
   key: number;
   /** JSON text. */
   document: string;
-  /** Facts and numbers, of which offers have none. */
-  entries: Buffer | null;
   words: Buffer | null;
   /** Whether it is a standing offer, and its words are in the lists of those. */
   isStanding: boolean;
@@ -61,8 +59,7 @@ export async function readDocuments(
 }
 
 export function indexedColumns(kind: DocumentKind): string {
-  const own = kind === 'resource' ? 'entries, false' : 'null::bytea as entries, is_standing';
-  return `key, document::text as document, words, ${own} as "isStanding"`;
+  return `key, document::text as document, words, ${kind === 'resource' ? 'false' : 'is_standing'} as "isStanding"`;
 }
 
 /** How many resources and offers catalogs have, by their keys. */
@@ -81,7 +78,7 @@ export async function countDocuments(
   return new Map(rows.map(({ key, ...counted }) => [key, counted]));
 }
 
-interface DocumentRow {
+export interface ResourceRow {
   key: number;
   id: string;
   digest: number;
@@ -91,32 +88,26 @@ interface DocumentRow {
   words: Buffer;
 }
 
-export interface ResourceRow extends DocumentRow {
-  /** Facts and numbers (write/stored-entries.ts). */
-  entries: Buffer;
-}
-
 export async function writeResources(tx: Transaction, rows: readonly ResourceRow[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into discovery.resource (key, id, digest, document, words, entries)
-     select key, id, digest, document::jsonb, words, entries
-     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[], $6::bytea[])
-       as incoming (key, id, digest, document, words, entries)
+    `insert into discovery.resource (key, id, digest, document, words)
+     select key, id, digest, document::jsonb, words
+     from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
+       as incoming (key, id, digest, document, words)
      on conflict (key) do update
-     set document = excluded.document, digest = excluded.digest, words = excluded.words, entries = excluded.entries`,
+     set document = excluded.document, digest = excluded.digest, words = excluded.words, entries = null`,
     [
       bigintArray(rows.map(({ key }) => key)),
       textArray(rows.map(({ id }) => id)),
       bigintArray(rows.map(({ digest }) => digest)),
       textArray(rows.map(({ document }) => document)),
       bytesArray(rows.map(({ words }) => words)),
-      bytesArray(rows.map(({ entries }) => entries)),
     ],
   );
 }
 
-export interface OfferRow extends DocumentRow, ValidityRow {
+export interface OfferRow extends ResourceRow, ValidityRow {
   owner: string;
   provider_id: string;
   /** Null: all resources of the provider. */

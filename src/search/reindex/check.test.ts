@@ -51,9 +51,8 @@ describe('a check of the index', () => {
     },
   );
 
-  it('finds nothing in one whose entries version 0 did not store', async () => {
+  it('finds nothing in one whose words of offers version 0 did not store', async () => {
     await database.query('update discovery.catalog set index_version = 0');
-    await database.query('update discovery.resource set entries = null');
     await database.query('update discovery.offer set words = null');
     expect(await check()).toEqual([]);
   });
@@ -86,7 +85,7 @@ describe('a check of the index', () => {
       'what is stored beside a resource and is not so',
       () =>
         database.query(
-          "update discovery.resource set entries = ''::bytea || '\\x0000000000000000' where key = $1",
+          "update discovery.resource set words = '\\x0000000101' where key = $1",
           [resource],
         ),
       [{ what: 'stored', kind: 'other', key: resource }],

@@ -11,7 +11,7 @@ import { findWords, writeDocumentWords } from '../text/dictionary.ts';
 import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
 import { numberWeights, sameGeometries } from '../write/index-changes.ts';
 import { siblingCondition } from '../write/siblings.ts';
-import { listAttributes, packAttributes } from '../write/stored-entries.ts';
+import { listAttributes } from '../write/stored-entries.ts';
 import { formatsOf } from '../write/target.ts';
 import { compareLists, createExpectedLists, type ListDifference } from './compare-lists.ts';
 import { mendDocuments } from './mend.ts';
@@ -155,7 +155,7 @@ async function readTexts(tx: Queryable, keys: readonly number[]): Promise<Indexe
   const resources = await readDocuments(tx, 'resource', keysOf('resource'));
   const offers = await readDocuments(tx, 'offer', keysOf('offer'));
   const { rows } = await tx.query<IndexedDocument>(
-    `select key << 26 as key, head::text as document, words, null::bytea as entries, false as "isStanding"
+    `select key << 26 as key, head::text as document, words, false as "isStanding"
      from discovery.catalog where key = any ($1::bigint[])`,
     [keysOf('catalog').map(catalogKeyOf)],
   );
@@ -196,9 +196,8 @@ async function checkDocuments(
     for (const word of entries.words.keys())
       if (!dictionary.has(word)) differences.push({ what: 'word', kind: 'missing', key, name: word });
     const words = numberWeights(known, numbers);
-    const attributes = listAttributes(entries);
-    expected.add(key, { ...attributes, words, isStanding: entries.isStanding });
-    const isSame = isStored(document, format, writeDocumentWords(words), packAttributes(attributes));
+    expected.add(key, { ...listAttributes(entries), words, isStanding: entries.isStanding });
+    const isSame = isStored(document, format, writeDocumentWords(words));
     if (!isSame || document.isStanding !== entries.isStanding)
       differences.push({ what: 'stored', kind: 'other', key });
     if (!sameGeometries(geometries.get(key) ?? [], entries, format))
@@ -259,16 +258,9 @@ async function findWithoutTargets(tx: Queryable, indexed: readonly IndexedTexts[
   return rows.map(({ key }) => ({ what: 'offer target', kind: 'missing', key }) as const);
 }
 
-/** Version 0 did not store all of it. */
-function isStored(
-  { key, words, entries }: IndexedDocument,
-  { version }: IndexFormat,
-  expectedWords: Buffer,
-  expectedEntries: Buffer,
-): boolean {
-  const isSame = (stored: Buffer | null, expected: Buffer) =>
-    stored === null ? version === 0 : stored.equals(expected);
-  return isSame(words, expectedWords) && (kindOf(key) !== 'resource' || isSame(entries, expectedEntries));
+/** Version 0 did not store the words of offers. */
+function isStored({ words }: IndexedDocument, { version }: IndexFormat, expected: Buffer): boolean {
+  return words === null ? version === 0 : words.equals(expected);
 }
 
 /** Geometries of documents that have gone. */

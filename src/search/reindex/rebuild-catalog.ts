@@ -12,7 +12,7 @@ import { createIndexChanges, listEntries, type PackedEntries } from '../write/in
 import { type EntriesBefore, readEntries, readHeadEntries } from '../write/stored-entries.ts';
 import { formatsOf, type Target } from '../write/target.ts';
 
-// A catalog is rebuilt from its documents: what their stored entries have and the new ones have not leaves the posting lists, and the other way round. A large one
+// A catalog is rebuilt from its documents: what their entries of the version before have and the new ones have not leaves the posting lists, and the other way round. A large one
 // takes several transactions. Its documents come in the order of their numbers, and the row tells how far that went, so that whoever searches or writes
 // knows the version of each.
 
@@ -199,15 +199,14 @@ async function storeEntries(
   for (const kind of ['resource', 'offer'] as const) {
     const keys = documents.filter((each) => each.kind === kind).map(({ key }) => key);
     if (keys.length === 0) continue;
-    const own = kind === 'resource' ? 'entries = stored.entries' : 'is_standing = stored.is_standing';
+    const own = kind === 'resource' ? 'entries = null' : 'is_standing = stored.is_standing';
     await tx.query(
       `update discovery.${kind} as document set words = stored.words, ${own}
-       from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::boolean[]) as stored (key, words, entries, is_standing)
+       from unnest($1::bigint[], $2::bytea[], $3::boolean[]) as stored (key, words, is_standing)
        where document.key = stored.key`,
       [
         bigintArray(keys),
         bytesArray(keys.map((key) => packed.get(key)?.words ?? null)),
-        bytesArray(keys.map((key) => packed.get(key)?.entries ?? null)),
         keys.map((key) => packed.get(key)?.isStanding ?? false),
       ],
     );

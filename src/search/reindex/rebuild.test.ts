@@ -52,11 +52,10 @@ describe('a rebuild of the index', () => {
     expect(await readIndexContent(database)).toEqual(expected);
   });
 
-  it('stores the entries of catalogs from before they were stored, and changes no list', async () => {
+  it('stores the words of offers from before they were stored, and changes no list', async () => {
     const expected = await fillWith(indexFormats, current);
     await setState(0);
     await database.query('update discovery.catalog set index_version = 0');
-    await database.query('update discovery.resource set entries = null');
     await database.query('update discovery.offer set words = null');
     await rebuild(indexFormats);
     expect(await readIndexContent(database)).toEqual(expected);
@@ -198,7 +197,6 @@ describe('a rebuild by hand', () => {
   it('makes the entries anew, whatever became of those that are there', async () => {
     const expected = await fillWith(indexFormats, current);
     await database.query('delete from discovery.run where list % 3 = 0');
-    await database.query('update discovery.resource set entries = null');
     await database.query('delete from discovery.geometry');
     const rebuilt = await maintainIndex(database).rebuild({ graceMs: 0 });
     expect(rebuilt).toEqual({ version: current, catalogs: 3, documents: 12 });

@@ -141,21 +141,19 @@ async function moveRows(
   const keys = documents.map(({ key }) => key);
   const newKeys = documents.map(({ newKey }) => newKey);
   if (kind === 'offer') await forgetTargets(tx, bigintArray(keys));
-  const own = kind === 'resource' ? 'entries = renumbered.entries' : 'is_standing = renumbered.is_standing';
+  const own = kind === 'resource' ? 'entries = null' : 'is_standing = renumbered.is_standing';
   // By way of keys that no document has: of two that follow each other, one may get the key of the other.
   await tx.query(`update discovery.${kind} set key = -key where key = any ($1::bigint[])`, [
     bigintArray(keys),
   ]);
   await tx.query(
     `update discovery.${kind} as document set key = renumbered.new_key, words = renumbered.words, ${own}
-     from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[], $5::boolean[])
-       as renumbered (key, new_key, words, entries, is_standing)
+     from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::boolean[]) as renumbered (key, new_key, words, is_standing)
      where document.key = -renumbered.key`,
     [
       bigintArray(keys),
       bigintArray(newKeys),
       bytesArray(newKeys.map((key) => packed.get(key)?.words ?? null)),
-      bytesArray(newKeys.map((key) => packed.get(key)?.entries ?? null)),
       newKeys.map((key) => packed.get(key)?.isStanding ?? false),
     ],
   );

@@ -132,9 +132,9 @@ async function writeDocuments(
       leaving[kind].push(key);
       continue;
     }
-    const { words, entries, isStanding } = packed.get(key) as PackedEntries;
+    const { words, isStanding } = packed.get(key) as PackedEntries;
     const row = { key, id, digest: written.digest, document: written.text, words };
-    if (kind === 'resource') resources.push({ ...row, entries });
+    if (kind === 'resource') resources.push(row);
     else offers.push({ ...row, isStanding, ...offerColumns(step, written) });
   }
   await writeResources(tx, resources);

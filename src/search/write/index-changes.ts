@@ -23,7 +23,7 @@ import {
 } from '../spatial/write-geometries.ts';
 import { numberWords, writeDocumentWords } from '../text/dictionary.ts';
 import type { DocumentEntries } from './document-entries.ts';
-import { type EntriesBefore, listAttributes, packAttributes, type StoredEntries } from './stored-entries.ts';
+import { type EntriesBefore, listAttributes, type StoredEntries } from './stored-entries.ts';
 
 /** Gathers what differs between the entries that documents have and those that they shall have, and writes it in a few statements. */
 export interface IndexChanges {
@@ -34,13 +34,12 @@ export interface IndexChanges {
     before: EntriesBefore | undefined,
     after: DocumentEntries | undefined,
   ): void;
-  /** Returns the entries of each document, to be stored beside it. What leaves posting lists is left to the end of the transaction. */
+  /** Returns the words of each document, to be stored beside it. What leaves posting lists is left to the end of the transaction. */
   write(tx: Transaction, removals: ListRemovals): Promise<Map<number, PackedEntries>>;
 }
 
 export interface PackedEntries {
   words: Buffer;
-  entries: Buffer;
   isStanding: boolean;
 }
 
@@ -73,7 +72,7 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         if (is === undefined) continue;
         visitLists(key, is, was, (list, mark) => addEntry(added, list, key, mark));
         const { isStanding } = is;
-        packed.set(key, { words: writeDocumentWords(is.words), entries: packAttributes(is), isStanding });
+        packed.set(key, { words: writeDocumentWords(is.words), isStanding });
       }
       await addToLists(tx, removals.cancel(added.values()));
       await addObjectPaths(tx, [...findObjects(changes)]);

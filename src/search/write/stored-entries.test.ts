@@ -4,8 +4,7 @@ import { catalog, charger, offer } from '../../../tests/support/sample-catalogs.
 import type { Database } from '../../storage/database.ts';
 import { firstNumbers, numberOf } from '../documents/keys.ts';
 import { type IndexFormat, type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
-import { entriesOf, everyResource, numberList, type StoredRun } from '../lists/runs.ts';
-import { packAttributes, unpackAttributes } from './stored-entries.ts';
+import { entriesOf, everyResource, isOfNumbers, type StoredRun } from '../lists/runs.ts';
 import type { IncomingCatalog } from './target.ts';
 import { writeIndex } from './write-index.ts';
 
@@ -21,58 +20,62 @@ useDatabase(
 );
 
 const newest = newestOf(indexFormats);
-/** The same version in other code: what it would make of a document is nothing that the index has. */
-const changed: IndexFormat = {
+/** The same version with another tokenizer: the words that it would make of a document are none that the index has. */
+const otherWords: IndexFormat = {
   ...newest,
   tokenizer: { index: (text) => new Set([`other ${text.length}`]), query: () => [] },
+};
+/** A later version with other facts and numbers. */
+const otherFacts: IndexFormat = {
+  ...newest,
+  version: newest.version + 1,
   attributes: {
     ...newest.attributes,
     entries: () => ({ facts: new Set([4711]), numbers: new Map([[815, new Set([1])]]), objects: new Set() }),
   },
 };
 
-describe('the entries that are stored beside a document', () => {
-  it('come back as they were packed', () => {
-    const listed = {
-      facts: new Set([3, 1, 2 ** 53 - 1]),
-      numbers: new Map([
-        [-(2 ** 52) - 7, new Set([1.5, -2])],
-        [-(2 ** 52), new Set([0])],
-      ]),
-    };
-    expect(unpackAttributes(packAttributes(listed))).toEqual(listed);
-  });
-
-  it('are what leaves the posting lists when a document changes, whatever the code would make of it now', async () => {
+describe('the words that are stored beside a document', () => {
+  it('are what leaves the posting lists when it changes, whatever the tokenizer would make of it now', async () => {
     await apply(catalogWith(1), indexFormats);
-    expect((await readLists(1)).length).toBeGreaterThan(10);
-    await apply(catalogWith(2), [changed]);
-    const [fact, path] = [4711, numberList(815)];
-    const words = (await readLists(1)).filter(
-      ([list]) => list !== fact && list !== path && list !== everyResource,
-    );
-    expect(await readLists(1)).toEqual(
-      expect.arrayContaining([
-        [fact, 0],
-        [path, 1],
-        [everyResource, 0],
-      ]),
-    );
-    const texts = await wordsOf(words.map(([list]) => -list / 2));
+    await apply(catalogWith(2), [otherWords]);
+    const words = (await readLists(1)).map(([list]) => list).filter((list) => list < everyResource);
+    const texts = await wordsOf(words.filter((list) => !isOfNumbers(list)).map((list) => -list / 2));
     expect(texts).toEqual(texts.filter((word) => word.startsWith('other ')));
     expect(texts).toContain('other 9');
   });
 
-  it('are what leaves the posting lists when documents go, whatever the code would make of them now', async () => {
+  it('are what leaves the posting lists when documents go, whatever the tokenizer would make of them now', async () => {
     await apply(catalogWith(1), indexFormats);
-    await apply({ ...catalogWith(1), resources: [], offers: [] }, [changed]);
+    await apply({ ...catalogWith(1), resources: [], offers: [] }, [otherWords]);
     expect(await readLists(1)).toEqual([]);
     expect(await readLists(firstNumbers.offer)).toEqual([]);
   });
+});
 
+describe('the facts and numbers of a document', () => {
+  it('leave the posting lists as the format of its catalog makes them, whichever newer ones the process knows', async () => {
+    await apply(catalogWith(1), indexFormats);
+    expect((await readLists(1)).length).toBeGreaterThan(10);
+    await apply({ ...catalogWith(1), resources: [] }, [...indexFormats, otherFacts]);
+    expect(await readLists(1)).toEqual([]);
+  });
+
+  it('are not stored: what another program stored is neither read nor left when the document changes', async () => {
+    await apply(catalogWith(1), indexFormats);
+    await database.query("update discovery.resource set entries = '\\x0000000000000000'");
+    await apply(catalogWith(2), indexFormats);
+    expect((await database.query('select entries from discovery.resource')).rows).toEqual([
+      { entries: null },
+    ]);
+    await apply({ ...catalogWith(1), resources: [] }, indexFormats);
+    expect(await readLists(1)).toEqual([]);
+  });
+});
+
+describe('the entries of a document', () => {
   it('are made anew as version 0 made them where it did not store them', async () => {
     await apply(catalogWith(1), indexFormats);
-    await database.query('update discovery.resource set entries = null');
     await database.query('update discovery.offer set words = null');
     await apply({ ...catalogWith(1), resources: [], offers: [] }, indexFormats);
     expect(await readLists(1)).toEqual([]);
@@ -95,7 +98,7 @@ describe('the entries that are stored beside a document', () => {
 
   it('are in the format that the catalog has, however new the formats are that the process knows', async () => {
     await apply(catalogWith(1), indexFormats);
-    await apply(catalogWith(2), [...indexFormats, { ...changed, version: 2 }]);
+    await apply(catalogWith(2), [...indexFormats, otherFacts]);
     expect((await readLists(1)).map(([list]) => list)).not.toContain(4711);
     expect(await versions()).toEqual([{ index_version: 1 }]);
   });

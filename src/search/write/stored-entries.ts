@@ -7,8 +7,8 @@ import { readDocumentWords } from '../text/dictionary.ts';
 import type { AttributeEntries } from './attribute-entries.ts';
 import { weighWords } from './document-entries.ts';
 
-// The posting lists that a document stands in, as they are stored beside it. What leaves the index is read from here and never made anew: code of another
-// version would make other entries, and leave behind those that it does not know.
+// The posting lists that a document stands in. Its words are stored beside it, because searches rank by them. Its facts and numbers are made anew from the document by the format
+// of its catalog, when they have to leave the index: so the code of a format makes the same entries for ever (format/index-format.test.ts holds it to that).
 
 export interface StoredEntries {
   facts: ReadonlySet<number>;
@@ -48,43 +48,16 @@ export function readHeadEntries(words: Buffer): EntriesBefore {
   return { ...noAttributes, words: unpackWords(words), isStanding: false };
 }
 
-/** What is stored; what version 0 did not store is made anew as it made it. */
+/** The words that are stored; version 0 did not store those of offers, which are made anew as it made them. */
 export function readEntries(
   format: IndexFormat,
   kind: DocumentKind,
-  { entries, words, isStanding }: Pick<IndexedDocument, 'entries' | 'words' | 'isStanding'>,
+  { words, isStanding }: Pick<IndexedDocument, 'words' | 'isStanding'>,
   parsed: object,
 ): EntriesBefore {
-  const made = () => listAttributes(format.attributes.entries(parsed as Json));
-  const listed = kind === 'offer' ? noAttributes : entries ? unpackAttributes(entries) : made();
+  const listed = kind === 'offer' ? noAttributes : listAttributes(format.attributes.entries(parsed as Json));
   const weighed = () => ({ unnumbered: weighWords(format, kind, parsed) });
   return { ...listed, words: words ? unpackWords(words) : weighed(), isStanding };
-}
-
-const numberBytes = 8;
-
-/** How many facts, the facts, then list and value of each number; the same entries are the same bytes. */
-export function packAttributes({ facts, numbers }: ListedAttributes): Buffer {
-  const pairs: [number, number][] = [];
-  for (const [list, values] of numbers) for (const value of values) pairs.push([list, value]);
-  pairs.sort(([a, x], [b, y]) => a - b || x - y);
-  const bytes = Buffer.allocUnsafe((1 + facts.size + 2 * pairs.length) * numberBytes);
-  let at = bytes.writeDoubleBE(facts.size);
-  for (const fact of new Float64Array(facts).sort()) at = bytes.writeDoubleBE(fact, at);
-  for (const [list, value] of pairs) at = bytes.writeDoubleBE(value, bytes.writeDoubleBE(list, at));
-  return bytes;
-}
-
-export function unpackAttributes(bytes: Buffer): ListedAttributes {
-  const facts = new Set<number>();
-  const numbers = new Map<number, Set<number>>();
-  const firstNumber = (1 + bytes.readDoubleBE()) * numberBytes;
-  for (let at = numberBytes; at < firstNumber; at += numberBytes) facts.add(bytes.readDoubleBE(at));
-  for (let at = firstNumber; at < bytes.length; at += 2 * numberBytes) {
-    const [list, value] = [bytes.readDoubleBE(at), bytes.readDoubleBE(at + numberBytes)];
-    numbers.set(list, (numbers.get(list) ?? new Set()).add(value));
-  }
-  return { facts, numbers };
 }
 
 function unpackWords(bytes: Buffer): Map<number, number> {
