@@ -164,9 +164,7 @@ describe('an upgrade of the index', () => {
     while ((await versions())[0] === 0) await rebuildOutdated(context, new AbortController().signal);
     await holdAgainst(service, indexFormats);
     expect(await check(indexFormats)).toEqual([]);
-    const { rows } = await database.query(
-      'select key from discovery.offer where words is null',
-    );
+    const { rows } = await database.query('select key from discovery.offer where words is null');
     expect(rows).toEqual([]);
   });
 });

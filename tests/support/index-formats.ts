@@ -42,6 +42,7 @@ export const laterFormat: IndexFormat = {
     boxOf: (geometry) => grown(newest.geometries.boxOf(geometry), 0.001),
   },
   isStanding: newest.isStanding,
+  sharesRuns: newest.sharesRuns,
 };
 
 export const laterFormats: IndexFormats = [...indexFormats, laterFormat];

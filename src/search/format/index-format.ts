@@ -30,6 +30,8 @@ export interface IndexFormat {
   geometries: GeometryFormat;
   /** Which offers have their words in lists of their own (lists/runs.ts). Searches look into both kinds of lists, so versions that differ only in this look for the same. */
   isStanding(offer: Offer): boolean;
+  /** Whether facts that few documents have may stand in shared runs (lists/shared-runs.ts). Searches look into those as well. */
+  sharesRuns: boolean;
 }
 
 /** Which texts of a document are searched, and what the words of each count. They are stored with the entries, so a change of them is a change of version, too. */
@@ -77,16 +79,18 @@ const first: IndexFormat = {
   attributes: { entries: attributeEntries, lookupOf, numberPath, valueFact, maxFactText },
   geometries: { find: geometriesOf, targetPath: findTargetPath, boxOf: sphereBox },
   isStanding: () => false,
+  sharesRuns: false,
 };
 
 /** The formats that a process can read and write, the newest one last. */
 export type IndexFormats = readonly [...IndexFormat[], IndexFormat];
 
-/** Version 0 made the same entries as 1, and did not store them beside the documents. Version 2 keeps standing offers apart. */
+/** Version 0 made the same entries as 1, and did not store them beside the documents. Version 2 keeps standing offers apart, version 3 shares runs. */
 export const indexFormats: IndexFormats = [
   { ...first, version: 0 },
   first,
   { ...first, version: 2, isStanding },
+  { ...first, version: 3, isStanding, sharesRuns: true },
 ];
 
 export function newestOf(formats: IndexFormats): IndexFormat {

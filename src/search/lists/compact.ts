@@ -3,7 +3,6 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import {
   deleteRuns,
   entriesOf,
-  firstNumberList,
   insertRuns,
   maxRunLength,
   type RunKey,
@@ -12,6 +11,7 @@ import {
   type StoredRun,
   unnestedRunKeys,
 } from './runs.ts';
+import { firstSharedList } from './shared-runs.ts';
 
 // Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
 // short transactions. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one short transaction at most.
@@ -97,7 +97,7 @@ async function readFragmented(
      where is_fragmented or is_overlapping or ordinal = $6 order by ordinal`,
     [
       ...[from.list, from.first, from.last, from.id, lastList, seenAtOnce, minNeighbours],
-      ...[firstNumberList, maxRunLength(firstNumberList), maxRunLength(0)],
+      ...[firstSharedList, maxRunLength(firstSharedList), maxRunLength(0)],
     ],
   );
   const end = rows.at(-1);

@@ -62,6 +62,18 @@ export function readNumberRuns(bytes: Uint8Array): { list: NumberList; firsts: n
   return { list, firsts: starts.map((start) => view.getFloat64(start + headBytes)) };
 }
 
+/** The keys of one value in runs one after the other, in the order in which they come. */
+export function findKeys(bytes: Uint8Array, value: number): number[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const keys: number[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + headBytes + view.getUint16(at) * numberBytes;
+    for (at += headBytes; at < end; at += numberBytes)
+      if (view.getFloat64(at) === value) keys.push(view.getFloat64(at + 8));
+  }
+  return keys;
+}
+
 export function sortByValue(list: NumberList): NumberList {
   const { keys, values } = list;
   return sortRows(list, (a, b) => {

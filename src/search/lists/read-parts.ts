@@ -2,8 +2,9 @@ import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { selectRows } from './columns.ts';
 import { type NumberList, readNumberRuns } from './number-list.ts';
-import { emptyList, type KeyList, lowerBound, readRuns, runBytes, sortPostings } from './posting-list.ts';
+import { emptyList, type KeyList, lowerBound, readRuns, runBytes } from './posting-list.ts';
 import { numberList } from './runs.ts';
+import { joinShared, sharedBytes } from './shared-runs.ts';
 
 // Reads posting lists that are too long to be cached: from the beginning, part by part, or only a range. Compaction may come between two parts. So a part begins at a key or a value, not at
 // a run.
@@ -72,13 +73,13 @@ async function readParts(
 ): Promise<Map<number, ListPart>> {
   if (rests.length === 0) return new Map();
   const { maxRuns = Number.MAX_SAFE_INTEGER - 1, upTo = Number.POSITIVE_INFINITY } = limits;
-  const { rows } = await reader.query<ListRest & { bytes: Buffer }>(
+  const { rows } = await reader.query<ListRest & RunBytes>(
     `select wanted.list, wanted.start as "from", (
        select coalesce(string_agg(bytes, ''), '') from (
          select ${runBytes} as bytes from discovery.run
          where run.list = wanted.list and run.last >= wanted.start and run.first <= $3 order by first limit $4
        ) as runs
-     ) as bytes
+     ) as bytes, ${sharedBytes('wanted.list')} as shared
      from unnest($1::bigint[], $2::float8[]) as wanted (list, start)`,
     [
       bigintArray(rests.map(({ list }) => list)),
@@ -88,16 +89,29 @@ async function readParts(
     ],
     { prepared: true },
   );
-  return new Map(rows.map(({ bytes, ...rest }) => [rest.list, partOf(rest, bytes, { maxRuns, upTo })]));
+  return new Map(
+    rows.map(({ bytes, shared, ...rest }) => [rest.list, partOf(rest, { bytes, shared }, { maxRuns, upTo })]),
+  );
+}
+
+interface RunBytes {
+  /** Of runs of the list's own. */
+  bytes: Buffer;
+  shared: Buffer | null;
 }
 
 /** Up to the first key of the run that was read one too many: it, and any later one, holds nothing before that. */
-function partOf({ list, from }: ListRest, bytes: Buffer, { maxRuns, upTo }: Required<PartLimits>): ListPart {
+function partOf(
+  { list, from }: ListRest,
+  { bytes, shared }: RunBytes,
+  { maxRuns, upTo }: Required<PartLimits>,
+): ListPart {
   const { list: found, starts } = readRuns(bytes);
   const end = starts[maxRuns];
-  if (end === undefined) return sliceBetween(sortPostings(found), from, upTo + 1);
+  const all = joinShared(list, found, shared);
+  if (end === undefined) return sliceBetween(all, from, upTo + 1);
   const next = found.keys[end] as number;
-  return { ...sliceBetween(sortPostings(found), from, next), rest: { list, from: next } };
+  return { ...sliceBetween(all, from, next), rest: { list, from: next } };
 }
 
 /** The keys from one, and below another. */

@@ -2,7 +2,8 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { isHead } from '../documents/keys.ts';
 import { selectRows } from './columns.ts';
-import { emptyList, type KeyList, readRuns, runBytes, sortPostings } from './posting-list.ts';
+import { emptyList, type KeyList, readRuns, runBytes } from './posting-list.ts';
+import { joinShared, sharedBytes } from './shared-runs.ts';
 
 // Reads whole posting lists, as most searches want them, through a cache (cache/caches.ts).
 
@@ -31,9 +32,9 @@ export async function readWholeLists(
   }
   if (unknown.length === 0) return found;
   const { found: rows, mayKeep } = await readForCache(reader, () => readRows(reader, unknown));
-  for (const { list, bytes } of rows) {
-    const decoded = bytes && readRuns(bytes).list;
-    const whole = decoded ? divideHeads(sortPostings(decoded)) : undefined;
+  for (const { list, bytes, shared } of rows) {
+    const decoded = bytes && joinShared(list, readRuns(bytes).list, shared);
+    const whole = decoded ? divideHeads(decoded) : undefined;
     if (whole) found.set(list, whole);
     // That a list is too long is cached, too.
     if (mayKeep)
@@ -61,6 +62,8 @@ interface WholeRow {
   list: number;
   /** Null where there are too many runs. */
   bytes: Buffer | null;
+  /** Of shared runs. */
+  shared: Buffer | null;
 }
 
 async function readRows(reader: IndexReader, lists: readonly number[]): Promise<WholeRow[]> {
@@ -69,7 +72,7 @@ async function readRows(reader: IndexReader, lists: readonly number[]): Promise<
        select coalesce(string_agg(bytes, ''), '') from (
          select ${runBytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
        ) as read
-     ) end as bytes
+     ) end as bytes, ${sharedBytes('wanted.list')} as shared
      from unnest($1::bigint[]) as wanted (list)
      cross join lateral (
        select count(*) as runs from (select from discovery.run where run.list = wanted.list limit ${maxRuns + 1}) as seen

@@ -13,9 +13,10 @@ import {
   type StoredRun,
   unnestedRunKeys,
 } from './runs.ts';
+import { findSharedList } from './shared-runs.ts';
 
 // Removes keys from posting lists: the runs that hold them are rewritten without them. A key stands in one run of a list, nearly always in the one that begins last before it. So that run is
-// looked at first, and others only where runs overlap.
+// looked at first, and others only where runs overlap. An entry that is in no run of its list may be in a shared one.
 //
 // Catalogs share runs. To rule out deadlocks, one transaction at a time removes keys, under an advisory lock until it ends. So removal is the last thing that a transaction does
 // (write/write-index.ts).
@@ -139,17 +140,21 @@ async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<
     tx,
     Array.from(left.keys(), (list) => ({ list })),
   );
+  for (const location of [inOwnRuns, inSharedRuns]) await removeFromRuns(tx, left, location);
+}
+
+async function removeFromRuns(tx: Transaction, left: PendingRemovals, location: Location): Promise<void> {
   for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
     if (attempt > maxAttempts)
       throw new Error('the lists of the index change too often to take keys out of them');
-    const { holders, isAll } = await findHolders(tx, left, depth);
+    const { holders, isAll } = await findHolders(tx, left, depth, location);
     const locked = await lockRuns(tx, holders);
     await deleteRuns(tx, locked);
     await insertRuns(
       tx,
       locked.flatMap(({ kept }) => runsOf(kept)),
     );
-    for (const { list, held } of locked) forget(left, list, held);
+    for (const { held } of locked) forget(left, held);
     // A run that was compacted while its lock was waited for has gone: what it held is looked for again, where it is now.
     if (locked.length < holders.length) continue;
     if (isAll) return;
@@ -157,15 +162,42 @@ async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<
   }
 }
 
-function forget(left: PendingRemovals, list: number, names: readonly string[]): void {
-  const entries = left.get(list);
-  for (const name of names) entries?.delete(name);
-  if (entries?.size === 0) left.delete(list);
+function forget(left: PendingRemovals, held: readonly ListedEntry[]): void {
+  for (const { list, ...entry } of held) {
+    const entries = left.get(list);
+    entries?.delete(entryName(entry));
+    if (entries?.size === 0) left.delete(list);
+  }
 }
+
+interface ListedEntry extends Entry {
+  list: number;
+}
+
+/** Which runs may hold an entry of a list. */
+interface Location {
+  /** The list of these runs, and where in its order the entry stands. */
+  find(entry: ListedEntry): { list: number; sortKey: number } | undefined;
+  /** The entry that stands in such a run. */
+  read(entry: ListedEntry): ListedEntry;
+}
+
+const inOwnRuns: Location = {
+  find: ({ list, key, mark }) => ({ list, sortKey: isOfNumbers(list) ? mark : key }),
+  read: (entry) => entry,
+};
+
+const inSharedRuns: Location = {
+  find({ list }) {
+    const shared = findSharedList(list);
+    return shared === undefined ? undefined : { list: shared, sortKey: list };
+  },
+  read: ({ key, mark }) => ({ list: mark, key, mark: 0 }),
+};
 
 /** A run that holds entries that shall go. */
 interface Holder extends RunKey {
-  held: string[];
+  held: ListedEntry[];
   kept: ListEntries;
 }
 
@@ -174,8 +206,10 @@ async function findHolders(
   tx: Transaction,
   left: PendingRemovals,
   depth: number,
+  location: Location,
 ): Promise<{ holders: Holder[]; isAll: boolean }> {
-  const sortKeys = findSortKeys(left);
+  const sortKeys = findSortKeys(left, location);
+  if (sortKeys.length === 0) return { holders: [], isAll: true };
   const { rows } = await tx.query<StoredRun & { depth: number }>(
     `select run.*, depth from (
        select wanted.list, first, last, id, max(depth) as depth
@@ -195,30 +229,31 @@ async function findHolders(
     ],
   );
   return {
-    holders: rows.map((run) => divideRun(run, left)).filter(({ held }) => held.length > 0),
+    holders: rows.map((run) => divideRun(run, left, location)).filter(({ held }) => held.length > 0),
     isAll: rows.every((run) => run.depth < depth),
   };
 }
 
-/** Where in the order of each list the entries stand. */
-function findSortKeys(left: PendingRemovals): { list: number; sortKey: number }[] {
-  return [...left].flatMap(([list, entries]) => {
-    const sortKeys = new Set(
-      Array.from(entries.values(), ({ key, mark }) => (isOfNumbers(list) ? mark : key)),
-    );
-    return Array.from(sortKeys, (sortKey) => ({ list, sortKey }));
-  });
+/** Where in the order of lists the entries may stand, each once. */
+function findSortKeys(left: PendingRemovals, location: Location): { list: number; sortKey: number }[] {
+  const found = new Map<string, { list: number; sortKey: number }>();
+  for (const [list, entries] of left)
+    for (const entry of entries.values()) {
+      const position = location.find({ list, ...entry });
+      if (position) found.set(`${position.list} ${position.sortKey}`, position);
+    }
+  return [...found.values()];
 }
 
-function divideRun(run: StoredRun, left: PendingRemovals): Holder {
+function divideRun(run: StoredRun, left: PendingRemovals, location: Location): Holder {
   const { list, first, last, id } = run;
   const { keys, marks } = entriesOf(list, [run]);
-  const held: string[] = [];
+  const held: ListedEntry[] = [];
   const kept: ListEntries = { list, keys: [], marks: [] };
   for (const [index, key] of keys.entries()) {
     const mark = marks[index] ?? 0;
-    const name = entryName({ key, mark });
-    if (left.get(list)?.has(name)) held.push(name);
+    const entry = location.read({ list, key, mark });
+    if (left.get(entry.list)?.has(entryName(entry))) held.push(entry);
     else {
       kept.keys.push(key);
       kept.marks.push(mark);

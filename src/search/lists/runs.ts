@@ -2,6 +2,7 @@ import { bigintArray, bytesArray, doubleArray, smallintArray } from '../../stora
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import { maxRunNumbers, readNumberRuns, sortByValue, toNumberRuns } from './number-list.ts';
 import { maxRunKeys, type Run, readRuns, sortPostings, toRuns } from './posting-list.ts';
+import { firstSharedList, shareRuns } from './shared-runs.ts';
 
 // The table of posting lists (discovery.run), a row for each run. Which list a fact, a number or a word has is a number. What is added becomes runs of its own, so that writers never wait for
 // each other; a removal rewrites runs (remove.ts); small runs are merged in the background (compact.ts).
@@ -32,15 +33,12 @@ export const siblingList = -(2 ** 51);
 
 /** The numbers of a path, which is given by its hash of 53 bits. */
 export function numberList(path: number): number {
-  return firstNumberList - Math.floor(path / 2);
+  return -(2 ** 52) - Math.floor(path / 2);
 }
 
-/** Lists of numbers have this number, and lower ones. */
-export const firstNumberList = -(2 ** 52);
-
-/** Whether it holds numbers, in the order of their values. */
+/** Whether it holds numbers, in the order of their values; those in a shared list are numbers of lists. */
 export function isOfNumbers(list: number): boolean {
-  return list <= firstNumberList;
+  return list <= firstSharedList;
 }
 
 /** How many keys a run of the list has at most. */
@@ -67,9 +65,14 @@ export interface StoredRun extends ListRun {
 /** The columns of the primary key. */
 export type RunKey = Pick<StoredRun, 'list' | 'first' | 'last' | 'id'>;
 
-export async function addToLists(tx: Transaction, lists: Iterable<ListEntries>): Promise<void> {
+/** `sharesRuns`: where many lists get few entries each, these may stand in shared runs. */
+export async function addToLists(
+  tx: Transaction,
+  lists: Iterable<ListEntries>,
+  { sharesRuns = false } = {},
+): Promise<void> {
   const all = Array.from(lists);
-  await insertRuns(tx, all.flatMap(runsOf));
+  await insertRuns(tx, (sharesRuns ? shareRuns(all) : all).flatMap(runsOf));
   await noteChanged(tx, all);
 }
 

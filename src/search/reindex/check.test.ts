@@ -84,10 +84,7 @@ describe('a check of the index', () => {
     [
       'what is stored beside a resource and is not so',
       () =>
-        database.query(
-          "update discovery.resource set words = '\\x0000000101' where key = $1",
-          [resource],
-        ),
+        database.query("update discovery.resource set words = '\\x0000000101' where key = $1", [resource]),
       [{ what: 'stored', kind: 'other', key: resource }],
     ],
     [

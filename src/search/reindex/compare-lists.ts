@@ -1,5 +1,7 @@
+import { addTo } from '../../group.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { entriesOf, type StoredRun } from '../lists/runs.ts';
+import { firstSharedList, isShared } from '../lists/shared-runs.ts';
 import { visitLists } from '../write/index-changes.ts';
 import type { StoredEntries } from '../write/stored-entries.ts';
 
@@ -71,8 +73,13 @@ export async function compareLists(
   range: { from: number; end: number },
 ): Promise<ListDifference[]> {
   const differences: ListDifference[] = [];
-  const compare = (list: number, found: Entry[]) =>
-    differences.push(...differencesOf(list, expected.take(list), found.sort(inOrder)));
+  // Shared lists come before those whose entries they hold.
+  const shared = new Map<number, Entry[]>();
+  const compare = (list: number, own: readonly Entry[]) => {
+    const found = [...own, ...(shared.get(list) ?? [])].sort(inOrder);
+    shared.delete(list);
+    differences.push(...differencesOf(list, expected.take(list), found));
+  };
   let list: number | undefined;
   let found: Entry[] = [];
   for await (const run of runsOfRange(queryable, range)) {
@@ -83,14 +90,19 @@ export async function compareLists(
     list = run.list;
     const { keys, marks } = entriesOf(list, [run]);
     for (const [index, key] of keys.entries())
-      if (key >= range.from && key < range.end) found.push({ key, mark: marks[index] ?? 0 });
+      if (key >= range.from && key < range.end) {
+        const mark = marks[index] ?? 0;
+        if (isShared(list)) addTo(shared, mark, { key, mark: 0 });
+        else found.push({ key, mark });
+      }
   }
   if (list !== undefined) compare(list, found);
+  for (const number of [...shared.keys()]) compare(number, []);
   for (const [number, entries] of expected.rest()) differences.push(...differencesOf(number, entries, []));
   return differences;
 }
 
-/** Those that may hold a key of the range: lists of numbers are in the order of their values. */
+/** Those that may hold a key of the range: lists of numbers, and shared ones, are in the order of their values. */
 async function* runsOfRange(
   queryable: Queryable,
   { from, end }: { from: number; end: number },
@@ -100,7 +112,7 @@ async function* runsOfRange(
     const { rows }: { rows: StoredRun[] } = await queryable.query<StoredRun>(
       `select * from discovery.run
        where ($3::bigint is null or (list, first, last, id) > ($3, $4::float8, $5::float8, $6::bigint))
-         and (list <= -(1::bigint << 52) or (first < $2 and last >= $1))
+         and (list <= ${firstSharedList} or (first < $2 and last >= $1))
        order by list, first, last, id limit $7`,
       [from, end, after?.list ?? null, after?.first ?? 0, after?.last ?? 0, after?.id ?? 0, runsAtOnce],
     );

@@ -17,7 +17,7 @@ useDatabase(
   { emptied: 'discovery.catalog, discovery.index_process cascade' },
 );
 
-beforeEach(() => database.query('update discovery.index_state set version = 2, next = 2'));
+beforeEach(() => database.query('update discovery.index_state set version = 3, next = 3'));
 
 const logger = silentLogger();
 
@@ -29,7 +29,7 @@ describe('a process that uses the index', () => {
     };
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
     await expect(announceProcess({ database, logger }, [laterFormat])).rejects.toThrow(
-      'The index has entries of version 2; this program knows 3. Let a program that knows version 2 and 3 rebuild the index first.',
+      'The index has entries of version 3; this program knows 4. Let a program that knows version 3 and 4 rebuild the index first.',
     );
   });
 
@@ -58,13 +58,13 @@ describe('a process that uses the index', () => {
     });
     const announced = await announceProcess({ database, logger: telling }, indexFormats);
     announced.check();
-    await database.query('update discovery.index_state set version = 3, next = 3');
+    await database.query('update discovery.index_state set version = 4, next = 4');
     await until(async () => lines.length > 0);
-    expect(announced.check).toThrow('The index has entries of version 3; this program knows 0, 1, and 2.');
+    expect(announced.check).toThrow('The index has entries of version 4; this program knows 0, 1, 2, and 3.');
     await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
     await until(async () => (await listProcesses(database)).length === 1);
     expect(lines).toEqual([
-      'this process can neither search nor write the index any more: The index has entries of version 3; this program knows 0, 1, and 2. Start a program that is as new as the one that made them: an index does not go back to an older version.',
+      'this process can neither search nor write the index any more: The index has entries of version 4; this program knows 0, 1, 2, and 3. Start a program that is as new as the one that made them: an index does not go back to an older version.',
     ]);
     await announced.close();
   });

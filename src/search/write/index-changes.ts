@@ -74,7 +74,8 @@ export function createIndexChanges({ checksBoxes = false } = {}): IndexChanges {
         const { isStanding } = is;
         packed.set(key, { words: writeDocumentWords(is.words), isStanding });
       }
-      await addToLists(tx, removals.cancel(added.values()));
+      const sharesRuns = changes.every(({ format }) => format.sharesRuns);
+      await addToLists(tx, removals.cancel(added.values()), { sharesRuns });
       await addObjectPaths(tx, [...findObjects(changes)]);
       await writeGeometries(tx, changes, checksBoxes);
       await removals.add(tx, removed.values());

@@ -8,6 +8,7 @@ import type { Transaction } from '../../storage/database.ts';
 import { lastNumbers, numberOf } from '../documents/keys.ts';
 import { indexFormats } from '../format/index-format.ts';
 import { readLists } from '../lists/read-parts.ts';
+import { walkLists } from '../lists/walk-lists.ts';
 import { checkIndex, type Difference } from '../reindex/check.ts';
 import { valueFact } from './attribute-entries.ts';
 import { type IndexWriter, writeIndex } from './write-index.ts';
@@ -111,6 +112,26 @@ it('a document that gets the key of one that has gone in the same unit of work s
   expect(rows.map(({ key }) => numberOf(key))).toEqual([1, 2, 3, 4]);
   expect(await findDifferences()).toEqual([]);
   expect([await countOf('red'), await countOf('green')]).toEqual([3, 1]);
+});
+
+it('resources of a bulk load stand in shared runs by facts that are theirs alone, and leave them as they change and go', async () => {
+  const colours = Array.from({ length: 1_200 }, (_, index) => `colour ${index}`);
+  const changed = colours.map((colour, index) => (index % 3 === 0 ? `new ${colour}` : colour));
+  await write((_tx, { apply }) => apply(coloured(...colours)));
+  const { rows } = await database.query('select from discovery.run where list >= 0');
+  expect(rows.length).toBeLessThan(10);
+  expect(await findDifferences()).toEqual([]);
+  for (const step of ['as written', 'changed', 'compacted', 'fewer']) {
+    if (step === 'changed') await write((_tx, { apply }) => apply(coloured(...changed)));
+    if (step === 'compacted') await walkLists(database, new AbortController().signal);
+    if (step === 'fewer') await write((_tx, { apply }) => apply(coloured(...changed.slice(0, 600))));
+    expect(await findDifferences()).toEqual([]);
+    expect(await countOf('colour 1')).toBe(1);
+    expect(await countOf('colour 3')).toBe(step === 'as written' ? 1 : 0);
+    expect(await countOf('new colour 3')).toBe(step === 'as written' ? 0 : 1);
+  }
+  await write((_tx, { remove }) => remove([ref]));
+  expect((await database.query('select from discovery.run')).rows).toEqual([]);
 });
 
 it('two transactions that bring the same new paths do not wait for each other', async () => {

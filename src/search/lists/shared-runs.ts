@@ -1,0 +1,74 @@
+import { findKeys } from './number-list.ts';
+import { type KeyList, sortPostings } from './posting-list.ts';
+import type { ListEntries } from './runs.ts';
+
+// Shared runs. Most facts of a resource are its own: ids, serial numbers. A row for each such list takes 150 bytes of the table and its index. So where a transaction adds few entries each to many
+// lists of facts, these entries stand together in shared lists: the number of the list and the key, in the order of lists, kept as lists of numbers are (number-list.ts). A list is what
+// stands in its own runs and in the shared ones.
+
+/** The first of the shared lists, which come before those of numbers in the order of lists from above. */
+export const firstSharedList = -(2 ** 51) - 1;
+/** An entry is in one of so many shared lists. More of them make shorter runs; fewer make more runs in each, to be told apart by their bounds. */
+const sharedLists = 128;
+/** Fewer entries would not fill their runs. */
+const minShared = 8 * sharedLists;
+/** More entries of one list take less room in a run of their own. */
+const maxOfList = 4;
+
+/** The shared list that may hold entries of a list; undefined where none does. */
+export function findSharedList(list: number): number | undefined {
+  return isShareable(list) ? firstSharedList - (list % sharedLists) : undefined;
+}
+
+/** Those of facts, whose entries have no weight. */
+function isShareable(list: number): boolean {
+  return list >= 0;
+}
+
+/** Puts entries of lists that get few of them into shared lists, if there are many such lists. */
+export function shareRuns(lists: readonly ListEntries[]): readonly ListEntries[] {
+  const areFew = ({ list, keys }: ListEntries) => isShareable(list) && keys.length <= maxOfList;
+  let count = 0;
+  for (const entries of lists) if (areFew(entries)) count++;
+  if (count < minShared) return lists;
+  const others: ListEntries[] = [];
+  const shared = Array.from({ length: sharedLists }, (_, index) => ({
+    list: firstSharedList - index,
+    keys: [] as number[],
+    marks: [] as number[],
+  }));
+  for (const entries of lists) {
+    const into = areFew(entries) && shared[entries.list % sharedLists];
+    if (!into) {
+      others.push(entries);
+      continue;
+    }
+    for (const key of entries.keys) {
+      into.keys.push(key);
+      into.marks.push(entries.list);
+    }
+  }
+  return [...others, ...shared.filter(({ keys }) => keys.length > 0)];
+}
+
+/** Whether a list is a shared one. */
+export function isShared(list: number): boolean {
+  return list <= firstSharedList && list > firstSharedList - sharedLists;
+}
+
+/** Selects the bytes of all shared runs that may hold entries of a list, which is an expression in SQL. */
+export function sharedBytes(list: string): string {
+  return `case when ${list} >= 0 then (
+       select string_agg(shared.bytes, '') from discovery.run as shared
+       where shared.list = ${firstSharedList} - ${list} % ${sharedLists} and shared.first <= ${list} and shared.last >= ${list}
+     ) end`;
+}
+
+/** What a list holds in its own runs, and in shared ones; the own ones need not be in order. */
+export function joinShared(list: number, own: KeyList, shared: Uint8Array | null): KeyList {
+  const keys = shared ? findKeys(shared, list) : [];
+  if (keys.length === 0) return sortPostings(own);
+  const weights = new Uint8Array(own.keys.length + keys.length);
+  weights.set(own.weights);
+  return sortPostings({ keys: Float64Array.from([...own.keys, ...keys]), weights });
+}
