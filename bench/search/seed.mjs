@@ -8,17 +8,23 @@ export const provider = 'provider.bench';
 export const pusher = 'pusher';
 export const networkId = 'bench.org/discover';
 const rowsAtOnce = 2_000;
+/** As src/discovery/apply-pulled.ts does. */
+const groupsAtOnce = 2;
 
-/** By the one door of the index, as if a catalog service had pushed them. Some catalogs, evenly spread, are kept to be asked about. */
+/** By the one door of the index, two transactions at a time, as the discovery service applies what it pulls. Some catalogs, evenly spread, are kept to be asked about. */
 export async function seedOurs(database, data, { resources, samples }) {
   const every = Math.max(1, Math.floor(resources / data.resourcesPerCatalog / samples));
   const kept = [];
   let count = 0;
   const taken = await seconds(async () => {
+    const underWay = new Set();
     for await (const batch of batches(published(data, resources), data.catalogsAtOnce)) {
-      await writeCatalogs(database, batch, 'FULL');
+      if (underWay.size === groupsAtOnce) await Promise.race(underWay);
+      const writing = writeCatalogs(database, batch, 'FULL').finally(() => underWay.delete(writing));
+      underWay.add(writing);
       for (const catalog of batch) if (count++ % every === 0) kept.push(data.keep(catalog));
     }
+    await Promise.all(underWay);
   });
   await database.query('vacuum analyze');
   return { kept, perSecond: resources / taken, bytes: await bytesOf(database, 'discovery') };

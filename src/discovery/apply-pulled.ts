@@ -19,6 +19,10 @@ import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 /** Small catalogs are applied together. */
 const maxGroupDocuments = 1_000;
 const maxGroupCatalogs = 200;
+/** While the database writes one group, the next one is taken apart. */
+const groupsAtOnce = 2;
+/** A page may hold a million resources: how far it went is told this often. */
+const tellEveryMs = 10_000;
 const removalsAtOnce = 500;
 
 export interface PulledPage {
@@ -49,47 +53,87 @@ export async function applyPulled(
   signal: AbortSignal,
 ): Promise<PageOutcome> {
   const outcome: PageOutcome = { catalogs: 0, written: 0, removed: 0, skipped: 0 };
+  const tell = tellNowAndThen(context, page, outcome);
   const group = new Map<string, ReceivedCatalog>();
   let documents = 0;
+  /** Groups that are being applied, with the ids of their catalogs. */
+  const underWay = new Map<Promise<void>, ReadonlySet<string>>();
 
   async function applyGroup(): Promise<void> {
     if (group.size === 0) return;
     const catalogs = [...group.values()];
+    const ids = new Set(group.keys());
     group.clear();
     documents = 0;
-    count(
-      outcome,
-      await inTransaction(context, page, catalogs, (tx, writer, incoming, held) =>
-        applyCopies(
-          tx,
-          writer,
-          incoming.map((one) => ({ ...one, mode: 'FULL' })),
-          held,
-        ),
-      ),
-    );
+    if (underWay.size >= groupsAtOnce) await Promise.race(underWay.keys());
+    const applied = applyWhole(context, page, catalogs).then((done) => {
+      count(outcome, done);
+      underWay.delete(applied);
+    });
+    applied.catch(() => undefined); // one that fails stays under way, and is awaited there
+    underWay.set(applied, ids);
   }
 
-  for await (const part of parts) {
-    signal.throwIfAborted();
-    if ('invalidId' in part) {
-      await noteInvalid(context, page, part.invalidId);
-      continue;
-    }
-    const { catalog, first, last } = part;
-    if (first) outcome.catalogs += 1;
-    if (!first || !last) {
-      await applyGroup();
-      count(outcome, await applyPart(context, page, { catalog, first, last }));
-      continue;
-    }
-    if (group.has(catalog.id)) await applyGroup();
-    group.set(catalog.id, catalog);
-    documents += (catalog.resources?.length ?? 0) + (catalog.offers?.length ?? 0);
-    if (documents >= maxGroupDocuments || group.size >= maxGroupCatalogs) await applyGroup();
+  /** Of two copies in one page the later one counts: so the first is written before the second begins. */
+  async function finishEarlier(id: string): Promise<void> {
+    if (group.has(id)) await applyGroup();
+    if ([...underWay.values()].some((ids) => ids.has(id))) await Promise.all(underWay.keys());
   }
-  await applyGroup();
+
+  try {
+    for await (const part of parts) {
+      signal.throwIfAborted();
+      tell();
+      if ('invalidId' in part) {
+        await noteInvalid(context, page, part.invalidId);
+        continue;
+      }
+      const { catalog, first, last } = part;
+      if (first) outcome.catalogs += 1;
+      await finishEarlier(catalog.id);
+      if (!first || !last) {
+        await applyGroup();
+        count(outcome, await applyPart(context, page, { catalog, first, last }));
+        continue;
+      }
+      group.set(catalog.id, catalog);
+      documents += (catalog.resources?.length ?? 0) + (catalog.offers?.length ?? 0);
+      if (documents >= maxGroupDocuments || group.size >= maxGroupCatalogs) await applyGroup();
+    }
+    await applyGroup();
+    await Promise.all(underWay.keys());
+  } finally {
+    await Promise.allSettled(underWay.keys());
+  }
   return outcome;
+}
+
+function tellNowAndThen(
+  { logger, now }: DiscoveryContext,
+  { service, networkId }: PulledPage,
+  outcome: PageOutcome,
+): () => void {
+  let toldAt = now().getTime();
+  return () => {
+    if (now().getTime() - toldAt < tellEveryMs) return;
+    toldAt = now().getTime();
+    logger.info({ service, networkId, ...outcome }, 'pulling');
+  };
+}
+
+function applyWhole(
+  context: DiscoveryContext,
+  page: PulledPage,
+  catalogs: readonly ReceivedCatalog[],
+): Promise<PageOutcome> {
+  return inTransaction(context, page, catalogs, (tx, writer, incoming, held) =>
+    applyCopies(
+      tx,
+      writer,
+      incoming.map((one) => ({ ...one, mode: 'FULL' })),
+      held,
+    ),
+  );
 }
 
 /** It is there, so it is not gone; what is held of it stays. */
