@@ -1,7 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
+import { type ConnectionOptions, type Connections, createConnections } from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { guardedConnector, openConnector, refusal } from './guarded-connector.ts';
@@ -79,10 +80,13 @@ export function createGuardedClient({
   lookup = createNameLookup({ servers: nameServers }),
 }: GuardedClientOptions): GuardedClient {
   // Two pools: a connection that was opened without the check can never serve a call that needs it.
-  const open = new Agent({ ...agentOptions, connect: openConnector(lookup) });
-  const guarded = new Agent({ ...agentOptions, connect: guardedConnector(lookup) });
+  const open = createConnections(connectionsPerOrigin, { ...agentOptions, connect: openConnector(lookup) });
+  const guarded = createConnections(connectionsPerOrigin, {
+    ...agentOptions,
+    connect: guardedConnector(lookup),
+  });
 
-  function agentFor(url: URL, operatorConfigured: boolean): Agent {
+  function connectionsFor(url: URL, operatorConfigured: boolean): Connections {
     if (url.username !== '' || url.password !== '') throw badUrl(url, 'it carries a user name or password');
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
       throw badUrl(url, 'it is neither https nor http');
@@ -98,7 +102,7 @@ export function createGuardedClient({
   async function send<Answer extends Head>(
     given: URL,
     options: RequestOptions,
-    exchanged: (agent: Agent, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
+    exchanged: (connection: Connection, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
   ): Promise<{ answer: Answer; url: URL }> {
     const { method = 'GET', maxRedirects = defaultMaxRedirects } = options;
     // Iterables are missing in undici's types, not in its documentation.
@@ -111,8 +115,12 @@ export function createGuardedClient({
     };
     for (let redirects = 0; ; redirects += 1) {
       const { origin, pathname, search } = url;
-      const agent = agentFor(url, operatorConfigured);
-      const answer = await exchanged(agent, { origin, path: pathname + search, method, headers, body }, url);
+      const connection = connectionsFor(url, operatorConfigured).take(origin);
+      const answer = await exchanged(
+        connection,
+        { origin, path: pathname + search, method, headers, body },
+        url,
+      );
       if (!isRedirect(method, answer.status)) return { answer, url };
       if (redirects === maxRedirects) {
         throw new FetchFailure('redirects', `${given.href} redirects more than ${maxRedirects} times.`);
@@ -133,7 +141,7 @@ export function createGuardedClient({
       const { method = 'GET', maxBytes } = options;
       const seen: { answered?: AnswerHead } = {};
       try {
-        const { answer, url } = await send(given, options, (agent, request, asked) =>
+        const { answer, url } = await send(given, options, ({ agent, leave }, request, asked) =>
           exchange(agent, request, {
             deadline,
             limitBody({ status, headers }) {
@@ -142,7 +150,7 @@ export function createGuardedClient({
               // A 304 may tell the length of a body that it does not have, which undici takes for a fault.
               return status === 304 ? undefined : { maxBytes, fail: () => tooLarge(asked, maxBytes) };
             },
-          }),
+          }).finally(leave),
         );
         const { status, body: wire } = answer;
         const headers = seen.answered?.headers ?? flatten(answer.headers);
@@ -164,8 +172,10 @@ export function createGuardedClient({
       const { signal } = controller;
       deadline.onEnd((reason) => controller.abort(reason));
       try {
-        const { answer, url } = await send(given, options, async (agent, request) => {
-          const { statusCode: status, headers, body } = await agent.request({ ...request, signal });
+        const { answer, url } = await send(given, options, async ({ agent, leave }, request) => {
+          const asked = agent.request({ ...request, signal });
+          asked.then(({ body }) => body.once('close', leave), leave);
+          const { statusCode: status, headers, body } = await asked;
           if (isRedirect(method, status)) await body.dump({ limit: maxRedirectBytes, signal });
           return { status, headers, body };
         });
@@ -190,11 +200,12 @@ export function createGuardedClient({
 
 /** The deadline is ours, for the whole exchange; undici's own per phase are off. */
 const agentOptions = {
-  connections: connectionsPerOrigin,
   keepAliveTimeout: keepAliveMs,
   headersTimeout: 0,
   bodyTimeout: 0,
-} satisfies Agent.Options;
+} satisfies ConnectionOptions;
+
+type Connection = ReturnType<Connections['take']>;
 
 type Head = Omit<WholeAnswer, 'body'>;
 type Streamed = Head & Pick<Dispatcher.ResponseData, 'body'>;
