@@ -95,7 +95,7 @@ export const settings = {
   ),
   DATABASE_CONNECTIONS: integer(
     20,
-    'most connections to the database, per process; large publishes and pushes are processed over a few more',
+    'most connections to the database, per process; pushes and large publishes are processed over a few more',
     { min: 2, max: 500 },
   ),
   TRANSACTION_LIMIT_SECONDS: integer(

@@ -1,31 +1,45 @@
 import { setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 // What runs in each thread of the pool: loads the named function once, calls it for each task, and posts back what came of it.
 
 export interface ThreadTask {
+  /** By which what is told of it is known. */
+  number: number;
   module: string;
   name: string;
   input: unknown;
 }
 
+/** Of all threads of a pool. */
+export interface ThreadData {
+  givesWay: boolean;
+}
+
 /** A task has begun; then what came of it. */
-export type ThreadMessage = 'started' | ThreadResult;
+export type ThreadMessage = { number: number } & ({ started: true } | ThreadResult);
 export type ThreadResult = { value: unknown } | { error: Record<string, unknown> };
 
-// Everybody is served by the main thread, which goes first where there are not enough processors for all. Only on Linux has each thread a priority of its own.
+// Everybody is served by the main thread, which goes first where there are not enough processors for all, unless what a thread does is as urgent. Only on Linux has each thread a
+// priority of its own.
 const niceness = 10;
-if (parentPort && process.platform === 'linux') setPriority(niceness);
+const { givesWay } = (workerData ?? {}) as Partial<ThreadData>;
+if (parentPort && givesWay && process.platform === 'linux') setPriority(niceness);
 
 parentPort?.on('message', async (task: ThreadTask) => {
-  parentPort?.postMessage(await perform(task));
+  tell(task, await perform(task));
 });
 
-async function perform({ module, name, input }: ThreadTask): Promise<ThreadResult> {
+function tell({ number }: ThreadTask, what: { started: true } | ThreadResult): void {
+  parentPort?.postMessage({ number, ...what } satisfies ThreadMessage);
+}
+
+async function perform(task: ThreadTask): Promise<ThreadResult> {
+  const { module, name, input } = task;
   try {
     const work = (await import(module))[name];
     if (typeof work !== 'function') throw new Error(`${module} exports no function "${name}"`);
-    parentPort?.postMessage('started' satisfies ThreadMessage);
+    tell(task, { started: true });
     return { value: await work(input) };
   } catch (error) {
     return { error: describe(error) };

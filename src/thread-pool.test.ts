@@ -16,6 +16,10 @@ const tasks = `
   export const lengthOf = ({ length }) => length;
   export const double = (number) => number * 2;
   export const whoAmI = async () => threadId;
+  const passed = new Map();
+  const passing = (name) => { if (!passed.has(name)) { const one = {}; one.over = new Promise((resolve) => { one.end = resolve; }); passed.set(name, one); } return passed.get(name); };
+  export const waitFor = async (name) => { await passing(name).over; return name + ' has passed'; };
+  export const pass = (name) => passing(name).end();
   export const spin = () => { for (;;); };
   export const busy = (ms) => { const end = Date.now() + ms; while (Date.now() < end); return threadId; };
   export const fail = () => { throw Object.assign(new RangeError('too large'), { code: 'SCH_INVALID_JSONPATH', position: 7 }); };
@@ -47,6 +51,30 @@ describe('a thread pool', () => {
     pool = createThreadPool({ size: 1, logger: silentLogger() });
     const given = process.platform === 'linux' ? 10 : 0;
     expect(((await run('niceness')) as number) - getPriority()).toBe(given);
+  });
+
+  it('leaves its threads their priority where their work is as urgent as that of the main thread', async () => {
+    pool = createThreadPool({ size: 1, givesWay: false, logger: silentLogger() });
+    expect(await run('niceness')).toBe(getPriority());
+  });
+
+  it('has a thread work on several tasks at a time where it may, and tells their results apart', async () => {
+    pool = createThreadPool({ size: 1, perThread: 4, logger: silentLogger() });
+    const [, last, ...others] = await Promise.all([
+      ...[run('pass', 3), run('waitFor', 3), run('double', 1), run('whoAmI'), run('whoAmI')],
+    ]);
+    expect(last).toBe('3 has passed');
+    expect(others[0]).toBe(2);
+    expect(new Set(others.slice(1)).size).toBe(1);
+  });
+
+  it('has other owners share its threads where those work on several tasks at a time', async () => {
+    pool = createThreadPool({ size: 1, perThread: 2, logger: silentLogger() });
+    const held = [runFor('one', 'waitFor', 'all'), runFor('one', 'waitFor', 'all')];
+    const threads = [await runFor('two', 'whoAmI'), await runFor('three', 'whoAmI')];
+    expect(new Set(threads).size).toBe(1);
+    await runFor('two', 'pass', 'all');
+    expect(await Promise.all(held)).toEqual(['all has passed', 'all has passed']);
   });
 
   it('takes parts of the input over instead of copying them', async () => {
@@ -128,6 +156,10 @@ describe('a thread pool', () => {
     await expect(run('double', 1)).rejects.toThrow('closed');
   });
 });
+
+function runFor(owner: string, name: string, input?: unknown): Promise<unknown> {
+  return run(name, input, patienceMs, owner);
+}
 
 function run(name: string, input?: unknown, deadlineMs = 5000, owner?: string): Promise<unknown> {
   return pool.run({ module, name, input, deadlineMs, owner });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { createTurns, DeadlineExceeded, type TurnsOptions } from './fair-turns.ts';
 import type { Logger } from './logger.ts';
-import type { ThreadMessage } from './thread-entry.ts';
+import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 
 // Threads for work that would stop everything else: filters, geometry, canonical forms and checks of large documents. They are given out
 // fairly among those for whom they work (fair-turns.ts). A task that does not end in time is ended together with its thread; the others go
@@ -34,39 +34,62 @@ export interface Task {
 }
 
 export interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner'> {
+  /** Tasks that a thread works on at a time, because they mostly wait; one unless given. With more, there are never more threads than `size`. */
+  perThread?: number;
+  /** Whether the main thread goes first where there are not enough processors for all; unless told otherwise, it does. */
+  givesWay?: boolean;
   logger: Logger;
 }
 
-export function createThreadPool({ size, perOwner, logger }: ThreadPoolOptions): ThreadPool {
-  const turns = createTurns({ size, perOwner });
-  const idle: Worker[] = [];
-  const busy = new Map<Worker, Job>();
+export function createThreadPool({
+  size,
+  perOwner,
+  perThread = 1,
+  givesWay = true,
+  logger,
+}: ThreadPoolOptions): ThreadPool {
+  const turns = createTurns({ size: size * perThread, perOwner });
+  /** With their jobs, by number. */
+  const threads = new Map<Worker, Map<number, Job>>();
+  let lastNumber = 0;
   let closed: Error | undefined;
 
-  function start(job: Job, thread: Worker): void {
-    busy.set(thread, job);
+  function start(job: Job): void {
+    const thread = chooseThread() ?? hire();
+    const number = ++lastNumber;
+    threads.get(thread)?.set(number, job);
     // A process does not stay alive for idle threads.
     thread.ref();
     try {
       const { module, name, input, transfer = [] } = job.task;
-      thread.postMessage({ module: builtUrl(module), name, input }, transfer);
+      thread.postMessage({ number, module: builtUrl(module), name, input } satisfies ThreadTask, transfer);
     } catch (error) {
       // The input holds something that cannot be copied.
-      finish(thread, () => job.reject(error));
+      finish(thread, number)?.reject(error);
     }
   }
 
+  /** That with the fewest jobs, unless it has as many as it may; then another one is hired. */
+  function chooseThread(): Worker | undefined {
+    let [chosen, fewest] = [undefined as Worker | undefined, Number.POSITIVE_INFINITY];
+    for (const [thread, { size: jobs }] of threads) if (jobs < fewest) [chosen, fewest] = [thread, jobs];
+    const isAnotherBetter = fewest > 0 && (perThread === 1 || threads.size < size);
+    return isAnotherBetter ? undefined : chosen;
+  }
+
   function hire(): Worker {
-    const thread = new Worker(new URL(builtUrl(new URL(`./thread-entry${ownSuffix}`, import.meta.url).href)));
-    thread.on('message', (result: ThreadMessage) => {
-      const job = busy.get(thread);
-      if (result === 'started') {
+    const entry = new URL(builtUrl(new URL(`./thread-entry${ownSuffix}`, import.meta.url).href));
+    const thread = new Worker(entry, { workerData: { givesWay } satisfies ThreadData });
+    threads.set(thread, new Map());
+    thread.on('message', (message: ThreadMessage) => {
+      if ('started' in message) {
+        const job = threads.get(thread)?.get(message.number);
         if (job) job.startedAt = performance.now();
         return;
       }
-      finish(thread, () =>
-        'value' in result ? job?.resolve(result.value) : job?.reject(rebuild(result.error)),
-      );
+      const job = finish(thread, message.number);
+      if ('value' in message) job?.resolve(message.value);
+      else job?.reject(rebuild(message.error));
     });
     // Out of memory, or a result that cannot be copied: the thread is gone.
     thread.on('error', (error) => dismiss(thread, error));
@@ -74,35 +97,36 @@ export function createThreadPool({ size, perOwner, logger }: ThreadPoolOptions):
     return thread;
   }
 
-  function finish(thread: Worker, answer: () => void): void {
-    if (!busy.delete(thread)) return;
+  function finish(thread: Worker, number: number): Job | undefined {
+    const jobs = threads.get(thread);
+    const job = jobs?.get(number);
+    jobs?.delete(number);
+    if (jobs?.size !== 0) return job;
     thread.unref();
-    if (idle.length < size) idle.push(thread);
-    else void thread.terminate(); // it was one beyond the size
-    answer();
+    const idle = [...threads.values()].filter(({ size: jobs }) => jobs === 0);
+    if (idle.length > size) void end(thread); // it was one beyond the size
+    return job;
+  }
+
+  function end(thread: Worker): Promise<unknown> {
+    threads.delete(thread);
+    return thread.terminate();
   }
 
   function dismiss(thread: Worker, reason: Error): void {
-    const job = busy.get(thread);
-    busy.delete(thread);
-    const place = idle.indexOf(thread);
-    if (place >= 0) idle.splice(place, 1);
-    void thread.terminate();
-    job?.reject(reason);
+    const jobs = threads.get(thread);
+    void end(thread);
+    for (const job of jobs?.values() ?? []) job.reject(reason);
   }
 
   function expire(job: Job): void {
     const { name, deadlineMs } = job.task;
-    const [thread] = [...busy].find(([, current]) => current === job) ?? [];
+    const [thread] = [...threads].find(([, jobs]) => [...jobs.values()].includes(job)) ?? [];
     logger.warn({ task: name, deadlineMs }, 'ended a thread that took too long');
     if (!thread) return;
     dismiss(thread, new DeadlineExceeded(`${name} took longer than ${deadlineMs} ms`));
     // The next task does not wait until a thread has started.
-    if (!closed && idle.length + busy.size < size) {
-      const next = hire();
-      next.unref();
-      idle.push(next);
-    }
+    if (!closed && threads.size < size) hire().unref();
   }
 
   async function perform(task: Task, endsAt: number, waitedMs: number): Promise<unknown> {
@@ -113,7 +137,7 @@ export function createThreadPool({ size, perOwner, logger }: ThreadPoolOptions):
       return await new Promise((resolve, reject) => {
         job = { task, resolve, reject };
         timer = setTimeout(expire, endsAt - performance.now(), job);
-        start(job, idle.pop() ?? hire());
+        start(job);
       });
     } finally {
       clearTimeout(timer);
@@ -138,9 +162,13 @@ export function createThreadPool({ size, perOwner, logger }: ThreadPoolOptions):
     async close() {
       closed = new Error('the thread pool is closed');
       turns.close(closed);
-      const threads = [...idle, ...busy.keys()];
-      for (const thread of threads) dismiss(thread, closed);
-      await Promise.all(threads.map((thread) => thread.terminate()));
+      const reason = closed;
+      await Promise.all(
+        [...threads.keys()].map((thread) => {
+          dismiss(thread, reason);
+          return thread.terminate();
+        }),
+      );
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { asProtocolError } from '../http/error-answer.ts';
+import { largeBodyBytes } from '../http/large-bodies.ts';
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
 import { actions } from '../protocol/actions.ts';
 import { AlreadyRemembered, type ErrorCode, ProtocolError } from '../protocol/errors.ts';
@@ -8,8 +9,9 @@ import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 import type { DiscoveryContext } from './context.ts';
 import { receivePush } from './receive-push.ts';
 
-// Large pushes are applied in threads: to take sixteen megabytes of documents apart for the index, or one polygon of fifty thousand points, takes
-// seconds, in which nobody would be served. A thread parses the body again, and writes over a connection of its own.
+// Pushes are applied in threads. To take sixteen megabytes of documents apart for the index, or one polygon of fifty thousand points, takes seconds, in
+// which nobody would be served. And a small push is some thirty statements: on the main thread, each waits until every search that has its answer has gone
+// on, so that a push would take a quarter of a second while others search. A thread parses the body again, and writes over connections of its own.
 
 type PushRequest = VerifiedRequest<typeof actions.push>;
 
@@ -19,8 +21,9 @@ export interface PushAside {
   close(): Promise<void>;
 }
 
-/** One sender has at most one of them while others ask. */
-const threadsAtOnce = 2;
+/** One sender has at most half of each while others ask. A small push mostly waits for the database: one thread applies several at a time. */
+const large = { size: 2 };
+const small = { size: 1, perThread: 8 };
 /** As long as a transaction may take. */
 const deadlineMs = 5 * 60_000;
 /** A thread is waited for no longer than this. */
@@ -28,27 +31,27 @@ const waitMs = 20_000;
 const retryAfterSeconds = 5;
 
 export function createPushAside({ config, database, logger }: DiscoveryContext): PushAside {
-  const threads = createThreadPool({ size: threadsAtOnce, logger });
-  const where = { config, thread: threadDatabase(database, logger, config) };
+  const forLarge = createThreadPool({ ...large, logger });
+  // Somebody waits to find what a small push brings, and it takes little of the processors.
+  const forSmall = createThreadPool({ ...small, givesWay: false, logger });
+  const thread = threadDatabase(database, logger, config, small.perThread);
   return {
     async receive({ action: _action, message: _message, ...request }) {
-      const outcome = await threads
-        .run<Outcome>({
-          module: import.meta.url,
-          name: receiveHere.name,
-          input: { ...where, request } satisfies ThreadInput,
-          owner: request.identity,
-          ...{ deadlineMs, waitMs },
-        })
-        .catch((error) => {
-          throw error instanceof DeadlineExceeded ? overloaded(error) : error;
-        });
+      const { identity: owner, rawBody } = request;
+      const threads = rawBody.length < largeBodyBytes ? forSmall : forLarge;
+      const input: ThreadInput = { config, thread, request };
+      const task = { module: import.meta.url, name: receiveHere.name, input, owner, deadlineMs, waitMs };
+      const outcome = await threads.run<Outcome>(task).catch((error) => {
+        throw error instanceof DeadlineExceeded ? overloaded(error) : error;
+      });
       if ('answer' in outcome) return outcome.answer;
       if ('isRepeat' in outcome) throw new AlreadyRemembered();
       const { code, says, ...options } = outcome.refused;
       throw new ProtocolError(code, says, options);
     },
-    close: () => threads.close(),
+    async close() {
+      await Promise.all([forLarge.close(), forSmall.close()]);
+    },
   };
 }
 
@@ -72,7 +75,7 @@ interface Refusal {
 /** Runs in the thread. */
 export async function receiveHere({ config, thread, request }: ThreadInput): Promise<Outcome> {
   const { database, logger } = await openThreadDatabase(thread);
-  // Its bytes were checked before (http/large-bodies.ts).
+  // Its bytes were checked before (http/verified-request.ts).
   const { message } = JSON.parse(Buffer.from(request.rawBody).toString('utf8'));
   try {
     const context = { config, database, logger, now: () => new Date() };
@@ -86,7 +89,7 @@ export async function receiveHere({ config, thread, request }: ThreadInput): Pro
 }
 
 function overloaded(cause: Error): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too many large pushes are being applied. Try again later.', {
+  return new ProtocolError('NET_OVERLOADED', 'Too many pushes are being applied. Try again later.', {
     retryAfterSeconds,
     cause,
   });

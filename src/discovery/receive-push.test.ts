@@ -1,13 +1,18 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { gate } from '../../tests/support/gate.ts';
+import { catalog } from '../../tests/support/sample-catalogs.ts';
+import { sampleContext } from '../../tests/support/sample-messages.ts';
 import {
   createParticipant,
   createService,
+  findKeyAmong,
   listen,
   type RunningServer,
   send,
+  sendSigned,
 } from '../../tests/support/signed-service.ts';
+import { readConfig } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import { actions } from '../protocol/actions.ts';
 import type { Database } from '../storage/database.ts';
@@ -22,6 +27,43 @@ useDatabase((opened) => {
 
 let running: RunningServer | undefined;
 afterEach(() => running?.server.close());
+
+describe('a small push', () => {
+  it('is applied in a thread: the main thread asks the database for nothing', async () => {
+    const transaction = vi.spyOn(database, 'transaction');
+    const query = vi.spyOn(database, 'query');
+    const pusher = createParticipant('pusher.example');
+    const context = { database, logger: silentLogger(), config: readConfig({}) } as DiscoveryContext;
+    const aside = createPushAside(context);
+    running = await listen((server) => {
+      const service = createService(createParticipant('discovery.example'), {
+        findKey: findKeyAmong([pusher]),
+      });
+      addPushRoute(server, service, context, aside);
+    });
+    try {
+      const body = JSON.stringify({
+        context: {
+          ...sampleContext(actions.push),
+          bppId: pusher.subscriberId,
+          timestamp: new Date().toISOString(),
+        },
+        message: { catalogs: [catalog('c', { resources: [] })] },
+      });
+      const { status, json } = await sendSigned(`${running.url}${actions.push.path}`, { from: pusher, body });
+      // Nobody has subscribed, which only the database knows.
+      expect({ status, code: json.message?.error?.code }).toEqual({
+        status: 202,
+        code: 'BIZ_NO_RESULTS_FOUND',
+      });
+      const { rows } = await database.apart.query('select action, status from work.request');
+      expect(rows).toEqual([{ action: actions.push.name, status: 202 }]);
+      expect([transaction.mock.calls.length, query.mock.calls.length]).toEqual([0, 0]);
+    } finally {
+      await aside.close();
+    }
+  });
+});
 
 describe('a push that is refused', () => {
   it('costs the database nothing where nobody has signed it', async () => {

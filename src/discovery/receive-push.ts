@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
-import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
@@ -33,9 +32,7 @@ export function addPushRoute(
   context: DiscoveryContext,
   aside: Pick<PushAside, 'receive'>,
 ): void {
-  const receive = (request: VerifiedRequest<typeof actions.push>) =>
-    request.rawBody.length < largeBodyBytes ? receivePush(context, request) : aside.receive(request);
-  signedRoute(server, service, actions.push, receive);
+  signedRoute(server, service, actions.push, (request) => aside.receive(request));
   server.addHook('onResponse', async (request, reply) => {
     const { routeOptions, identity } = request;
     // Of nobody (''), nothing is missing: who has not signed must not cost a transaction.
@@ -66,7 +63,7 @@ async function askForPullIn(
   if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
 }
 
-/** In the process, or in a thread of it (push-aside.ts). */
+/** In a thread (push-aside.ts). */
 export async function receivePush(
   context: ReceivingContext,
   request: VerifiedRequest<typeof actions.push>,

@@ -47,9 +47,6 @@ export interface SearchService {
   /**
    * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the
    * change feed. Throws where the index has entries that this program cannot read.
-=======
-   * Announces that this process uses the index, and keeps that in shape: rebuilds entries of other versions, compacts posting lists, purges the
-   * change log. Throws where the index has entries that this program cannot read.
    */
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
   /** Only announces it: for a process that searches, beside others that keep the index in shape. */

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Database, openDatabase } from './database.ts';
 
-// A thread that works on the database has a connection of its own, so that nothing large passes between it and the process.
+// A thread that works on the database has connections of its own, so that nothing large passes between it and the process.
 
 /** What a thread is told. */
 export interface ThreadDatabase {
@@ -10,17 +10,25 @@ export interface ThreadDatabase {
   logLevel: string;
   logFormat: Config['LOG_FORMAT'];
   transactionMs: number;
+  maxConnections: number;
 }
 
-export function threadDatabase(database: Database, logger: Logger, config: Config): ThreadDatabase {
+/** Unless told otherwise, a thread does one thing at a time. */
+export function threadDatabase(
+  database: Database,
+  logger: Logger,
+  config: Config,
+  maxConnections = 1,
+): ThreadDatabase {
   return {
+    maxConnections,
     ...{ databaseUrl: database.url, logLevel: logger.level, logFormat: config.LOG_FORMAT },
     transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
   };
 }
 
 /** Opened by the first task of a thread, and kept as long as the thread lives. */
-export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, transactionMs }: ThreadDatabase) {
+export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, ...limits }: ThreadDatabase) {
   opened ??= open().catch((error) => {
     opened = undefined;
     throw error;
@@ -29,7 +37,7 @@ export function openThreadDatabase({ databaseUrl: url, logLevel, logFormat, tran
 
   async function open(): Promise<{ database: Database; logger: Logger }> {
     const logger = createLogger({ level: logLevel, format: logFormat });
-    return { database: await openDatabase({ url, logger, maxConnections: 1, transactionMs }), logger };
+    return { database: await openDatabase({ url, logger, ...limits }), logger };
   }
 }
 
