@@ -29,8 +29,8 @@ describe('signpost index', () => {
 
   it('status tells the version, what is left to rebuild, and who uses the index', async () => {
     const { out } = await index('status');
-    expect(out).toContain('The index has version 3; this program knows up to version 3.');
-    expect(out).toContain('2 of 2 catalogs have entries of version 3. Nothing is left to rebuild.');
+    expect(out).toContain('The index has version 4; this program knows up to version 4.');
+    expect(out).toContain('2 of 2 catalogs have entries of version 4. Nothing is left to rebuild.');
     expect(out).toContain('No running process uses it.');
   });
 
@@ -39,11 +39,11 @@ describe('signpost index', () => {
     await database.query('update discovery.catalog set index_version = 0');
     await database.query("insert into discovery.index_process values (gen_random_uuid(), 'old one', 0)");
     const { out } = await index('status');
-    expect(out).toContain('The rebuild for version 3 waits until 1 process of an older version has ended.');
+    expect(out).toContain('The rebuild for version 4 waits until 1 process of an older version has ended.');
     expect(out).toMatch(/old one +0/);
-    expect(JSON.parse((await index('status', '--json')).out)).toMatchObject({ version: 0, newest: 3 });
+    expect(JSON.parse((await index('status', '--json')).out)).toMatchObject({ version: 0, newest: 4 });
     await database.query('delete from discovery.index_process');
-    await database.query('update discovery.index_state set version = 3, next = 3');
+    await database.query('update discovery.index_state set version = 4, next = 4');
     expect((await index('status')).out).toContain(
       'The others will be rebuilt when a discovery service runs.',
     );
@@ -51,7 +51,7 @@ describe('signpost index', () => {
 
   it('rebuild makes the entries of all catalogs anew, or of one', async () => {
     expect((await index('rebuild', '--catalog', 'c2')).out).toContain(
-      'Made the entries of 1 catalog with 1 resources and offers anew, in version 3.',
+      'Made the entries of 1 catalog with 1 resources and offers anew, in version 4.',
     );
     expect((await index('rebuild')).out).toContain(
       'Made the entries of 2 catalogs with 2 resources and offers anew',

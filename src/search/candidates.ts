@@ -32,6 +32,8 @@ export interface Candidates {
   keys: AsyncIterable<ArrayLike<number>>;
   /** What is left to be checked on their documents. */
   check?: DocumentCheck;
+  /** The filter selects them. */
+  isSelected?: boolean;
   /** They belong to searched catalogs and the filter selects them: nothing is left. */
   isSettled?: boolean;
 }

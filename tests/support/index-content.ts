@@ -1,9 +1,11 @@
 import {
+  abroadList,
   entriesOf,
   isOfNumbers,
   type StoredRun,
   siblingList,
   standingList,
+  wideList,
 } from '../../src/search/lists/runs.ts';
 import type { Database } from '../../src/storage/database.ts';
 
@@ -37,6 +39,8 @@ function nameOf(list: number, wordOf: ReadonlyMap<number, string>): string {
   if (list === -1) return 'every resource';
   if (isOfNumbers(list)) return `numbers ${list}`;
   if (list === siblingList) return 'siblings';
+  if (list === abroadList) return 'abroad';
+  if (list === wideList) return 'wide';
   if (list < standingList(0)) return `word of standing offers ${wordOf.get(standingList(0) - list)}`;
   return list % 2 === 0 ? `word ${wordOf.get(-list / 2)}` : `word of offers ${wordOf.get((-list - 1) / 2)}`;
 }

@@ -185,14 +185,14 @@ export async function findBestAmong(
   return listBest(rows);
 }
 
-interface BestRow {
+export interface BestRow {
   list: number;
   key: number;
   weight: number;
 }
 
 /** As arrays of lists, keys and weights. */
-function addLists(lists: ReadonlyMap<number, KeyList>, parameters: Parameters): string[] {
+export function addLists(lists: ReadonlyMap<number, KeyList>, parameters: Parameters): string[] {
   const asked = [...lists];
   return [
     `${parameters.add(bigintArray(asked.flatMap(([list, { keys }]) => Array<number>(keys.length).fill(list))))}::bigint[]`,
@@ -201,7 +201,7 @@ function addLists(lists: ReadonlyMap<number, KeyList>, parameters: Parameters): 
   ];
 }
 
-function listBest(rows: readonly BestRow[]): Map<number, KeyList> {
+export function listBest(rows: readonly BestRow[]): Map<number, KeyList> {
   const found = new Map<number, BestRow[]>();
   for (const row of rows) addTo(found, row.list, row);
   return new Map(

@@ -40,7 +40,7 @@ export function servedCondition(alias: string, scope: ScopeParameters): string {
 }
 
 /** Of a catalog or an offer. */
-export function validCondition(alias: string, { now, sinceMidnight }: ScopeParameters): string {
+export function validCondition(alias: string, { now, sinceMidnight }: MomentParameters): string {
   return `(${alias}.valid_from is null or ${alias}.valid_from <= ${now})
      and (${alias}.valid_until is null or ${alias}.valid_until >= ${now})
      and (${alias}.window_start is null

@@ -7,6 +7,7 @@ import { appliesCondition } from '../documents/offers.ts';
 import { findListings } from '../documents/read-wide-offers.ts';
 import { addScope } from '../documents/scope.ts';
 import { listOffersIn } from '../documents/wide-offers.ts';
+import { type Keys, keysOf } from '../lists/key-sets.ts';
 import { evaluateUrl, testDocuments } from './evaluate.ts';
 import { readOfferList } from './read-catalogs.ts';
 
@@ -18,7 +19,7 @@ const offersAtOnce = 10_000;
 
 /** Selects those of resources that selected offers apply to, in their order. */
 export function selectByOffers(search: Search): (keys: readonly number[]) => Promise<number[]> {
-  const { database, plan, deadline } = search;
+  const { database, plan } = search;
   /** Whether the filter selects an offer, by its key. */
   const verdicts = new Map<number, boolean>();
   /** Whether a catalog lists a selected offer on all its resources, by its key. */
@@ -55,19 +56,27 @@ export function selectByOffers(search: Search): (keys: readonly number[]) => Pro
   }
 
   async function test(offers: ArrayLike<number>): Promise<void> {
-    const unknown = Array.from(offers).filter((key) => !verdicts.has(key));
-    for (const part of inBatches(unknown, offersAtOnce)) {
-      deadline.check();
-      const { keys, text } = await readOfferList(database, part);
-      const positions = await runInThread<number[]>(search, 'filterMs', {
-        module: evaluateUrl,
-        name: testDocuments.name,
-        input: { ...plan.filterSource, list: 'offers', texts: [text] },
-      });
-      for (const key of part) verdicts.set(key, false);
-      for (const position of positions) verdicts.set(keys[position] ?? 0, true);
-    }
+    const unknown = Float64Array.from(offers).filter((key) => !verdicts.has(key));
+    const passing = await testOffers(search, unknown);
+    for (const key of unknown) verdicts.set(key, false);
+    for (const key of passing) verdicts.set(key, true);
   }
+}
+
+/** Those of the offers that the filter selects, in order. */
+export async function testOffers(search: Search, offers: Keys): Promise<Keys> {
+  const passing: number[] = [];
+  for (const part of inBatches(offers, offersAtOnce)) {
+    search.deadline.check();
+    const { keys, text } = await readOfferList(search.database, part);
+    const positions = await runInThread<number[]>(search, 'filterMs', {
+      module: evaluateUrl,
+      name: testDocuments.name,
+      input: { ...search.plan.filterSource, list: 'offers', texts: [text] },
+    });
+    for (const position of positions) passing.push(keys[position] ?? 0);
+  }
+  return keysOf(passing);
 }
 
 const noOffers = new Float64Array();

@@ -25,7 +25,7 @@ const maxInlineCharacters = 1_000_000;
 
 /** Evaluates documents now, where that has to be; otherwise the check is left to the statement that reads the page. */
 export function checkCandidates(search: Search, candidates: Candidates): Candidates {
-  if (search.plan.filter?.exact === false)
+  if (search.plan.filter?.exact === false && !candidates.isSelected)
     return { keys: filterCandidates(search, candidates), isSettled: true };
   const keys = filterByScope(search, candidates.keys);
   return { ...candidates, keys: candidates.check ? keys : expandCatalogs(search, keys) };
@@ -51,10 +51,13 @@ async function* filterByScope(
 }
 
 /** Resources that the filter selects, in the order of the candidates. */
-export function filterCandidates(search: Search, { keys, check }: Candidates): AsyncGenerator<number[]> {
+export function filterCandidates(
+  search: Search,
+  { keys, check, isSelected }: Candidates,
+): AsyncGenerator<number[]> {
   const { filter } = search.plan;
   const candidates = { keys: filterByScope(search, keys), check };
-  if (filter === undefined || filter.exact) return checkByIndex(search, candidates);
+  if (filter === undefined || filter.exact || isSelected) return checkByIndex(search, candidates);
   if (filter.test) return filterByResources(search, filter, candidates);
   return filterWith(search, candidates, filter.offers ? selectByOffers(search) : selectByCatalogs(search));
 }

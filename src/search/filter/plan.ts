@@ -28,8 +28,17 @@ export interface FilterPlan {
   exact: boolean;
   /** A document is evaluated in a time that its size bounds. */
   cheap: boolean;
-  /** For a filter that looks at each offer by itself: what every offer satisfies that it selects, where that asks for a value: then an index leads to such offers. */
-  offers?: { check?: DocumentCheck };
+  /** For a filter that looks at each offer by itself. */
+  offers?: OfferPlan;
+}
+
+interface OfferPlan {
+  /** What the document of every offer satisfies that it selects. */
+  check?: DocumentCheck;
+  /** Only an offer with some value can: then an index leads to such offers. */
+  asksForValue: boolean;
+  /** The check decides. */
+  exact: boolean;
 }
 
 export interface FilterPart {
@@ -74,7 +83,7 @@ export function planFilter(expression: string, options: FilterOptions): FilterPl
     },
     exact: isExact && isOfMembers(condition),
     cheap: segments !== undefined && isCheap(segments),
-    ...(findLocalSegments(filter.query, 'offers') && { offers: { check: planOfferCheck(filter) } }),
+    ...(findLocalSegments(filter.query, 'offers') && { offers: planOffers(filter) }),
   };
 }
 
@@ -90,9 +99,13 @@ function joinParts([first = [], ...others]: readonly FilterPart[][]): FilterPart
   });
 }
 
-function planOfferCheck({ query }: Filter): DocumentCheck | undefined {
-  const { condition } = indexCondition(query, 'offers');
-  return asksForValue(condition) ? buildCheck(condition) : undefined;
+function planOffers({ query }: Filter): OfferPlan {
+  const { condition, isExact } = indexCondition(query, 'offers');
+  return {
+    check: buildCheck(condition),
+    asksForValue: asksForValue(condition),
+    exact: isExact && isOfMembers(condition),
+  };
 }
 
 /** Whether it holds only for what has one of some values. */

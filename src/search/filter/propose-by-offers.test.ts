@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { countSearches } from '../../../tests/support/counted-searches.ts';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { catalog, offer, plain } from '../../../tests/support/sample-catalogs.ts';
 import { readConfig } from '../../config.ts';
@@ -25,7 +26,9 @@ const cheap = (id: string, resourceIds?: string[]) =>
 it.each([1_199, 1_999])(
   'After %i resources, one that an offer names and a wide offer covers is found once.',
   async (count) => {
-    await database.query('truncate discovery.run, discovery.catalog, discovery.offer_target cascade');
+    await database.query(
+      'truncate discovery.run, discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target cascade',
+    );
     const ids = Array.from({ length: count }, (_, index) => `r${index}`);
     const catalogs = [
       catalog('many', { resources: ids.map((id) => plain(id)), offers: [cheap('of-many', ids)] }),
@@ -54,3 +57,45 @@ it.each([1_199, 1_999])(
     expect(answer.total).toBe(count + 1);
   },
 );
+
+describe('a filter on offers', () => {
+  const shops = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => {
+      const id = `s${from + index}`;
+      return {
+        ...incoming,
+        catalog: catalog(id, { resources: [plain(`${id}-1`)], offers: [cheap('o', [`${id}-1`])] }),
+      };
+    });
+  const apply = (all: ReturnType<typeof shops>) =>
+    database.transaction((tx) => writeIndex(tx, new Date(), ({ apply: add }) => add(all)));
+
+  it.each(["@.descriptor.name == 'cheap'", "@.descriptor.name != 'dear'", "search(@.descriptor.name, 'ea')"])(
+    '%s reads as little of very many that pass it as of few',
+    async (condition) => {
+      await database.query(
+        'truncate discovery.run, discovery.catalog, discovery.resource, discovery.offer, discovery.offer_target cascade',
+      );
+      const searches = countSearches(database, readConfig({ DISCOVER_TIMEOUT_MS: '60000' }));
+      const expression = `$.catalogs[*].offers[?${condition}]`;
+      const find = async () => {
+        // When the states of all catalogs are known.
+        await searches.find([{ intent: { textSearch: 'resource' } }]);
+        return searches.find([{ intent: { filters: { type: 'jsonpath', expression } }, limit: 3 }]);
+      };
+      try {
+        await apply(shops(0, 1_400));
+        const few = await find();
+        await apply(shops(1_400, 3_000));
+        const many = await find();
+        expect(many.found).toEqual([['s0-1', 's1-1', 's2-1']]);
+        expect(few.found).toEqual(many.found);
+        expect(many.asked.statements).toBeLessThanOrEqual(few.asked.statements);
+        // Where an index leads to all that pass, their keys.
+        expect(many.asked.characters - few.asked.characters).toBeLessThan(1_600 * 20);
+      } finally {
+        await searches.close();
+      }
+    },
+  );
+});

@@ -76,7 +76,7 @@ function listOffers(catalogs: readonly CatalogTexts[]): number[] {
   return [...wanted];
 }
 
-export async function readOfferList(queryable: Queryable, keys: readonly number[]): Promise<DocumentList> {
+export async function readOfferList(queryable: Queryable, keys: ArrayLike<number>): Promise<DocumentList> {
   if (keys.length === 0) return noDocuments;
   const { rows } = await queryable.query<ListRow>(
     `select ${aggregateDocuments} from discovery.offer as document where key = any ($1::bigint[])`,

@@ -66,4 +66,4 @@ const [withoutStanding, withStanding] = [
   'sha256:b478abd1b2487fdcceae8c9ca97310cc7f7bac0b823edc95743cd081fb0ca693',
   'sha256:158a04338cee05e0b13d832460b623ac1d942409de2775c5d6350e569d0a7521',
 ];
-const digests = [withoutStanding, withoutStanding, withStanding, withStanding];
+const digests = [withoutStanding, withoutStanding, withStanding, withStanding, withStanding];

@@ -82,15 +82,18 @@ const first: IndexFormat = {
   sharesRuns: false,
 };
 
+export const firstWithReach = 4;
+
 /** The formats that a process can read and write, the newest one last. */
 export type IndexFormats = readonly [...IndexFormat[], IndexFormat];
 
-/** Version 0 made the same entries as 1, and did not store them beside the documents. Version 2 keeps standing offers apart, version 3 shares runs. */
+/** Version 0 made the same entries as 1, and did not store them beside the documents. Version 2 keeps standing offers apart, version 3 shares runs. Since version 4 it is written how far offers reach (write/reach.ts). */
 export const indexFormats: IndexFormats = [
   { ...first, version: 0 },
   first,
   { ...first, version: 2, isStanding },
   { ...first, version: 3, isStanding, sharesRuns: true },
+  { ...first, version: firstWithReach, isStanding, sharesRuns: true },
 ];
 
 export function newestOf(formats: IndexFormats): IndexFormat {

@@ -31,6 +31,12 @@ const firstStandingList = -(2 ** 33);
 /** The heads of catalogs that have siblings (write/siblings.ts). */
 export const siblingList = -(2 ** 51);
 
+/** The heads of catalogs some of whose offers may apply to resources of other catalogs, as they name them or a provider (write/reach.ts). */
+export const abroadList = siblingList + 1;
+
+/** The heads of catalogs with wide offers that are not standing ones: where they have siblings, these apply to resources of those, too. */
+export const wideList = siblingList + 2;
+
 /** The numbers of a path, which is given by its hash of 53 bits. */
 export function numberList(path: number): number {
   return -(2 ** 52) - Math.floor(path / 2);

@@ -2,14 +2,15 @@ import { bigintArray, integerArray } from '../../storage/binary-arrays.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexedVersions } from '../documents/catalogs.ts';
 import { type IndexedDocument, readDocuments } from '../documents/documents.ts';
-import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
+import { catalogKeyOf, keyOf, kindOf, numberOf } from '../documents/keys.ts';
 import { findObjectPaths } from '../filter/object-paths.ts';
-import type { IndexFormat, IndexFormats } from '../format/index-format.ts';
-import { siblingList } from '../lists/runs.ts';
+import { firstWithReach, type IndexFormat, type IndexFormats } from '../format/index-format.ts';
+import { abroadList, siblingList, wideList } from '../lists/runs.ts';
 import { readGeometryRows } from '../spatial/write-geometries.ts';
 import { findWords, writeDocumentWords } from '../text/dictionary.ts';
 import { type DocumentEntries, entriesOfDocument } from '../write/document-entries.ts';
 import { numberWeights, sameGeometries } from '../write/index-changes.ts';
+import { findReachLists } from '../write/reach.ts';
 import { siblingCondition } from '../write/siblings.ts';
 import { listAttributes } from '../write/stored-entries.ts';
 import { formatsOf } from '../write/target.ts';
@@ -99,10 +100,17 @@ async function checkSlice(
   }
   const range = { from, end: end ?? Number.MAX_SAFE_INTEGER };
   for (const head of await findHeadsWithSiblings(tx, range)) expected.put(siblingList, head, 0);
+  const catalogs = { from: Math.ceil(range.from / keyOf(1, 0)), end: Math.ceil(range.end / keyOf(1, 0)) };
+  for (const [list, found] of await findReachLists(tx, catalogs))
+    for (const key of found) expected.put(list, keyOf(key, 0), 0);
   const inLists = await compareLists(tx, expected, range);
-  // Code before version 2 did not write which catalogs have siblings, nor did it need to.
-  const isOptional = ({ list, key }: ListDifference) =>
-    list === siblingList && keys.includes(key) && formatAt(key).version < 2;
+  // Code before version 2 did not write which catalogs have siblings, code before version 4 not how far offers reach, nor did they need to.
+  const isOptional = ({ list, key, kind }: ListDifference) => {
+    const version = keys.includes(key) ? formatAt(key).version : firstWithReach;
+    if (list === siblingList) return version < 2;
+    // A catalog may stay in them longer than it has to.
+    return (list === abroadList || list === wideList) && (kind === 'surplus' || version < firstWithReach);
+  };
   differences.push(...inLists.filter((each) => !isOptional(each)));
   differences.push(...(await findLeftGeometries(tx, new Set(keys), range)));
   return { documents: keys.length, differences, ...(end !== undefined && { end }) };

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '../../storage/database.ts';
-import { type IndexFormats, newestOf } from '../format/index-format.ts';
+import { firstWithReach, type IndexFormats, newestOf } from '../format/index-format.ts';
+import { writeReach } from '../write/reach.ts';
 import { writeSiblings } from '../write/siblings.ts';
 import { isAlive } from './processes.ts';
 
@@ -46,6 +47,7 @@ export async function advanceVersion(
     let { version, next } = state;
     if (next < newest && version === next && !state.isMixed && !state.hasOlder) next = newest;
     if (state.next < firstWithSiblings && next >= firstWithSiblings) await writeSiblings(tx);
+    if (state.next < firstWithReach && next >= firstWithReach) await writeReach(tx);
     if (version < next && (state.isEmpty || (state.isSeen && next === state.next))) version = next;
     if (version !== state.version || next !== state.next)
       await tx.query(
@@ -57,7 +59,7 @@ export async function advanceVersion(
   });
 }
 
-/** Which catalogs have siblings is written since this version of the code. No process of an older one is alive when it becomes the next one. */
+/** Which catalogs have siblings is written since this version of the code, and how far offers reach since a later one. No process of an older one is alive when it becomes the next one. */
 const firstWithSiblings = 2;
 
 /** One process at a time rebuilds: the one that has the lease, or gets it now. */

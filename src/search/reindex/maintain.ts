@@ -3,7 +3,14 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { catalogKeyOf, kindOf, numberOf } from '../documents/keys.ts';
 import { formatOf, type IndexFormats, indexFormats, newestOf } from '../format/index-format.ts';
 import { createListRemovals } from '../lists/remove.ts';
-import { everyResource, isOfNumbers, siblingList, standingList } from '../lists/runs.ts';
+import {
+  abroadList,
+  everyResource,
+  isOfNumbers,
+  siblingList,
+  standingList,
+  wideList,
+} from '../lists/runs.ts';
 import { type Checked, type CheckOptions, checkIndex, type Difference } from './check.ts';
 import { advanceVersion, readState } from './index-state.ts';
 import { type IndexProcess, listProcesses } from './processes.ts';
@@ -181,6 +188,8 @@ function describeList(list: number): string {
   if (list >= 0) return 'a fact';
   if (isOfNumbers(list)) return 'numbers';
   if (list === siblingList) return 'catalogs with siblings';
+  if (list === abroadList) return 'catalogs with offers on resources of others';
+  if (list === wideList) return 'catalogs with wide offers that are not standing';
   if (list < standingList(0)) return `word ${standingList(0) - list} in standing offers`;
   return list % 2 === 0 ? `word ${-list / 2}` : `word ${(-list - 1) / 2} in offers`;
 }

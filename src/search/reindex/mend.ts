@@ -8,6 +8,7 @@ import type { IndexFormats } from '../format/index-format.ts';
 import type { ListEntries } from '../lists/runs.ts';
 import { replaceGeometries } from '../spatial/write-geometries.ts';
 import { createIndexUnit } from '../write/index-unit.ts';
+import { writeReach } from '../write/reach.ts';
 import type { Difference } from './check.ts';
 import { type KindOfDocument, lockCatalog, renewDocuments } from './rebuild-catalog.ts';
 
@@ -54,6 +55,7 @@ async function mendCatalog(
   const unit = createIndexUnit();
   if (row) unit.siblings.note({ key: row.key, owner: row.owner, now: row.provider_id });
   await unit.write(tx);
+  if (row && withHead) await writeReach(tx, { from: row.key, end: row.key + 1 });
   if (row) return renewDocuments(tx, row, { documents, formats, withHead, surplus, copies });
   const { removals } = unit;
   for (let copy = 0; copy < copies; copy++) {

@@ -5,7 +5,7 @@ import { catalog } from '../../../tests/support/sample-catalogs.ts';
 import { until } from '../../../tests/support/time.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Database, openDatabase } from '../../storage/database.ts';
-import { indexFormats } from '../format/index-format.ts';
+import { indexFormats, newestOf } from '../format/index-format.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { announceProcess, listProcesses } from './processes.ts';
 
@@ -17,7 +17,14 @@ useDatabase(
   { emptied: 'discovery.catalog, discovery.index_process cascade' },
 );
 
-beforeEach(() => database.query('update discovery.index_state set version = 3, next = 3'));
+const newest = newestOf(indexFormats).version;
+const later = laterFormat.version;
+const known = `${indexFormats
+  .slice(0, -1)
+  .map(({ version }) => version)
+  .join(', ')}, and ${newest}`;
+
+beforeEach(() => setVersion(newest));
 
 const logger = silentLogger();
 
@@ -29,7 +36,7 @@ describe('a process that uses the index', () => {
     };
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
     await expect(announceProcess({ database, logger }, [laterFormat])).rejects.toThrow(
-      'The index has entries of version 3; this program knows 4. Let a program that knows version 3 and 4 rebuild the index first.',
+      `The index has entries of version ${newest}; this program knows ${later}. Let a program that knows version ${newest} and ${later} rebuild the index first.`,
     );
   });
 
@@ -58,14 +65,20 @@ describe('a process that uses the index', () => {
     });
     const announced = await announceProcess({ database, logger: telling }, indexFormats);
     announced.check();
-    await database.query('update discovery.index_state set version = 4, next = 4');
+    await setVersion(later);
     await until(async () => lines.length > 0);
-    expect(announced.check).toThrow('The index has entries of version 4; this program knows 0, 1, 2, and 3.');
+    expect(announced.check).toThrow(
+      `The index has entries of version ${later}; this program knows ${known}.`,
+    );
     await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
     await until(async () => (await listProcesses(database)).length === 1);
     expect(lines).toEqual([
-      'this process can neither search nor write the index any more: The index has entries of version 4; this program knows 0, 1, 2, and 3. Start a program that is as new as the one that made them: an index does not go back to an older version.',
+      `this process can neither search nor write the index any more: The index has entries of version ${later}; this program knows ${known}. Start a program that is as new as the one that made them: an index does not go back to an older version.`,
     ]);
     await announced.close();
   });
 });
+
+async function setVersion(version: number): Promise<void> {
+  await database.query('update discovery.index_state set version = $1, next = $1', [version]);
+}

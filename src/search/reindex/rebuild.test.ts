@@ -172,7 +172,7 @@ describe('processes of two versions', () => {
     await fillWith(laterFormats, current);
     await rebuild(laterFormats);
     await expect(announceProcess({ database, logger: silentLogger() }, indexFormats)).rejects.toThrow(
-      `The index has entries of version ${later}; this program knows 0, 1, 2, and ${current}.`,
+      `The index has entries of version ${later}; this program knows 0, 1, 2, 3, and ${current}.`,
     );
   });
 

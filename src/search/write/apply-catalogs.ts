@@ -18,6 +18,7 @@ import { type IncomingCatalog, type Target, targetOf } from './target.ts';
 //   write      documents, and of the index only what differs between the old document and the new one (apply-documents.ts, index-changes.ts)
 //   update     the catalogs' rows, or insert them: members, networks, schema types, validity
 //   siblings   which catalogs share a provider with others, at the end of the unit of work (siblings.ts)
+//   reach      which catalogs have offers that may apply to resources of others, at the end of the unit of work (reach.ts)
 //   remove     what leaves posting lists goes last, at the end of the unit of work (write-index.ts)
 
 export interface AppliedCatalog extends CatalogRef {
@@ -33,7 +34,7 @@ export interface AppliedCatalog extends CatalogRef {
 export async function applyCatalogs(
   tx: Transaction,
   incoming: readonly IncomingCatalog[],
-  { removals, siblings }: IndexUnit,
+  { removals, siblings, reach }: IndexUnit,
   now: Date,
   formats: IndexFormats,
 ): Promise<AppliedCatalog[]> {
@@ -46,7 +47,7 @@ export async function applyCatalogs(
     return before ? [targetOf(one, before, formats)] : [];
   });
   for (const target of targets) await makeRoom(tx, target, removals, formats);
-  await applyDocuments(tx, targets, removals);
+  await applyDocuments(tx, targets, removals, reach);
   for (const { row, before } of targets) {
     if (before.provider_id === row.provider_id) continue;
     siblings.note({ key: row.key, owner: before.owner, before: before.provider_id, now: row.provider_id });

@@ -17,6 +17,7 @@ import type { ListRemovals } from '../lists/remove.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { createIndexChanges, type IndexChanges, type PackedEntries } from './index-changes.ts';
 import { type DocumentStep, planSteps, type WrittenDocument } from './plan-steps.ts';
+import type { ReachChanges } from './reach.ts';
 import { readEntries, readHeadEntries } from './stored-entries.ts';
 import { type Target, validityRow } from './target.ts';
 
@@ -41,12 +42,14 @@ export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],
   removals: ListRemovals,
+  reach: ReachChanges,
 ): Promise<void> {
   const steps: Step[] = [
     ...planHeads(targets),
     ...(await planSteps(tx, 'resource', targets)),
     ...(await planSteps(tx, 'offer', targets)),
   ];
+  for (const step of steps) noteReach(reach, step);
   let writing: Promise<void> = Promise.resolve();
   for (let start = 0; start < steps.length; start += documentsAtOnce) {
     const write = await prepareSteps(tx, steps.slice(start, start + documentsAtOnce), removals);
@@ -56,6 +59,18 @@ export async function applyDocuments(
     writing.catch(() => undefined); // it is awaited, and thrown, a step later
   }
   await writing;
+}
+
+function noteReach(reach: ReachChanges, step: Step): void {
+  if (step.kind === 'catalog' || step.written === undefined) return;
+  const { row, incoming, formatOf } = step.target;
+  const home = { key: row.key, owner: incoming.owner };
+  if (step.kind === 'resource') {
+    if (!step.replaces) reach.noteResource(home, step.id);
+    return;
+  }
+  const offer = step.written.document as Offer;
+  reach.noteOffer(home, { ...offer, isStanding: formatOf(numberOf(step.key)).isStanding(offer) });
 }
 
 function planHeads(targets: readonly Target[]): HeadStep[] {

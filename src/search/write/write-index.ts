@@ -55,6 +55,7 @@ export async function writeIndex<T>(
       for (const { key, owner, provider_id, words, ...versions } of held) {
         heads.add(formatsOf(versions, formats)(), keyOf(key, 0), readHeadEntries(words), undefined);
         unit.siblings.note({ key, owner, before: provider_id });
+        unit.reach.forget(key);
       }
       await heads.write(tx, unit.removals);
       await dropCatalogs(tx, refs);
