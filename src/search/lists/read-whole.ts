@@ -68,15 +68,12 @@ interface WholeRow {
 
 async function readRows(reader: IndexReader, lists: readonly number[]): Promise<WholeRow[]> {
   const { rows } = await reader.query<WholeRow>(
-    `select wanted.list, case when runs <= ${maxRuns} then (
-       select coalesce(string_agg(bytes, ''), '') from (
-         select ${runBytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id
+    `select wanted.list, (
+       select case when count(*) <= ${maxRuns} then coalesce(string_agg(bytes, ''), '') end from (
+         select ${runBytes} as bytes from discovery.run where run.list = wanted.list order by first, last, id limit ${maxRuns + 1}
        ) as read
-     ) end as bytes, ${sharedBytes('wanted.list')} as shared
-     from unnest($1::bigint[]) as wanted (list)
-     cross join lateral (
-       select count(*) as runs from (select from discovery.run where run.list = wanted.list limit ${maxRuns + 1}) as seen
-     ) as now`,
+     ) as bytes, ${sharedBytes('wanted.list')} as shared
+     from unnest($1::bigint[]) as wanted (list)`,
     [bigintArray(lists)],
     { prepared: true },
   );
