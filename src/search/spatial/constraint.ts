@@ -7,7 +7,7 @@ import { type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { Search } from '../candidates.ts';
 import { runInThread } from '../deadline.ts';
 import type { SpatialPlan } from '../plan.ts';
-import { isAll, type Nearby, type Region, readGeometries, type StoredGeometry } from './read-geometries.ts';
+import { isAll, type KeyedShape, type Nearby, type Region, readGeometries } from './read-geometries.ts';
 
 // A spatial constraint of a search, and what it says of stored geometries.
 //
@@ -67,7 +67,7 @@ async function findGeometries(
   { database }: Search,
   { constraint, paths, nearby }: LocatedConstraint,
   keys: Iterable<number>,
-): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
+): Promise<KeyedShape[]> {
   const wanted = new Set(keys);
   if (nearby && isAll(nearby) && constraint.quantifier === 'ANY')
     return nearby.geometries.filter(({ key }) => wanted.has(key));
@@ -88,7 +88,7 @@ const maxInlineShapes = 200_000;
 export async function judge(
   search: Search,
   constraint: SpatialConstraint,
-  stored: readonly Pick<StoredGeometry, 'shape'>[],
+  stored: readonly Pick<KeyedShape, 'shape'>[],
 ): Promise<Judgement[]> {
   search.deadline.check();
   const largeText = findLargeText(constraint);

@@ -5,7 +5,7 @@ import { divideOffers, findCovered } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Plan } from '../plan.ts';
 import { isRadius, judge, type LocatedConstraint } from './constraint.ts';
-import { isAll, readNearby, readRegion, type StoredGeometry } from './read-geometries.ts';
+import { isAll, type KeyedShape, readNearby, readRegion, type StoredGeometry } from './read-geometries.ts';
 
 // Proposes candidates for one spatial constraint: a radius proposes the nearest first, other constraints in the order of keys.
 
@@ -110,7 +110,7 @@ function metersOf(chord: number): number {
 async function findFitting(
   search: Search,
   constraint: LocatedConstraint['constraint'],
-  stored: readonly StoredGeometry[],
+  stored: readonly KeyedShape[],
 ): Promise<Match[]> {
   const judgements = await judge(search, constraint, stored);
   const wanted = constraint.quantifier !== 'NONE';

@@ -12,11 +12,14 @@ export interface Region {
   box?: SphereBox;
 }
 
-export interface StoredGeometry {
+export interface KeyedShape {
   key: number;
-  position: number;
   /** GeoJSON text. */
   shape: string;
+}
+
+export interface StoredGeometry extends KeyedShape {
+  position: number;
 }
 
 /** How many geometries there are in a region, counted up to a limit under each path. */
@@ -60,7 +63,7 @@ export async function readRegion(
 
 /** The nearest of a region. */
 export interface Nearby {
-  geometries: readonly StoredGeometry[];
+  geometries: readonly KeyedShape[];
   /** How far they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; infinite where they are all. */
   reach: number;
 }
@@ -70,28 +73,39 @@ export function isAll({ reach }: Nearby): boolean {
   return reach === Number.POSITIVE_INFINITY;
 }
 
-/** The first ones of a region, the nearest boxes first. */
+/** The first ones of a region, the nearest boxes first. In one row: their texts, which have no line breaks, line by line. */
 export async function readNearby(
   queryable: Queryable,
   region: Region,
   from: SphereBox,
   limit: number,
 ): Promise<Nearby> {
-  const { rows: geometries } = await queryable.query<StoredGeometry & { chord: number }>(
-    `select key, position, shape, chord
-     from discovery.geometry_path as path
-     cross join lateral (
-       select key, position, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
-       where ${insideCondition(region)}
-       order by box <-> ${boxAt('$3')} limit $4
-     ) as near
-     where path = any ($1)
-     order by chord limit $4`,
+  const { rows } = await queryable.query<{ keys: string; shapes: string; reach: number } | NothingNear>(
+    `select string_agg(key::text, ',') as keys, string_agg(shape::text, E'\\n') as shapes, max(chord) as reach from (
+       select key, shape, chord
+       from discovery.geometry_path as path
+       cross join lateral (
+         select key, shape, box <-> ${boxAt('$3')} as chord from discovery.geometry
+         where ${insideCondition(region)}
+         order by box <-> ${boxAt('$3')} limit $4
+       ) as near
+       where path = any ($1)
+       order by chord limit $4
+     ) as nearest`,
     [region.paths, boxParameter(region), boxText(from), limit],
     { prepared: true },
   );
-  const last = geometries.at(-1);
-  return { geometries, reach: last && geometries.length === limit ? last.chord : Number.POSITIVE_INFINITY };
+  const [found] = rows;
+  if (!found?.keys) return { geometries: [], reach: Number.POSITIVE_INFINITY };
+  const shapes = found.shapes.split('\n');
+  const geometries = found.keys
+    .split(',')
+    .map((key, index) => ({ key: Number(key), shape: shapes[index] ?? '' }));
+  return { geometries, reach: geometries.length === limit ? found.reach : Number.POSITIVE_INFINITY };
+}
+
+interface NothingNear {
+  keys: null;
 }
 
 /** Those of some keys under some paths. */
@@ -99,8 +113,8 @@ export async function readGeometries(
   queryable: Queryable,
   keys: readonly number[],
   paths: readonly string[],
-): Promise<Pick<StoredGeometry, 'key' | 'shape'>[]> {
-  const { rows } = await queryable.query<Pick<StoredGeometry, 'key' | 'shape'>>(
+): Promise<KeyedShape[]> {
+  const { rows } = await queryable.query<KeyedShape>(
     `select geometry.key, shape
      from unnest($1::bigint[]) as wanted (key)
      join discovery.geometry on geometry.key = wanted.key
