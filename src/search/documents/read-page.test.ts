@@ -182,6 +182,16 @@ describe('a page of an answer', () => {
     expect((await list(keys)).listed.map((each) => each.offers)).toEqual([['of c'], ['of d']]);
   });
 
+  it('of more than a hundred resources is read anew, and takes the place of no other in the cache', async () => {
+    const many = Array.from({ length: 101 }, (_, number) => resource(`r${number}`));
+    const key = await publish('c', { resources: many });
+    const keys = many.map((_, number) => keyOf(key, number + 1));
+    for (let times = 0; times < 2; times++)
+      expect(await list(keys, { limit: 101 })).toMatchObject({ count: 101, read: 1 });
+    expect((await list(keys)).read).toBe(1);
+    expect((await list(keys)).read).toBe(0);
+  });
+
   it('knows that an offer moved with its catalog to another provider', async () => {
     const key = await publish('c', { resources: [resource('a')] });
     await publish('d', { offers: [offer('wide')], ...provider('q') });

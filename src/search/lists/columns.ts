@@ -28,7 +28,18 @@ function pickRows<T extends Columns>(columns: T, indexes: Uint32Array): T {
 }
 
 function pickValues(column: Column, indexes: Uint32Array): Column {
-  const picked = column.slice(0, indexes.length);
+  return column instanceof Float64Array ? pickNumbers(column, indexes) : pickBytes(column, indexes);
+}
+
+/** One loop for each type: a loop over either is compiled to look at the type of every value. */
+function pickNumbers(column: Float64Array, indexes: Uint32Array): Float64Array {
+  const picked = new Float64Array(indexes.length);
+  for (let at = 0; at < indexes.length; at++) picked[at] = column[indexes[at] as number] as number;
+  return picked;
+}
+
+function pickBytes(column: Uint8Array, indexes: Uint32Array): Uint8Array {
+  const picked = new Uint8Array(indexes.length);
   for (let at = 0; at < indexes.length; at++) picked[at] = column[indexes[at] as number] as number;
   return picked;
 }
