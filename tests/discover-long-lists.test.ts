@@ -46,6 +46,21 @@ it('the same is found, in the same order, in lists of thousands of runs', async 
   expect(await answers()).toEqual(inFew);
 });
 
+it('an answer without a limit has what its pages have, in their order', async () => {
+  for (const { intent } of asked) {
+    const pages: string[] = [];
+    for (let offset = 0; offset < 1_000; offset += 125)
+      pages.push(...(await find({ intent, offset, limit: 125 })));
+    expect(await find({ intent })).toEqual(pages);
+  }
+});
+
+async function find(message: DiscoverMessage): Promise<string[]> {
+  const { answer } = await service.search({ message, scope: {} });
+  const catalogs: { resources: { id: string }[] }[] = JSON.parse(answer.catalogs);
+  return catalogs.flatMap(({ resources }) => resources.map(({ id }) => id));
+}
+
 function chargers() {
   return Array.from({ length: resources }, (_, n) =>
     charger(`r${n}`, { price: (n * 7919) % 1_000, make: n % 3 === 0 ? 'Volt' : 'Ampere' }),

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { AnswerDraft, type AnswerPage, maxLimit, neededCount } from '../rules/discover/page-answer.ts';
 import { type Candidates, gather, type Search } from './candidates.ts';
-import { keysBetween } from './documents/keys.ts';
+import { inBatches, keysBetween } from './documents/keys.ts';
 import { type Confirmation, readListed, SharedDocuments } from './documents/read-page.ts';
 import { readPassing } from './filter/check-documents.ts';
 import type { Plan } from './plan.ts';
@@ -41,6 +41,8 @@ export async function buildPage(
   return { answer: page.draft.finish(total, paging), isOutdated: page.isOutdated };
 }
 
+/** Resources that one statement reads. */
+const documentsAtOnce = 300;
 /** After a resource with more of them others get their turn. */
 const manyOffers = 1_000;
 
@@ -64,14 +66,22 @@ class Page {
       deadline.check();
       const part = keysBetween(keys, start, start + this.draft.roomFor);
       const query = { scope, confirm: buildConfirmation(plan) };
-      const { found, read: tried } = await readListed(database, part, query, this.documents);
-      this.isOutdated ||= found.length < tried;
-      for (const each of found) {
-        this.draft.add([each]);
-        if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
+      // While the database reads some, the process takes in others.
+      const batches = [...inBatches(part, documentsAtOnce)];
+      const listed = await Promise.all(
+        batches.map((batch) => readListed(database, batch, query, this.documents)),
+      );
+      for (const [index, { found, read: tried }] of listed.entries()) {
+        this.isOutdated ||= found.length < tried;
+        for (const each of found) {
+          this.draft.add([each]);
+          if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
+        }
+        start += tried;
+        read += found.length;
+        // Those that follow are read again.
+        if (tried < (batches[index]?.length ?? 0)) break;
       }
-      start += tried;
-      read += found.length;
     }
     return read;
   }
