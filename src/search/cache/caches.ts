@@ -4,6 +4,7 @@ import { LruCache } from '../../lru-cache.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { parseState } from '../documents/catalog-state.ts';
+import type { ListOutline } from '../lists/read-packed.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
@@ -17,6 +18,9 @@ import { WordCache } from './word-cache.ts';
 
 /** What the entry of a list takes by itself. */
 const entryBytes = 500;
+/** And that of a run; and a run in the directory of a list. */
+const runEntryBytes = 200;
+const runKeyBytes = 60;
 /** What the entry of a word of offers takes by itself, counted in offers. */
 const entryOffers = 100;
 
@@ -29,6 +33,9 @@ const limits = {
   lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
   /** Six bytes each. */
   catalogs: Math.min(20_000_000, findMemorySize() / 48),
+  /** A million resources have some seventy megabytes of words that are not rare. */
+  runs: Math.min(64 * 2 ** 20, findMemorySize() / 32),
+  outlines: Math.min(32 * 2 ** 20, heapBytes / 32),
   pages: Math.min(256 * 2 ** 20, heapBytes / 8),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
   providers: scaleToHeap(2_000_000),
@@ -69,6 +76,11 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
+    runs: new LruCache(limitOf('runs'), ({ length }) => length + runEntryBytes),
+    outlines: new LruCache(
+      limitOf('outlines'),
+      ({ part, directory }) => entryBytes + part.runs.length + (directory?.runs.length ?? 0) * runKeyBytes,
+    ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     pages: new PageCache(limitOf('pages')),
     words: new WordCache(limitOf('words')),
@@ -85,6 +97,10 @@ export interface Caches {
   generation: number;
   /** By their numbers; undefined instead of a list that is too long to be read whole. */
   lists: LruCache<number, { list: WholeList | undefined; bytes: number }>;
+  /** Of the lists of words, by their numbers. */
+  outlines: LruCache<number, ListOutline>;
+  /** Runs of common words, by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
+  runs: LruCache<number, Uint8Array>;
   catalogs: CatalogTable;
   pages: PageCache;
   words: WordCache;
@@ -129,9 +145,10 @@ export interface Change {
   everything: boolean | null;
 }
 
-export function invalidateAll(caches: Caches): void {
+/** `isOther`: another server answers, or a restored copy, which has other runs under the same numbers. */
+export function invalidateAll(caches: Caches, { isOther = false } = {}): void {
   caches.generation++;
-  for (const name of cacheNames) caches[name].clear();
+  for (const name of cacheNames) if (name !== 'runs' || isOther) caches[name].clear();
   caches.versions.clear();
 }
 
@@ -151,7 +168,10 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
       for (const [list, word] of caches.offerWords.entries())
         if (word.owners.has(owner)) caches.offerWords.forget(list);
     }
-    for (const list of JSON.parse(lists ?? '[]')) caches.lists.forget(list);
+    for (const list of JSON.parse(lists ?? '[]')) {
+      caches.lists.forget(list);
+      caches.outlines.forget(list);
+    }
   }
   const words: (string[] | null)[] = changes.map((change) => JSON.parse(change.words ?? '[]'));
   const isNamed = words.every((each) => each !== null);

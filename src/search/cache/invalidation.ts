@@ -63,7 +63,7 @@ async function ask(reader: IndexReader): Promise<void> {
     else {
       const isAll =
         asked?.server === row.server && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
-      if (!isAll) invalidateAll(caches);
+      if (!isAll) invalidateAll(caches, { isOther: asked?.server !== row.server });
       state.asked = row;
     }
   }

@@ -40,8 +40,12 @@ export function toRuns({ keys, weights }: KeyList): Run[] {
   return runs;
 }
 
+/** The same object where it is in order already: as a rule it is. */
 export function sortPostings(list: KeyList): KeyList {
   const { keys } = list;
+  let inOrder = 1;
+  while (inOrder < keys.length && (keys[inOrder - 1] as number) <= (keys[inOrder] as number)) inOrder++;
+  if (inOrder >= keys.length) return list;
   return sortRows(list, (a, b) => (keys[a] as number) > (keys[b] as number));
 }
 
@@ -80,7 +84,7 @@ export function seek(keys: Float64Array, key: number, from: number): number {
 // many catalogs farther, and the number in that catalog or, within the same one, how much higher. Seven bits go into a byte; the eighth
 // says that more follow. Last come the weights of the other keys, unless all are that of the first.
 
-const head = { count: 0, length: 2, first: 4, weight: 12, bytes: 14 };
+export const runHead = { count: 0, length: 2, first: 4, weight: 12, bytes: 14 };
 
 /** The bytes of a run, also of one key, in SQL. As bytes alone, runs are read many times as fast as row by row. */
 export const runBytes =
@@ -98,12 +102,12 @@ function encode({ keys, weights }: KeyList): Uint8Array {
   }
   const areEqual = weights.every((weight) => weight === weights[0]);
   const body = areEqual ? steps : [...steps, ...weights.subarray(1)];
-  const bytes = Buffer.allocUnsafe(head.bytes + body.length);
-  bytes.writeUInt16BE(keys.length, head.count);
-  bytes.writeUInt16BE(body.length, head.length);
-  bytes.writeBigInt64BE(BigInt(keys[0] as number), head.first);
-  bytes.writeUInt16BE(weights[0] as number, head.weight);
-  bytes.set(body, head.bytes);
+  const bytes = Buffer.allocUnsafe(runHead.bytes + body.length);
+  bytes.writeUInt16BE(keys.length, runHead.count);
+  bytes.writeUInt16BE(body.length, runHead.length);
+  bytes.writeBigInt64BE(BigInt(keys[0] as number), runHead.first);
+  bytes.writeUInt16BE(weights[0] as number, runHead.weight);
+  bytes.set(body, runHead.bytes);
   return bytes;
 }
 
@@ -118,17 +122,34 @@ export function readRuns(bytes: Uint8Array): { list: KeyList; starts: number[] }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const starts: number[] = [];
   let count = 0;
-  for (let at = 0; at < bytes.length; at += head.bytes + view.getUint16(at + head.length)) {
+  for (let at = 0; at < bytes.length; at += runHead.bytes + view.getUint16(at + runHead.length)) {
     starts.push(count);
-    count += view.getUint16(at + head.count);
+    count += view.getUint16(at + runHead.count);
   }
   const list = { keys: new Float64Array(count), weights: new Uint8Array(count) };
   let at = 0;
   for (const start of starts) {
     decode(view, bytes, at, list, start);
-    at += head.bytes + view.getUint16(at + head.length);
+    at += runHead.bytes + view.getUint16(at + runHead.length);
   }
   return { list, starts };
+}
+
+/** How many keys some runs have, and the first of each; without decoding them. */
+export function countRuns(bytes: Uint8Array): { count: number; firsts: number[] } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const firsts: number[] = [];
+  let count = 0;
+  for (let at = 0; at < bytes.length; at += runHead.bytes + view.getUint16(at + runHead.length)) {
+    firsts.push(readFirstKey(view, at));
+    count += view.getUint16(at + runHead.count);
+  }
+  return { count, firsts };
+}
+
+/** Of the run that begins at a byte. */
+export function readFirstKey(view: DataView, from: number): number {
+  return view.getInt32(from + runHead.first) * 2 ** 32 + view.getUint32(from + runHead.first + 4);
 }
 
 /** Every search does this with all that it reads: no calls, no objects. */
@@ -139,14 +160,14 @@ function decode(
   { keys, weights }: KeyList,
   start: number,
 ): void {
-  const count = view.getUint16(from + head.count);
-  const end = from + head.bytes + view.getUint16(from + head.length);
-  const first = view.getInt32(from + head.first) * 2 ** 32 + view.getUint32(from + head.first + 4);
+  const count = view.getUint16(from + runHead.count);
+  const end = from + runHead.bytes + view.getUint16(from + runHead.length);
+  const first = readFirstKey(view, from);
   keys[start] = first;
-  weights.fill(view.getUint16(from + head.weight), start, start + count);
+  weights.fill(view.getUint16(from + runHead.weight), start, start + count);
   let catalogKey = first - (first % span);
   let number = first % span;
-  let at = from + head.bytes;
+  let at = from + runHead.bytes;
   for (let index = start + 1; index < start + count; index++) {
     let catalogs = bytes[at++] as number;
     if (catalogs > 127) {

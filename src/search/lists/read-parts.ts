@@ -10,7 +10,7 @@ import { joinShared, sharedBytes } from './shared-runs.ts';
 // a run.
 
 /** Part of a list, in order. */
-interface ListPart extends KeyList {
+export interface ListPart extends KeyList {
   /** Where the next part begins; undefined when this is the last one. */
   rest?: ListRest;
 }
@@ -50,13 +50,18 @@ const growth = 4;
 export function readRanges(
   reader: IndexReader,
   lists: readonly number[],
-  { from, upTo }: { from: number; upTo: number },
+  { from, upTo }: KeyRange,
 ): Promise<Map<number, KeyList>> {
   return readParts(
     reader,
     lists.map((list) => ({ list, from })),
     { upTo },
   );
+}
+
+export interface KeyRange {
+  from: number;
+  upTo: number;
 }
 
 interface PartLimits {
@@ -115,7 +120,7 @@ function partOf(
 }
 
 /** The keys from one, and below another. */
-function sliceBetween(list: KeyList, from: number, end: number): KeyList {
+export function sliceBetween(list: KeyList, from: number, end: number): KeyList {
   const { keys, weights } = list;
   const start = lowerBound(keys, from);
   const stop = lowerBound(keys, end);

@@ -51,10 +51,12 @@ export function countKeys({ heads, others }: WholeList): number {
 
 export function divideHeads(list: KeyList): WholeList {
   const { keys } = list;
-  if (!keys.some(isHead)) return { heads: emptyList, others: list };
+  let index = 0;
+  while (index < keys.length && !isHead(keys[index] as number)) index++;
+  if (index === keys.length) return { heads: emptyList, others: list };
   return {
-    heads: selectRows(list, (index) => isHead(keys[index] as number)),
-    others: selectRows(list, (index) => !isHead(keys[index] as number)),
+    heads: selectRows(list, (row) => isHead(keys[row] as number)),
+    others: selectRows(list, (row) => !isHead(keys[row] as number)),
   };
 }
 

@@ -5,8 +5,8 @@ import { type SearchingProcess, withCaches } from '../../../tests/support/index-
 import { removeFromLists } from '../../../tests/support/remove-from-lists.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { keyOf, lastNumbers, maxCatalogKey } from '../documents/keys.ts';
-import { countLists } from '../text/match-words.ts';
 import { mergeRuns } from './compact.ts';
+import { countLists } from './count-lists.ts';
 import { sortByValue } from './number-list.ts';
 import { readLists, readOn, readRange, readRanges } from './read-parts.ts';
 import { addToLists, numberList } from './runs.ts';

@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rankOf, type TextQuery } from '../../rules/text/rank.ts';
 import { headOf, keyOf } from '../documents/keys.ts';
+import { selectRows } from '../lists/columns.ts';
+import { type KeyList, runHead, toRuns } from '../lists/posting-list.ts';
 import { divideHeads } from '../lists/read-whole.ts';
-import { bestAtOnce, rankBestFirst } from './best-first.ts';
-import { type PostingsOf, rankKeys } from './rank-keys.ts';
+import { rankBestFirst } from './best-first.ts';
+import { type PostingsOf, rankKeys, type WordProbe } from './rank-keys.ts';
 
 const vocabulary = ['a', 'b', 'c', 'd'];
 const weight = fc.oneof(fc.constantFrom(0.3, 1.7, 5), fc.double({ min: 0.001, max: 9, noNaN: true }));
@@ -16,14 +18,18 @@ const query: fc.Arbitrary<TextQuery> = fc.record({
   }),
 });
 
+const few = 20;
+const many = 1_200;
+
 /** Catalogs of three resources, and where each word stands: in one of so many of them, and what is said of catalogs in one of so many. */
 const index = fc
   .record({
-    catalogs: fc.constantFrom(1, 40, bestAtOnce, 2 * bestAtOnce),
+    catalogs: fc.constantFrom(1, 40, many, 2 * many),
     frequencies: fc.tuple(...vocabulary.map(() => fc.tuple(fc.constantFrom(1, 2, 7, 500), fc.nat(9)))),
     seed: fc.nat(1_000),
+    transactions: fc.constantFrom(0, 1, 3),
   })
-  .map(({ catalogs, frequencies, seed }) => {
+  .map(({ catalogs, frequencies, seed, transactions }) => {
     let state = seed;
     const next = (below: number) => {
       state = (state * 48_271 + 11) % 2_147_483_647;
@@ -46,15 +52,38 @@ const index = fc
     );
     const postingsOf: PostingsOf = (word) => {
       const list = lists.get(word);
-      return list ? [divideHeads(list)] : [];
+      if (list === undefined) return [];
+      return transactions === 0 ? [divideHeads(list)] : [[packRuns(list, transactions)]];
     };
-    return { keys: Float64Array.from(keys), lists, postingsOf };
+    /** One word after the other, or all at once. */
+    const probe = (): WordProbe => ({
+      readNext: async (words) => (seed % 2 === 0 ? 1 : words.length),
+      postingsOf,
+    });
+    return { keys: Float64Array.from(keys), lists, probe };
   });
 
+/** The bytes of runs as a list has them that came about by so many transactions: each added keys from the lowest to the highest. */
+function packRuns(list: KeyList, transactions: number): Uint8Array {
+  const runs = Array.from({ length: transactions }, (_, number) =>
+    toRuns(selectRows(list, (index) => index % transactions === number)),
+  );
+  const sorted = runs.flat().sort((a, b) => a.first - b.first);
+  return Buffer.concat(sorted.map(({ bytes, first, weight }) => bytes ?? packOne(first, weight)));
+}
+
+function packOne(key: number, weight: number): Uint8Array {
+  const bytes = Buffer.alloc(runHead.bytes);
+  bytes.writeUInt16BE(1, runHead.count);
+  bytes.writeBigInt64BE(BigInt(key), runHead.first);
+  bytes.writeUInt16BE(weight, runHead.weight);
+  return bytes;
+}
+
 describe('the ranks of many resources', () => {
-  it('are those of each, by the words of its own and of its catalog', () => {
-    fc.assert(
-      fc.property(query, index, (asked, { keys, lists, postingsOf }) => {
+  it('are those of each, by the words of its own and of its catalog', async () => {
+    await fc.assert(
+      fc.asyncProperty(query, index, async (asked, { keys, lists, probe }) => {
         const wordsOf = new Map<number, Map<string, number>>();
         for (const [word, list] of lists)
           for (const [at, key] of list.keys.entries()) {
@@ -66,29 +95,29 @@ describe('the ranks of many resources', () => {
           const rank = rankOf(asked, documents);
           return rank === undefined ? [] : [[key, rank]];
         });
-        const { keys: found, ranks } = rankKeys(asked, keys, postingsOf);
+        const { keys: found, ranks } = await rankKeys(asked, keys, probe());
         expect(Array.from(found, (key, at) => [key, ranks[at]])).toEqual(expected);
       }),
-      { numRuns: 30 },
+      { numRuns: 60 },
     );
   });
 
-  it('come highest first, and equal ones in the order of keys, whichever are left out on the way', () => {
-    fc.assert(
-      fc.property(query, index, (asked, { keys, postingsOf }) => {
-        const { keys: all, ranks } = rankKeys(asked, keys, postingsOf);
+  it('come highest first, and equal ones in the order of keys, whichever are left out on the way', async () => {
+    await fc.assert(
+      fc.asyncProperty(query, index, fc.constantFrom(few, many), async (asked, { keys, probe }, count) => {
+        const { keys: all, ranks } = await rankKeys(asked, keys, probe());
         const expected = Array.from(all, (key, at) => ({ key, rank: ranks[at] ?? 0 })).sort(
           (a, b) => b.rank - a.rank || a.key - b.key,
         );
-        const { best, rankOthers } = rankBestFirst(asked, keys, postingsOf);
-        const parts = [best, rankOthers()];
+        const { best, rankOthers } = await rankBestFirst(asked, keys, probe, count);
+        const parts = [best, await rankOthers()];
         const found = parts.flatMap((part) =>
           Array.from(part.keys, (key, at) => ({ key, rank: part.ranks[at] })),
         );
         expect(found).toEqual(expected);
-        expect(best.keys.length).toBeGreaterThanOrEqual(Math.min(bestAtOnce, expected.length));
+        expect(best.keys.length).toBeGreaterThanOrEqual(Math.min(count, expected.length));
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 });

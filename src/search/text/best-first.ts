@@ -1,58 +1,62 @@
-import type { TextQuery } from '../../rules/text/rank.ts';
+import type { TextQuery, WordVariant } from '../../rules/text/rank.ts';
 import { sortRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { countKeys } from '../lists/read-whole.ts';
-import { addWord, type PostingsOf, type Ranked, rankKeys, selectRanks } from './rank-keys.ts';
+import { addWord, finishRanks, type Ranked, rankKeys, selectRanks, type WordProbe } from './rank-keys.ts';
 
-// Ranks best first (top k): the best resources are ranked exactly and sorted, and the others only if somebody reads that far.
+// The best k of many candidates, by upper bounds (MaxScore). The words that count most are added first. After each, so many ranks are reached already: that is the threshold. A candidate that
+// cannot reach it with all words that are to come is dropped, so that the words that stand nearly everywhere are looked for in few resources. The others are ranked only if somebody reads
+// that far.
 
 interface BestFirst {
+  /** At least so many as were asked for, and all of the last rank among them. */
   best: Ranked;
-  /** All others. As a rule nobody asks for them, and they are never ranked. */
-  rankOthers(): Ranked;
+  rankOthers(): Promise<Ranked>;
 }
 
-export function rankBestFirst(query: TextQuery, keys: Keys, postingsOf: PostingsOf): BestFirst {
-  const likely = findLikely(query, keys, postingsOf);
-  const ranked = rankKeys(query, likely.keys, postingsOf);
-  const least = Math.max(likely.least, findReached(ranked.ranks, bestAtOnce));
+export async function rankBestFirst(
+  query: TextQuery,
+  keys: Keys,
+  probe: () => WordProbe,
+  count: number,
+): Promise<BestFirst> {
+  const likely = await rankLikely(query, keys, probe(), count);
+  const threshold = Math.max(likely.threshold, findReached(likely.ranked.ranks, count));
   return {
-    best: sortByRank(selectRanks(ranked, least, Number.POSITIVE_INFINITY)),
-    rankOthers: () => sortByRank(selectRanks(rankKeys(query, keys, postingsOf), 0, least)),
+    best: sortByRank(selectRanks(likely.ranked, threshold, Number.POSITIVE_INFINITY)),
+    rankOthers: async () => sortByRank(selectRanks(await rankKeys(query, keys, probe()), 0, threshold)),
   };
 }
 
-export const bestAtOnce = 1_200;
-/** So many are ranked rather than looked through for those that are likely. */
-const few = 3 * bestAtOnce;
-
-/**
- * A rank that enough reach, and keys among which are all that reach it. The rarest words are looked for first, and what could not reach it with all
- * others is left out: so that the words that stand nearly everywhere are looked for in few resources.
- */
-function findLikely(query: TextQuery, keys: Keys, postingsOf: PostingsOf): { keys: Keys; least: number } {
-  const words = query.words.map(({ variants }) => ({
-    variants,
-    most: Math.max(0, ...variants.map(({ weight }) => weight)),
-    postings: variants
-      .flatMap(({ word }) => postingsOf(word))
-      .reduce((sum, list) => sum + countKeys(list), 0),
-  }));
+/** A rank that enough reach, and among others all candidates that reach it. */
+async function rankLikely(
+  query: TextQuery,
+  keys: Keys,
+  probe: WordProbe,
+  count: number,
+): Promise<{ ranked: Ranked; threshold: number }> {
+  const words = query.words.map(({ variants }) => variants).sort((a, b) => boundOf(b) - boundOf(a));
   let ranked: Ranked = { keys, ranks: new Float64Array(keys.length) };
-  let least = 0;
-  let highest = 0;
-  let toCome = words.reduce((sum, { most }) => sum + most, 0);
-  for (const { variants, most } of words.sort((a, b) => a.postings - b.postings)) {
-    if (ranked.keys.length <= few) break;
-    addWord(ranked, variants, postingsOf);
-    toCome -= most;
-    highest += most;
-    // Whatever has none of the words so far may still overtake.
-    if (highest <= toCome) continue;
-    least = Math.max(least, findReached(ranked.ranks, bestAtOnce));
-    ranked = selectRanks(ranked, least - toCome - slack, Number.POSITIVE_INFINITY);
+  let threshold = 0;
+  let toCome = words.reduce((sum, variants) => sum + boundOf(variants), 0);
+  for (let next = 0; next < words.length; ) {
+    const known = next + (await probe.readNext(words.slice(next), ranked.keys));
+    for (const variants of words.slice(next, known)) {
+      addWord(ranked, variants, probe.postingsOf);
+      toCome -= boundOf(variants);
+      if (ranked.keys.length <= count) continue;
+      threshold = Math.max(threshold, findReached(ranked.ranks, count));
+      // Whatever has none of the words so far may still overtake.
+      if (threshold > toCome)
+        ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
+    }
+    next = known;
   }
-  return { keys: ranked.keys, least };
+  return { ranked: finishRanks(ranked), threshold };
+}
+
+/** What a word counts at most. */
+function boundOf(variants: readonly WordVariant[]): number {
+  return Math.max(0, ...variants.map(({ weight }) => weight));
 }
 
 /** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */

@@ -1,11 +1,12 @@
-import { addTo } from '../../group.ts';
 import { findEdits } from '../../rules/text/typing-errors.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { type IndexReader, readForCache } from '../cache/caches.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
-import { keyOf } from '../documents/keys.ts';
+import { catalogKeyOf, keyOf } from '../documents/keys.ts';
+import type { Keys } from '../lists/key-sets.ts';
 import type { KeyList } from '../lists/posting-list.ts';
+import type { WholeList } from '../lists/read-whole.ts';
 import { readDocumentWords } from './dictionary.ts';
 
 // Looks words of a query up in the dictionary, and counts and reads their postings.
@@ -90,70 +91,53 @@ async function countDocuments(queryable: Queryable): Promise<number> {
 const tables = ['discovery.catalog', 'discovery.resource', 'discovery.offer'];
 const fewDocuments = 5_000;
 
-/** How many keys lists have, by their numbers; more than some forty thousand count as that, however many runs they have. */
-export async function countLists(
-  queryable: Queryable,
-  lists: readonly number[],
-): Promise<Map<number, number>> {
-  const counts = new Map<number, number>();
-  for (let runs = firstCountedRuns, left = lists; left.length > 0; runs *= countGrowth) {
-    const { rows } = await queryable.query<{ list: number; count: number; runs: number }>(
-      `select wanted.list, counted.* from unnest($1::bigint[]) as wanted (list)
-       cross join lateral (
-         select coalesce(sum(count), 0) as count, count(*) as runs
-         from (select count from discovery.run where run.list = wanted.list limit $2) as runs
-       ) as counted`,
-      [bigintArray(left), runs],
-      { prepared: true },
-    );
-    for (const { list, count } of rows) counts.set(list, Math.min(count, maxCounted));
-    left = rows.filter((row) => row.runs === runs && row.count < maxCounted).map(({ list }) => list);
-  }
-  return counts;
-}
-
-/** A run has up to 320 keys, and seldom less than half of that where lists are compacted. */
-const firstCountedRuns = 256;
-const countGrowth = 16;
-const maxCounted = firstCountedRuns * 160;
-
 /** Where some words stand among these resources, whose keys are in order, and in what is said of their catalogs. */
 export async function readWordsAmong(
   queryable: Queryable,
   ids: ReadonlySet<number>,
-  keys: ArrayLike<number>,
-): Promise<Map<number, KeyList>> {
-  const { rows } = await queryable.query<{
-    key: number;
-    home: number;
-    words: Buffer;
-    head_words: Buffer | null;
-  }>(
-    `select resource.key, catalog_key as home, resource.words,
-       case when row_number() over (partition by catalog_key order by resource.key) = 1 then catalog.words end as head_words
-     from unnest($1::bigint[]) as wanted (key)
-     join discovery.resource using (key)
-     join discovery.catalog on catalog.key = catalog_key
-     order by resource.key`,
-    [bigintArray(keys)],
+  keys: Keys,
+): Promise<Map<number, WholeList>> {
+  const homes = [...new Set(Array.from(keys, catalogKeyOf))];
+  const packed = `string_agg(int8send(key) || int4send(length(words)) || words, '' order by key)`;
+  const { rows } = await queryable.query<{ heads: Buffer | null; others: Buffer | null }>(
+    `select
+       (select ${packed} from unnest($1::bigint[]) as wanted (key) join discovery.catalog using (key)) as heads,
+       (select ${packed} from unnest($2::bigint[]) as wanted (key) join discovery.resource using (key)) as others`,
+    [bigintArray(homes), bigintArray(keys)],
     { prepared: true },
   );
-  const found = new Map<number, { key: number; weight: number }[]>();
-  const note = (key: number, words: Buffer) =>
-    readDocumentWords(words, (id, weight) => {
-      if (ids.has(id)) addTo(found, id, { key, weight });
-    });
-  for (const { key, home, words, head_words } of rows) {
-    if (head_words) note(keyOf(home, 0), head_words);
-    note(key, words);
-  }
+  const heads = findIn(rows[0]?.heads, ids, (catalogKey) => keyOf(catalogKey, 0));
+  const others = findIn(rows[0]?.others, ids, (key) => key);
   return new Map(
-    [...found].map(([id, postings]) => [
-      id,
-      {
-        keys: Float64Array.from(postings, ({ key }) => key),
-        weights: Uint8Array.from(postings, ({ weight }) => weight),
-      },
-    ]),
+    Array.from(ids, (id) => [id, { heads: toList(heads.get(id)), others: toList(others.get(id)) }]),
   );
+}
+
+interface FoundPostings {
+  keys: number[];
+  weights: number[];
+}
+
+/** The words among those of documents, which come one after the other: key, how many bytes its words have, and these. */
+function findIn(
+  documents: Buffer | null | undefined,
+  ids: ReadonlySet<number>,
+  keyFor: (key: number) => number,
+): Map<number, FoundPostings> {
+  const found = new Map(Array.from(ids, (id): [number, FoundPostings] => [id, { keys: [], weights: [] }]));
+  for (let at = 0; documents && at < documents.length; ) {
+    const key = keyFor(documents.readInt32BE(at) * 2 ** 32 + documents.readUInt32BE(at + 4));
+    const start = at + 12;
+    at = start + documents.readInt32BE(at + 8);
+    readDocumentWords(documents.subarray(start, at), (id, weight) => {
+      const postings = found.get(id);
+      postings?.keys.push(key);
+      postings?.weights.push(weight);
+    });
+  }
+  return found;
+}
+
+function toList({ keys, weights }: FoundPostings = { keys: [], weights: [] }): KeyList {
+  return { keys: Float64Array.from(keys), weights: Uint8Array.from(weights) };
 }

@@ -1,14 +1,15 @@
-import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
+import { maxLimit, neededCount, type Paging } from '../../rules/discover/page-answer.ts';
 import { type Candidates, type Proposal, type Search, streamOnce } from '../candidates.ts';
 import { checkCandidates, filterCandidates } from '../filter/check.ts';
 import { type Keys, keysOf } from '../lists/key-sets.ts';
 import { type Hit, sortHits, sortKeys } from '../order.ts';
 import type { SpatialSearch } from '../spatial/spatial-search.ts';
 import type { Ranked } from './rank-keys.ts';
-import type { TextSearch } from './text-search.ts';
+import type { TextSearch, Wanted } from './text-search.ts';
 
-/** So many of the ranked, best first, are held against spatial constraints at a time. */
+/** So many of the ranked, best first, are held against other constraints at a time. */
 const checkedAtOnce = 1_200;
+const inOrder: Wanted = { count: checkedAtOnce, areOthersCounted: false };
 
 /** Resources that have a word of the text, best first. */
 export async function findRanked(
@@ -21,11 +22,18 @@ export async function findRanked(
     return { keys: sortHits(found), isSettled: true };
   }
   if (spatial) return { keys: streamOnce(await findNearRanked(search, text, spatial)), isSettled: true };
-  return checkCandidates(search, { keys: streamBest(text), check: search.plan.filter?.checkBeside([]) });
+  const { filter, paging } = search.plan;
+  // By the text alone, the page is known with the best; all others are only counted.
+  const wanted = filter ? inOrder : { count: pageEnd(paging), areOthersCounted: true };
+  return checkCandidates(search, { keys: streamBest(text, wanted), check: filter?.checkBeside([]) });
 }
 
-async function* streamBest(text: TextSearch): AsyncGenerator<Keys> {
-  for await (const { keys } of text.best()) yield keys;
+async function* streamBest(text: TextSearch, wanted: Wanted): AsyncGenerator<Keys> {
+  for await (const { keys } of text.best(wanted)) yield keys;
+}
+
+function pageEnd({ limit = maxLimit, offset = 0 }: Paging): number {
+  return offset + limit;
 }
 
 /** Few candidates of another part, with their ranks. */
@@ -45,7 +53,7 @@ async function* rankHits(
 /** Of equal ranks the nearer one stands first: those of the last rank on the page are all looked at. */
 async function findNearRanked(search: Search, text: TextSearch, spatial: SpatialSearch): Promise<number[]> {
   const found: Hit[] = [];
-  for await (const best of text.best()) {
+  for await (const best of text.best(inOrder)) {
     for (let start = 0; start < best.keys.length; start += checkedAtOnce) {
       if (isPageSettled(search, found, best.ranks[start])) return sortKeys(found);
       const end = start + checkedAtOnce;
@@ -73,7 +81,6 @@ async function findNear(search: Search, spatial: SpatialSearch, best: Ranked): P
 /** Whether nothing of the next rank can stand on the page any more: enough were counted, and the last one on the page ranks higher. */
 function isPageSettled({ plan: { paging } }: Search, found: readonly Hit[], nextRank = 0): boolean {
   if (found.length < neededCount(paging)) return false;
-  const { limit = maxLimit, offset = 0 } = paging;
   const ranks = found.map(({ rank = 0 }) => rank).sort((a, b) => b - a);
-  return nextRank < (ranks[offset + limit - 1] ?? 0);
+  return nextRank < (ranks[pageEnd(paging) - 1] ?? 0);
 }

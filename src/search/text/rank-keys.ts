@@ -3,6 +3,7 @@ import { headOf } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
 import { type KeyList, seek } from '../lists/posting-list.ts';
+import { raiseByRuns } from '../lists/probe-runs.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 
 // Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for
@@ -14,13 +15,33 @@ export interface Ranked {
   ranks: Float64Array;
 }
 
+/** Decoded, or the bytes of runs. */
+export type Postings = WholeList | readonly Uint8Array[];
+
 /** The postings of a word: resources, and heads of catalogs; several lists count as one. */
-export type PostingsOf = (word: string) => readonly WholeList[];
+export type PostingsOf = (word: string) => readonly Postings[];
+
+/** Finds out where words stand among candidates. */
+export interface WordProbe {
+  /** Reads postings of words, each given by its variants, among these candidates; returns of how many words, from the first on, they are known then: of one at least. */
+  readNext(words: readonly (readonly WordVariant[])[], keys: Keys): Promise<number>;
+  /** Of a word that is known. */
+  postingsOf: PostingsOf;
+}
 
 /** Those of the resources, whose keys are in order, where one of the words stands, with their ranks. */
-export function rankKeys(query: TextQuery, keys: Keys, postingsOf: PostingsOf): Ranked {
+export async function rankKeys(query: TextQuery, keys: Keys, probe: WordProbe): Promise<Ranked> {
   const ranked = { keys, ranks: new Float64Array(keys.length) };
-  for (const { variants } of query.words) addWord(ranked, variants, postingsOf);
+  const words = query.words.map(({ variants }) => variants);
+  for (let next = 0; next < words.length; ) {
+    const known = next + (await probe.readNext(words.slice(next), keys));
+    for (; next < known; next++) addWord(ranked, words[next] ?? [], probe.postingsOf);
+  }
+  return finishRanks(ranked);
+}
+
+/** When all words are added: ranks that are equal by the rules are equal, and resources without any word are left out. */
+export function finishRanks(ranked: Ranked): Ranked {
   const { ranks } = ranked;
   for (let index = 0; index < ranks.length; index++) ranks[index] = roundRank(ranks[index] as number);
   return selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
@@ -36,7 +57,12 @@ export function addWord(
   const best = spareArray('best', keys.length).fill(0);
   let catalogs: Keys | undefined;
   for (const { word, weight } of variants) {
-    for (const { heads, others } of postingsOf(word)) {
+    for (const postings of postingsOf(word)) {
+      if (!('heads' in postings)) {
+        raiseByRuns(best, keys, postings, weight);
+        continue;
+      }
+      const { heads, others } = postings;
       raise(best, keys, others, weight);
       if (heads.keys.length === 0) continue;
       // What is said of a catalog is said of all its resources.

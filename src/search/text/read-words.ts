@@ -3,17 +3,17 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
-import { type ListRest, readLists, readRanges } from '../lists/read-parts.ts';
+import { type ListOutline, type PackedPart, readOutlines } from '../lists/read-packed.ts';
+import { readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { offerList, siblingList, standingList, wordList } from '../lists/runs.ts';
-import { countLists, matchWords } from './match-words.ts';
+import { matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
+import type { Postings } from './rank-keys.ts';
 import { divideStanding, joinOffers } from './standing-words.ts';
 
 // Reads the words of a text: which indexed words each matches in spite of typing errors, the postings of those, and how rare they are.
 
-/** A run has up to 320 keys: of a list that is too long to be read whole, some thousand are read at once. */
-const firstRuns = 32;
 /** More offers with a word are not looked up at once: the resources that a search comes to are asked for theirs. */
 const maxLookedUp = 10_000;
 
@@ -22,8 +22,10 @@ export interface WordEntry {
   id: number;
   /** In how many documents it stands. */
   documents: number;
-  /** Its postings in resources and heads; of a word that is too common, the first ones. */
-  postings: WordPostings;
+  /** Its postings in resources and heads; of a common word, the first ones. */
+  postings: ListOutline;
+  /** What was read of these so far. */
+  prefix: PostingsPrefix;
   /** The catalogs that have standing offers with it, and no siblings. */
   standing: WholeList;
   /** Of other offers with it: the resources that they name and apply to, and the catalogs that list wide ones. */
@@ -32,9 +34,10 @@ export interface WordEntry {
   offers: KeyList;
 }
 
-interface WordPostings extends WholeList {
-  /** Where the next part begins. */
-  rest?: ListRest;
+interface PostingsPrefix {
+  parts: Postings[];
+  /** Keys from this one on are not in it. */
+  upTo: number;
 }
 
 export interface KnownText {
@@ -95,33 +98,55 @@ async function readEntries(
   words: Iterable<WordMatch>,
   lookup: TextLookup,
 ): Promise<KnownText['entries']> {
+  const { database } = search;
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const all = [...ids.values()];
   const ofOffers = all.flatMap((id) => [offerList(id), standingList(id)]);
-  const { found, counts } = await readPostings(search, all.map(wordList), [siblingList, ...ofOffers]);
-  const postingsOf = (list: number) => found.get(list) ?? emptyWhole;
-  const countOf = (list: number) => counts.get(list) ?? countKeys(postingsOf(list));
-  const offersOf = (list: number) => restrictList(lookup, postingsOf(list).others);
-  const siblings = postingsOf(siblingList).heads.keys;
+  const [postings, lists] = await Promise.all([
+    readOutlines(database, all.map(wordList)),
+    readOfferLists(search, [siblingList, ...ofOffers]),
+  ]);
+  const offersIn = (list: number) => lists.get(list) ?? emptyWhole;
+  const offersOf = (list: number) => restrictList(lookup, offersIn(list).others);
+  const siblings = offersIn(siblingList).heads.keys;
   const standing = new Map(all.map((id) => [id, divideStanding(offersOf(standingList(id)), siblings)]));
   const offers = new Map(
     all.map((id) => [id, joinOffers(offersOf(offerList(id)), standing.get(id)?.others ?? emptyList)]),
   );
   const isFew = ([, { keys }]: [number, KeyList]) => keys.length <= maxLookedUp;
   const offered = await findOffered(search, new Map([...offers].filter(isFew)));
-  const entries = Array.from(ids, ([word, id]): [string, WordEntry] => [
-    word,
-    {
-      id,
-      documents: countOf(wordList(id)) + countOf(offerList(id)) + countOf(standingList(id)),
-      postings: restrictWhole(lookup, postingsOf(wordList(id))),
-      standing: standing.get(id)?.heads ?? emptyWhole,
-      offered: offered.get(id) ?? emptyWhole,
-      offers: offered.has(id) ? emptyList : (offers.get(id) ?? emptyList),
-    },
-  ]);
+  const entries = Array.from(ids, ([word, id]): [string, WordEntry] => {
+    const inWord = postings.get(wordList(id)) ?? noPostings;
+    const { part } = inWord;
+    const inOffers = countKeys(offersIn(offerList(id))) + countKeys(offersIn(standingList(id)));
+    return [
+      word,
+      {
+        id,
+        documents: inWord.count + inOffers,
+        postings: inWord,
+        prefix: {
+          parts: [lookup.isLookedFor ? restrictWhole(lookup, divideHeads(listOf(part))) : [part.runs]],
+          upTo: part.rest?.from ?? Number.POSITIVE_INFINITY,
+        },
+        standing: standing.get(id)?.heads ?? emptyWhole,
+        offered: offered.get(id) ?? emptyWhole,
+        offers: offered.has(id) ? emptyList : (offers.get(id) ?? emptyList),
+      },
+    ];
+  });
   return new Map(entries);
 }
+
+function listOf(part: PackedPart): KeyList {
+  const { keys, weights } = part.decode();
+  return { keys, weights };
+}
+
+const noPostings: ListOutline = {
+  part: { runs: new Uint8Array(), count: 0, decode: () => emptyList },
+  count: 0,
+};
 
 /** The same object where all documents are looked for. */
 export function restrictWhole<T extends WholeList>(lookup: TextLookup, whole: T): T {
@@ -134,20 +159,15 @@ function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
   return selectRows(list, (index) => isLookedFor(list.keys[index] as number));
 }
 
-/** Lists, and of those that are too long their beginnings, and how many keys they have; lists of offers to their ends. */
-async function readPostings(
+/** Lists of offers, to their ends. */
+async function readOfferLists(
   { database }: Search,
   lists: readonly number[],
-  offers: readonly number[],
-): Promise<{ found: Map<number, WordPostings>; counts: Map<number, number> }> {
-  const found = new Map<number, WordPostings>(await readWholeLists(database, [...lists, ...offers]));
-  const isLong = (list: number) => !found.has(list);
-  const [long, longOffers] = [lists.filter(isLong), offers.filter(isLong)];
-  for (const [list, { rest, ...part }] of await readLists(database, long, firstRuns))
-    found.set(list, { ...divideHeads(part), ...(rest && { rest }) });
-  for (const [list, all] of await readRanges(database, longOffers, allKeys))
-    found.set(list, divideHeads(all));
-  return { found, counts: await countLists(database, long) };
+): Promise<Map<number, WholeList>> {
+  const found = await readWholeLists(database, lists);
+  const long = lists.filter((list) => !found.has(list));
+  for (const [list, all] of await readRanges(database, long, allKeys)) found.set(list, divideHeads(all));
+  return found;
 }
 
 const allKeys = { from: 0, upTo: Number.POSITIVE_INFINITY };

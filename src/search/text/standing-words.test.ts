@@ -43,7 +43,7 @@ describe('a word of standing offers', () => {
     const many = await findNight();
     expect(few.ids).toEqual(['s0-1', 's1-1', 's2-1', 's3-1', 's4-1']);
     expect(many.ids).toEqual(few.ids);
-    expect(many.asked.statements).toBe(few.asked.statements);
+    expect(many.asked.statements).toBeLessThanOrEqual(few.asked.statements);
     // Of the lists, a few bytes for each offer and each resource.
     expect(many.asked.characters - few.asked.characters).toBeLessThan(1_160 * 50);
   });

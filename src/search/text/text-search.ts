@@ -1,18 +1,17 @@
 import { rarestFirst, type TextQuery } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
-import { catalogKeyOf, inBatches, isHead, keyOf } from '../documents/keys.ts';
+import { inBatches, isHead } from '../documents/keys.ts';
 import { listMembers } from '../documents/members.ts';
 import { findReach } from '../documents/offers.ts';
+import { findSearched } from '../documents/searched-catalogs.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import { emptyList, type KeyList } from '../lists/posting-list.ts';
-import { readOn, readRanges } from '../lists/read-parts.ts';
-import { divideHeads, type WholeList } from '../lists/read-whole.ts';
-import { wordList } from '../lists/runs.ts';
+import { readOn } from '../lists/read-parts.ts';
+import { divideHeads } from '../lists/read-whole.ts';
 import { rankBestFirst } from './best-first.ts';
 import { joinTexts } from './join-texts.ts';
-import { readWordsAmong } from './match-words.ts';
 import { findOfferedAmong } from './offer-words.ts';
-import { type PostingsOf, type Ranked, rankKeys } from './rank-keys.ts';
+import { probeWords } from './probe-words.ts';
+import { type Ranked, rankKeys, type WordProbe } from './rank-keys.ts';
 import {
   type KnownText,
   planLookups,
@@ -29,12 +28,19 @@ const maxRanked = 10_000;
 export interface TextSearch {
   /** How many candidates there are, about. */
   estimate: number;
-  /** All resources that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
-  best(): AsyncGenerator<Ranked>;
+  /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
+  best(wanted: Wanted): AsyncGenerator<Ranked>;
   /** Those among these resources that have one of the words, in the order of keys. */
   rank(keys: Keys): Promise<Ranked>;
   /** The resources that have one of the words, in no order of ranks. */
   gather(): AsyncGenerator<Keys>;
+}
+
+/** How many of the best are wanted at once. */
+export interface Wanted {
+  count: number;
+  /** Whether the others are only counted: then they come in any order, and without ranks. */
+  areOthersCounted: boolean;
 }
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
@@ -55,34 +61,38 @@ async function prepareLookup(search: Search, _text: string, lookup: TextLookup):
       .map(({ id, offers }) => [id, offers]),
   );
 
-  async function findPostings(keys: Keys): Promise<PostingsOf> {
-    const along = await readPostingsAmong(search, known, keys);
+  /** For these candidates, and fewer of them. */
+  async function openProbe(keys: Keys): Promise<() => WordProbe> {
     const offered = await findOfferedAmong(search, unresolved, keys);
-    return (word) => {
-      const entry = entries.get(word);
-      if (entry === undefined) return [];
-      const { id, postings, standing } = entry;
-      return [along.get(id) ?? postings, standing, offered.get(id) ?? entry.offered];
-    };
+    return () => probeWords(search, known, offered);
   }
 
   return {
     estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
-    rank: async (keys) => rankKeys(query, keys, await findPostings(keys)),
+    rank: async (keys) => rankKeys(query, keys, (await openProbe(keys))()),
     gather: () => gatherResources(search, known),
-    async *best() {
-      for await (const keys of gatherResources(search, known)) {
+    async *best({ count, areOthersCounted }) {
+      for await (const gathered of gatherResources(search, known)) {
         search.deadline.check();
+        const keys = await findSearched(search.database, gathered, search.plan.scope);
         const { best, rankOthers } = await search.trace.time(
           'rank',
-          async () => rankBestFirst(query, keys, await findPostings(keys)),
+          async () => rankBestFirst(query, keys, await openProbe(keys), count),
           (found) => ({ resources: keys.length, best: found.best.keys.length }),
         );
         yield best;
-        if (best.keys.length < keys.length) yield rankOthers();
+        if (best.keys.length === keys.length) continue;
+        // What was gathered by an offer that was not looked up need not have the word.
+        if (areOthersCounted && unresolved.size === 0)
+          yield withoutRanks(difference(keys, keysOf(best.keys)));
+        else yield await rankOthers();
       }
     },
   };
+}
+
+function withoutRanks(keys: Keys): Ranked {
+  return { keys, ranks: new Float64Array(keys.length) };
 }
 
 /** Resources with the words, those of the rarest words first, in order and none twice, as many at a time as are ranked together. */
@@ -123,7 +133,7 @@ const none: Keys = new Float64Array();
 /** The postings of one word, part by part. */
 async function* streamPostings(
   search: Search,
-  { postings, standing, offered, offers }: WordEntry,
+  { postings, prefix, standing, offered, offers }: WordEntry,
   lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
   const { database } = search;
@@ -133,24 +143,26 @@ async function* streamPostings(
     const reached = keysOf(await findReach(database, keys));
     yield { heads: reached.filter(isHead), others: reached.filter((key) => !isHead(key)) };
   }
-  for (const heads of inBatches(standing.heads.keys, Math.floor(sliceLength / resourcesOfCatalog)))
-    yield { heads, others: none };
-  yield { heads: postings.heads.keys, others: none };
-  yield* slicePostings(postings.others.keys);
-  for (let { rest } = postings, runs = moreRuns; rest; runs *= growth) {
-    const { rest: next, ...part } = await readOn(database, rest, runs);
-    const { heads, others } = restrictWhole(lookup, divideHeads(part));
-    yield { heads: heads.keys, others: none };
-    yield* slicePostings(others.keys);
-    rest = next;
+  yield* slicePostings(standing.heads.keys, none);
+  const first = postings.part.decode();
+  for (let part = first, runs = moreRuns; ; runs *= growth) {
+    const { rest, ...list } = part;
+    const divided = restrictWhole(lookup, divideHeads(list));
+    if (part !== first) prefix.parts.push(divided);
+    prefix.upTo = rest?.from ?? Number.POSITIVE_INFINITY;
+    yield* slicePostings(divided.heads.keys, divided.others.keys);
+    if (rest === undefined) return;
+    part = await readOn(database, rest, runs);
   }
 }
 
 /** Of very many with a word, so many are looked up at a time. */
 const offersAtOnce = 2_000;
 
-function* slicePostings(keys: Keys): Generator<KeyPostings> {
-  for (const others of inBatches(keys, sliceLength)) yield { heads: none, others };
+function* slicePostings(heads: Keys, others: Keys): Generator<KeyPostings> {
+  for (const batch of inBatches(heads, Math.floor(sliceLength / resourcesOfCatalog)))
+    yield { heads: batch, others: none };
+  for (const batch of inBatches(others, sliceLength)) yield { heads: none, others: batch };
 }
 
 /** So that not many more are gathered than are ranked together. */
@@ -158,40 +170,13 @@ const sliceLength = maxRanked / 4;
 
 const moreRuns = 32;
 /** Of a list in small pieces, more and more are read at once. */
-const growth = 2;
+const growth = 4;
 
 /** What is said of a catalog is said of all its resources. */
 async function expandCatalogs({ database }: Search, postings: readonly KeyPostings[]): Promise<Keys> {
   const heads = union(postings.map((each) => each.heads));
   return union([...postings.map(({ others }) => others), await listMembers(database, heads)]);
 }
-
-/**
- * Where words that are too common to be known whole stand among these resources, by the words' numbers. Many resources are walked along with
- * the lists of their words; few are asked for their words.
- */
-async function readPostingsAmong(
-  { database }: Search,
-  { entries, lookup }: KnownText,
-  keys: Keys,
-): Promise<Map<number, WholeList>> {
-  const common = [...entries.values()].filter(({ postings }) => postings.rest);
-  const [first, last] = [keys[0], keys.at(-1)];
-  if (common.length === 0 || first === undefined || last === undefined) return new Map();
-  const entriesAlong = common.reduce((sum, { documents }) => sum + documents, 0);
-  const read = async (): Promise<Map<number, KeyList>> => {
-    if (keys.length * lookUpCost < entriesAlong)
-      return readWordsAmong(database, new Set(common.map(({ id }) => id)), keys);
-    const lists = common.map(({ id }) => wordList(id));
-    const range = { from: keyOf(catalogKeyOf(first), 0), upTo: last };
-    const found = await readRanges(database, lists, range);
-    return new Map(common.map(({ id }) => [id, found.get(wordList(id)) ?? emptyList]));
-  };
-  return new Map(Array.from(await read(), ([id, list]) => [id, restrictWhole(lookup, divideHeads(list))]));
-}
-
-/** To look up the words of one resource takes as long as to walk along so many postings. */
-const lookUpCost = 40;
 
 function describe(query: TextQuery, entries: ReadonlyMap<string, WordEntry>): object[] {
   return query.words.map(({ word, variants }) => ({
