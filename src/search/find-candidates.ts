@@ -14,15 +14,18 @@ import { prepareText } from './text/text-search.ts';
 /** Finds candidates, in the order of the answer. */
 export async function findCandidates(search: Search): Promise<Candidates> {
   const { plan, trace } = search;
-  const spatial = plan.spatial.length > 0 ? await prepareSpatial(search) : undefined;
+  // Places and words are asked for at the same time: neither depends on the other.
+  const [spatial, text] = await Promise.all([
+    plan.spatial.length > 0 ? prepareSpatial(search) : undefined,
+    plan.text === undefined ? undefined : prepareText(search, plan.text),
+  ]);
   if (spatial?.estimate === 0) return { keys: streamOnce([]) };
   const byFilter = asksFilter(plan, spatial) ? await proposeByFilter(search) : undefined;
   const selective = [byFilter, spatial]
     .filter((each) => each !== undefined && each.estimate <= limitSelective(plan))
     .sort((a, b) => (a?.estimate ?? 0) - (b?.estimate ?? 0))[0];
 
-  if (plan.text !== undefined) {
-    const text = await prepareText(search, plan.text);
+  if (text !== undefined) {
     const other = selective && selective.estimate < text.estimate ? selective : undefined;
     trace.note('lead', { by: other?.by ?? 'text', estimate: other?.estimate ?? text.estimate });
     return findRanked(search, text, { spatial, other });
