@@ -11,10 +11,10 @@ useDatabase((opened) => {
   database = opened;
 });
 
-/** Each catalog has 200 resources, and 100 offers on two of them each. */
+/** Each catalog has 200 resources, 100 offers on two of them each, and one on a resource of the catalog before. */
 const catalogs = 104;
 
-it('a word in very many offers that name resources has no more of them looked up than lead to what is ranked together', async () => {
+it('a word in very many offers of catalogs that have some on resources of others has no more of them looked up than lead to what is ranked together', async () => {
   for (let number = 0; number < catalogs; number++)
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([shop(number)])));
   let lookedUp = 0;
@@ -65,13 +65,16 @@ function shop(number: number) {
     ...from,
     catalog: catalog(id, {
       resources: ids.map((each) => plain(each, `Thing ${number}`)),
-      offers: Array.from({ length: 100 }, (_, index) =>
-        offer(`o${index}`, {
-          descriptor: { name: 'Night tariff' },
-          resourceIds: ids.slice(2 * index, 2 * index + 2),
-          ...(number === 0 && index >= 95 && { validity: { endDate: '2020-01-01T00:00:00Z' } }),
-        }),
-      ),
+      offers: [
+        ...Array.from({ length: 100 }, (_, index) =>
+          offer(`o${index}`, {
+            descriptor: { name: 'Night tariff' },
+            resourceIds: ids.slice(2 * index, 2 * index + 2),
+            ...(number === 0 && index >= 95 && { validity: { endDate: '2020-01-01T00:00:00Z' } }),
+          }),
+        ),
+        offer(`abroad-${number}`, { resourceIds: [`s${number - 1}-0`] }),
+      ],
     }),
   };
 }

@@ -19,11 +19,16 @@ const lookUpCost = 100;
 const postingsAtOnce = 60_000;
 const postingsInDirectory = 600_000;
 
-/** `offered` are the postings of offers, by the words' numbers, where those of the entries are not meant. */
+/** Postings of offers, by the words' numbers, where those of the entries are not meant. */
+interface OfferedPostings {
+  own: ReadonlyMap<number, WholeList>;
+  offered: ReadonlyMap<number, WholeList>;
+}
+
 export function probeWords(
   { database }: Pick<Search, 'database'>,
   { entries, lookup }: KnownText,
-  offered: ReadonlyMap<number, WholeList>,
+  { own, offered }: OfferedPostings,
 ): WordProbe {
   const read = new Map<number, Postings>();
 
@@ -69,9 +74,14 @@ export function probeWords(
     postingsOf(word) {
       const entry = entries.get(word);
       if (entry === undefined) return [];
-      const { id, prefix, standing } = entry;
+      const { id, prefix, standing, home } = entry;
       const known = read.get(id);
-      return [...(known ? [known] : prefix.parts), standing, offered.get(id) ?? entry.offered];
+      return [
+        ...(known ? [known] : prefix.parts),
+        standing,
+        own.get(id) ?? home.own,
+        offered.get(id) ?? entry.offered,
+      ];
     },
   };
 

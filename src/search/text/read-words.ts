@@ -2,11 +2,13 @@ import { type TextQuery, weighQuery } from '../../rules/text/rank.ts';
 import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
+import type { Keys } from '../lists/key-sets.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { type ListOutline, type PackedPart, readOutlines } from '../lists/read-packed.ts';
 import { readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
-import { offerList, siblingList, standingList, wordList } from '../lists/runs.ts';
+import { abroadList, offerList, siblingList, standingList, wideList, wordList } from '../lists/runs.ts';
+import { divideByHeads, findAway, type HomeWord, noHomeWord, readHomeWords } from './home-offers.ts';
 import { matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
 import type { Postings } from './rank-keys.ts';
@@ -15,7 +17,7 @@ import { divideStanding, joinOffers } from './standing-words.ts';
 // Reads the words of a text: which indexed words each matches in spite of typing errors, the postings of those, and how rare they are.
 
 /** More offers with a word are not looked up at once: the resources that a search comes to are asked for theirs. */
-const maxLookedUp = 10_000;
+const maxLookedUp = 1_000;
 
 /** What the index has of one word. */
 export interface WordEntry {
@@ -28,7 +30,9 @@ export interface WordEntry {
   prefix: PostingsPrefix;
   /** The catalogs that have standing offers with it, and no siblings. */
   standing: WholeList;
-  /** Of other offers with it: the resources that they name and apply to, and the catalogs that list wide ones. */
+  /** Other offers with it that can apply to resources of their own catalog alone. */
+  home: HomeWord;
+  /** Of all others: the resources that they name and apply to, and the catalogs that list wide ones. */
   offered: WholeList;
   /** Instead, where they are very many: these offers, none of which was looked up. */
   offers: KeyList;
@@ -104,17 +108,22 @@ async function readEntries(
   const ofOffers = all.flatMap((id) => [offerList(id), standingList(id)]);
   const [postings, lists] = await Promise.all([
     readOutlines(database, all.map(wordList)),
-    readOfferLists(search, [siblingList, ...ofOffers]),
+    readOfferLists(search, [...reachLists, ...ofOffers]),
   ]);
   const offersIn = (list: number) => lists.get(list) ?? emptyWhole;
   const offersOf = (list: number) => restrictList(lookup, offersIn(list).others);
-  const siblings = offersIn(siblingList).heads.keys;
+  const [siblings, abroad, wide] = reachLists.map((list) => offersIn(list).heads.keys) as [Keys, Keys, Keys];
   const standing = new Map(all.map((id) => [id, divideStanding(offersOf(standingList(id)), siblings)]));
+  const away = findAway(search, { abroad, wide, siblings });
+  const divided = new Map(all.map((id) => [id, divideByHeads(offersOf(offerList(id)), away)]));
   const offers = new Map(
-    all.map((id) => [id, joinOffers(offersOf(offerList(id)), standing.get(id)?.others ?? emptyList)]),
+    Array.from(divided, ([id, { among }]) => [id, joinOffers(among, standing.get(id)?.others ?? emptyList)]),
   );
   const isFew = ([, { keys }]: [number, KeyList]) => keys.length <= maxLookedUp;
-  const offered = await findOffered(search, new Map([...offers].filter(isFew)));
+  const [home, offered] = await Promise.all([
+    readHomeWords(search, new Map(Array.from(divided, ([id, { others }]) => [id, others]))),
+    findOffered(search, new Map([...offers].filter(isFew))),
+  ]);
   const entries = Array.from(ids, ([word, id]): [string, WordEntry] => {
     const inWord = postings.get(wordList(id)) ?? noPostings;
     const { part } = inWord;
@@ -130,6 +139,7 @@ async function readEntries(
           upTo: part.rest?.from ?? Number.POSITIVE_INFINITY,
         },
         standing: standing.get(id)?.heads ?? emptyWhole,
+        home: home.get(id) ?? noHomeWord,
         offered: offered.get(id) ?? emptyWhole,
         offers: offered.has(id) ? emptyList : (offers.get(id) ?? emptyList),
       },
@@ -142,6 +152,9 @@ function listOf(part: PackedPart): KeyList {
   const { keys, weights } = part.decode();
   return { keys, weights };
 }
+
+/** They tell which offers may apply to resources of other catalogs. */
+const reachLists = [siblingList, abroadList, wideList];
 
 const noPostings: ListOutline = {
   part: { runs: new Uint8Array(), count: 0, decode: () => emptyList },

@@ -29,7 +29,7 @@ export function divideStanding(offers: KeyList, siblings: Keys): StandingWord {
 const divided = new WeakMap<KeyList, { siblings: Keys; word: StandingWord }>();
 
 /** Each catalog once, with the highest weight of its offers. Offers of a catalog stand side by side. */
-function raiseToHeads({ keys, weights }: KeyList): KeyList {
+export function raiseToHeads({ keys, weights }: KeyList): KeyList {
   const heads: KeyList = { keys: new Float64Array(keys.length), weights: new Uint8Array(keys.length) };
   let count = 0;
   for (let index = 0; index < keys.length; index++) {

@@ -5,9 +5,11 @@ import { listMembers } from '../documents/members.ts';
 import { findReach } from '../documents/offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
+import type { KeyList } from '../lists/posting-list.ts';
 import { readOn } from '../lists/read-parts.ts';
-import { divideHeads } from '../lists/read-whole.ts';
+import { divideHeads, type WholeList } from '../lists/read-whole.ts';
 import { rankBestFirst } from './best-first.ts';
+import { findHomeAmong } from './home-offers.ts';
 import { joinTexts } from './join-texts.ts';
 import { findOfferedAmong } from './offer-words.ts';
 import { probeWords } from './probe-words.ts';
@@ -20,6 +22,7 @@ import {
   type TextLookup,
   type WordEntry,
 } from './read-words.ts';
+import { settleRanks } from './settle-ranks.ts';
 
 /** Decided: where more match, the rank is decided among as many with the rarest words. */
 const maxRanked = 10_000;
@@ -55,40 +58,106 @@ async function prepareLookup(search: Search, _text: string, lookup: TextLookup):
     (read) => ({ words: describe(read.query, read.entries) }),
   );
   const { query, entries } = known;
-  const unresolved = new Map(
-    [...entries.values()]
-      .filter(({ offers }) => offers.keys.length > 0)
-      .map(({ id, offers }) => [id, offers]),
-  );
+  const all = [...entries.values()];
+  const unresolved = new Map(all.filter(hasOffers).map(({ id, offers }) => [id, offers]));
+  const bounded = all.filter(({ home }) => hasOffers(home));
+  const atHome = new Map(bounded.map(({ id, home }) => [id, home.offers]));
+  const bounds: OwnPostings = new Map(bounded.map(({ id, home }) => [id, home.bounds]));
 
   /** For these candidates, and fewer of them. */
-  async function openProbe(keys: Keys): Promise<() => WordProbe> {
+  async function openProbe(keys: Keys): Promise<OpenProbe> {
     const offered = await findOfferedAmong(search, unresolved, keys);
-    return () => probeWords(search, known, offered);
+    return (own) => probeWords(search, known, { own, offered });
+  }
+
+  async function rankExactly(keys: Keys, open: OpenProbe): Promise<Ranked> {
+    return rankKeys(query, keys, open(await findHomeAmong(search, atHome, keys)));
   }
 
   return {
-    estimate: [...entries.values()].reduce((sum, { documents }) => sum + documents, 0),
-    rank: async (keys) => rankKeys(query, keys, (await openProbe(keys))()),
+    estimate: all.reduce((sum, { documents }) => sum + documents, 0),
+    rank: async (keys) => rankExactly(keys, await openProbe(keys)),
     gather: () => gatherResources(search, known),
-    async *best({ count, areOthersCounted }) {
+    async *best(wanted) {
       for await (const gathered of gatherResources(search, known)) {
         search.deadline.check();
         const keys = await findSearched(search.database, gathered, search.plan.scope);
-        const { best, rankOthers } = await search.trace.time(
-          'rank',
-          async () => rankBestFirst(query, keys, await openProbe(keys), count),
-          (found) => ({ resources: keys.length, best: found.best.keys.length }),
-        );
-        yield best;
-        if (best.keys.length === keys.length) continue;
-        // What was gathered by an offer that was not looked up need not have the word.
-        if (areOthersCounted && unresolved.size === 0)
-          yield withoutRanks(difference(keys, keysOf(best.keys)));
-        else yield await rankOthers();
+        const open = await openProbe(keys);
+        yield* atHome.size === 0 ? rankKnown(keys, open, wanted) : rankBounded(keys, open, wanted);
       }
     },
   };
+
+  async function* rankKnown(
+    keys: Keys,
+    open: OpenProbe,
+    { count, areOthersCounted }: Wanted,
+  ): AsyncGenerator<Ranked> {
+    const { best, rankOthers } = await rankFirst(keys, () => open(nothing), count);
+    yield best;
+    if (best.keys.length === keys.length) return;
+    // What was gathered by an offer that was not looked up need not have the word.
+    if (areOthersCounted && unresolved.size === 0) yield withoutRanks(difference(keys, keysOf(best.keys)));
+    else yield await rankOthers();
+  }
+
+  /** As if offers at home applied to all resources of their catalogs; the best are verified, until as many as are wanted are settled. */
+  async function* rankBounded(
+    keys: Keys,
+    open: OpenProbe,
+    { count, areOthersCounted }: Wanted,
+  ): AsyncGenerator<Ranked> {
+    const first = Math.max(count, fewBounded);
+    const { best, rankOthers } = await rankFirst(keys, () => open(bounds), first);
+    const parts = async function* () {
+      yield best;
+      if (best.keys.length < keys.length) yield await rankOthers();
+    };
+    let settled: Keys = none;
+    for await (const ranked of settleRanks(
+      parts(),
+      (some) => rankExactly(some, open),
+      Math.max(count, fewVerified),
+    )) {
+      yield ranked;
+      settled = union([settled, keysOf(ranked.keys)]);
+      if (areOthersCounted && settled.length >= count) break;
+    }
+    if (areOthersCounted) yield* countOthers(difference(keys, settled), open);
+  }
+
+  /** In any order: those that have another word, then those that an offer applies to. */
+  async function* countOthers(keys: Keys, open: OpenProbe): AsyncGenerator<Ranked> {
+    for (const some of inBatches(keys, countedAtOnce)) {
+      const sure = await rankKeys(query, some, open(nothing));
+      yield withoutRanks(sure.keys);
+      const others = await rankExactly(difference(some, sure.keys), open);
+      yield withoutRanks(others.keys);
+    }
+  }
+
+  function rankFirst(keys: Keys, open: () => WordProbe, count: number) {
+    return search.trace.time(
+      'rank',
+      () => rankBestFirst(query, keys, open, count),
+      (found) => ({ resources: keys.length, best: found.best.keys.length }),
+    );
+  }
+}
+
+/** What offers at home apply to, by the words' numbers. */
+type OwnPostings = ReadonlyMap<number, WholeList>;
+type OpenProbe = (own: OwnPostings) => WordProbe;
+
+const nothing: OwnPostings = new Map();
+/** So many of the highest upper bounds are found, and so many of them verified first. */
+const fewBounded = 600;
+const fewVerified = 100;
+/** Three resources of a catalog have its offers in common, more or less: about as many offers as an answer counts resources. */
+const countedAtOnce = 3_600;
+
+function hasOffers({ offers }: { offers: KeyList }): boolean {
+  return offers.keys.length > 0;
 }
 
 function withoutRanks(keys: Keys): Ranked {
@@ -133,17 +202,17 @@ const none: Keys = new Float64Array();
 /** The postings of one word, part by part. */
 async function* streamPostings(
   search: Search,
-  { postings, prefix, standing, offered, offers }: WordEntry,
+  { postings, prefix, standing, home, offered, offers }: WordEntry,
   lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
   const { database } = search;
-  yield { heads: offered.heads.keys, others: offered.others.keys };
+  for (const { heads, others } of [home.own, offered]) yield { heads: heads.keys, others: others.keys };
   for (const keys of inBatches(offers.keys, offersAtOnce)) {
     search.deadline.check();
     const reached = keysOf(await findReach(database, keys));
     yield { heads: reached.filter(isHead), others: reached.filter((key) => !isHead(key)) };
   }
-  yield* slicePostings(standing.heads.keys, none);
+  for (const { heads } of [home.bounds, standing]) yield* slicePostings(heads.keys, none);
   const first = postings.part.decode();
   for (let part = first, runs = moreRuns; ; runs *= growth) {
     const { rest, ...list } = part;

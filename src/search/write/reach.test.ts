@@ -135,6 +135,24 @@ describe('the catalogs with offers that may apply to resources of others', () =>
   });
 });
 
+describe('a word of offers on resources of their own catalogs', () => {
+  it.each([
+    ['that name them', (id: string) => naming(`${id}-1`)],
+    ['that have a validity', () => ({ offers: [offer('o', timed)] })],
+  ])('%s is found with as few statements in very many offers as in few', async (_, more) => {
+    const shops = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_each, index) => shop(`s${from + index}`, more(`s${from + index}`)));
+    await apply(shops(0, 150));
+    const few = await findNight();
+    await apply(shops(150, 2_000));
+    const many = await findNight();
+    expect(few.ids).toEqual(['s0-1', 's1-1', 's2-1', 's3-1', 's4-1']);
+    expect(many.ids).toEqual(few.ids);
+    // Of 1,200 at a time it is asked whether they apply.
+    expect(many.asked.statements).toBeLessThanOrEqual(few.asked.statements + 1);
+  });
+});
+
 function incoming(one: Catalog, owner = 'provider.example/reg') {
   const from = { source: 'node', owner, type: 'REGULAR', networks: [], mode: 'FULL' } as const;
   return { ...from, catalog: one };
@@ -149,6 +167,13 @@ async function apply(catalogs: readonly Catalog[], owner?: string): Promise<void
 async function remove(ids: readonly string[]): Promise<void> {
   const refs = ids.map((id) => ({ source: 'node', owner: incoming(shop(id)).owner, id }));
   await database.transaction((tx) => writeIndex(tx, new Date(), (writer) => writer.remove(refs)));
+}
+
+/** When the states of all catalogs are known. */
+async function findNight() {
+  await searches.find([{ intent: { textSearch: 'resource' } }]);
+  const { found, asked } = await searches.find([{ intent: { textSearch: 'night' }, limit: 5 }]);
+  return { ids: found[0], asked };
 }
 
 async function findIds(): Promise<string[] | undefined> {
