@@ -40,8 +40,8 @@ export interface ReadCatalog {
 /** Returns the master resources that are missing, where there are some: then nothing has happened. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
 
-const catalogsTogether = 20;
-const documentsTogether = 1_000;
+const catalogsTogether = 50;
+const documentsTogether = 2_500;
 /** While one waits for the database, another prepares what it writes. */
 const lanes = 3;
 /** How far a first crawl went is told this often, while so many catalogs are applied in that time. */
