@@ -1,5 +1,5 @@
 import { findKeys } from './number-list.ts';
-import { type KeyList, sortPostings } from './posting-list.ts';
+import { type KeyList, lowerBound, sortPostings } from './posting-list.ts';
 import type { ListEntries } from './runs.ts';
 
 // Shared runs. Most facts of a resource are its own: ids, serial numbers. A row for each such list takes 150 bytes of the table and its index. So where a transaction adds few entries each to many
@@ -66,9 +66,30 @@ export function sharedBytes(list: string): string {
 
 /** What a list holds in its own runs, and in shared ones; the own ones need not be in order. */
 export function joinShared(list: number, own: KeyList, shared: Uint8Array | null): KeyList {
+  const sorted = sortPostings(own);
   const keys = shared ? findKeys(shared, list) : [];
-  if (keys.length === 0) return sortPostings(own);
-  const weights = new Uint8Array(own.keys.length + keys.length);
-  weights.set(own.weights);
-  return sortPostings({ keys: Float64Array.from([...own.keys, ...keys]), weights });
+  if (keys.length === 0) return sorted;
+  return mergeFew(
+    sorted,
+    sortPostings({ keys: Float64Array.from(keys), weights: new Uint8Array(keys.length) }),
+  );
+}
+
+/** The shared entries are few beside those of a long list: what lies between them is copied as a whole. */
+function mergeFew(own: KeyList, few: KeyList): KeyList {
+  const length = own.keys.length + few.keys.length;
+  const merged = { keys: new Float64Array(length), weights: new Uint8Array(length) };
+  let from = 0;
+  for (let index = 0; index <= few.keys.length; index++) {
+    const key = few.keys[index];
+    const end = key === undefined ? own.keys.length : lowerBound(own.keys, key, from);
+    merged.keys.set(own.keys.subarray(from, end), from + index);
+    merged.weights.set(own.weights.subarray(from, end), from + index);
+    if (key !== undefined) {
+      merged.keys[end + index] = key;
+      merged.weights[end + index] = few.weights[index] as number;
+    }
+    from = end;
+  }
+  return merged;
 }
