@@ -67,6 +67,26 @@ describe('a promise', () => {
   });
 });
 
+describe('many promises', () => {
+  it('have PostgreSQL count callbacks, so that statements from when there were none are planned anew', async () => {
+    const analyzed = async () => {
+      const { rows } = await database.query<{ times: number }>(
+        `select pg_stat_get_analyze_count($1::regclass) as times`,
+        [callbackTable],
+      );
+      return rows[0]?.times;
+    };
+    const before = (await analyzed()) ?? 0;
+    const storeFirst = createPromiseStore(database);
+    const storeMany = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => storeFirst(promise(randomUUID()))));
+    await storeMany(499);
+    expect(await analyzed()).toBe(before);
+    await storeMany(1);
+    await until(async () => ((await analyzed()) ?? 0) > before);
+  });
+});
+
 describe('a promise that relies on what a search remembered', () => {
   const change = () => database.query('insert into discovery.change (lists) values (array[1])');
   const freshness = async (): Promise<Freshness | undefined> => {

@@ -3,7 +3,13 @@ import { createBatch } from '../batch.ts';
 import { DatabaseUnavailable } from '../connection.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, freshCondition, Stale } from '../freshness.ts';
-import { callbacksChannel, type DueCallback, type NewCallback, receiverOf } from './callbacks.ts';
+import {
+  callbacksChannel,
+  callbackTable,
+  type DueCallback,
+  type NewCallback,
+  receiverOf,
+} from './callbacks.ts';
 import type { Claim, Lease } from './due-work.ts';
 import { dueIn } from './leases.ts';
 import { hashOf, type NewRequest, type RequestKey } from './request-memory.ts';
@@ -33,14 +39,23 @@ export interface StorePromise {
 const maxSharedBytes = 256 * 1024;
 /** There is a statement for each number of rows. */
 const maxTogether = 8;
+/**
+ * A statement that was planned while hardly anything was stored reads all callbacks to count those of a receiver. After so many, PostgreSQL counts them, and plans anew; by itself it may
+ * do so a minute later.
+ */
+const analyzeAfter = 500;
 
 export function createPromiseStore(database: Database): StorePromise {
   const shared = createBatch({ maxItems: maxTogether, gatherMs: 0 }, (rows: Row[]) =>
     storeEach(database, rows),
   );
   let underWay = 0;
+  let count = 0;
   async function store(promise: NewPromise, lease?: Lease): Promise<Stored> {
     const { key, callback } = promise;
+    // Where it cannot be, everything is stored all the same.
+    if (++count === analyzeAfter)
+      database.apart.query(`analyze (skip_locked) ${callbackTable}`).catch(() => undefined);
     const row = { ...promise, lease, hash: hashOf(key), receiver: receiverOf(callback.destination) };
     if (callback.body.length > maxSharedBytes) return storedOf(row, await insert(database, [row]));
     underWay += 1;
