@@ -21,10 +21,13 @@ const index = fc.array(fc.record({ head: name, resources: fc.array(name, { minLe
   minLength: 25,
   maxLength: 45,
 });
+const colours = 9;
 const question = fc.record({
   text: fc.uniqueArray(fc.constantFrom(...words, 'lanp', 'nowhere'), { minLength: 1, maxLength: 5 }),
   limit: fc.constantFrom(1, 5, 20, 1_000),
   offset: fc.constantFrom(0, 0, 3, 30),
+  // A filter that few resources pass leads: then the words are only looked for among those.
+  colour: fc.option(fc.nat(colours - 1), { nil: undefined }),
 });
 
 it.each([
@@ -73,9 +76,12 @@ it.each([
 
     async function ask(
       known: readonly KnownCatalog[],
-      { text, ...paging }: { text: string[] },
+      { text, colour, ...paging }: { text: string[]; colour: number | undefined },
     ): Promise<void> {
-      await compare(service, known, { intent: { textSearch: text.join(' ') }, now: arbitraryNow, ...paging });
+      const expression = `$.catalogs[*].resources[?@.colour == 'c${colour}']`;
+      const filters = colour === undefined ? {} : { filters: { type: 'jsonpath' as const, expression } };
+      const intent = { textSearch: text.join(' '), ...filters };
+      await compare(service, known, { intent, now: arbitraryNow, ...paging });
     }
 
     async function mergeSome(): Promise<void> {
@@ -96,7 +102,10 @@ function toKnown({ head, resources }: { head: string; resources: string[] }, pla
     catalog: catalog(id, {
       descriptor: { name: head || 'Anything' },
       provider: { id: `p${place}`, descriptor: { name: 'House' } },
-      resources: resources.map((text, number) => plain(`${id}-r${number}`, text || 'Thing')),
+      resources: resources.map((text, number) => ({
+        ...plain(`${id}-r${number}`, text || 'Thing'),
+        colour: `c${(place + number) % colours}`,
+      })),
     }),
   };
 }

@@ -129,9 +129,11 @@ export interface RunDirectory {
  */
 export async function openDirectory(
   reader: IndexReader,
-  lists: readonly number[],
+  named: readonly number[],
   range: KeyRange,
 ): Promise<RunDirectory> {
+  // Two words of a text may stand for the same one.
+  const lists = [...new Set(named)];
   let directory = await findDirectory(reader, lists, range);
   const { runs: cache } = reader.caches;
   async function findBytes(wanted: readonly RunKey[]): Promise<Map<number, Uint8Array> | undefined> {
