@@ -2,9 +2,8 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { AnswerDraft, type AnswerPage, maxLimit, neededCount } from '../rules/discover/page-answer.ts';
 import { type Candidates, gather, type Search } from './candidates.ts';
 import { inBatches, keysBetween } from './documents/keys.ts';
-import { type Confirmation, readListed, SharedDocuments } from './documents/read-page.ts';
+import { readListed, SharedDocuments } from './documents/read-page.ts';
 import { readPassing } from './filter/check-documents.ts';
-import type { Plan } from './plan.ts';
 
 /**
  * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The page is outdated when a
@@ -65,7 +64,7 @@ class Page {
     for (let start = 0; start < keys.length && !this.draft.isFull; ) {
       deadline.check();
       const part = keysBetween(keys, start, start + this.draft.roomFor);
-      const query = { scope, confirm: buildConfirmation(plan) };
+      const query = { scope, check: plan.filter?.checkBeside([]) };
       // While the database reads some, the process takes in others.
       const batches = [...inBatches(part, documentsAtOnce)];
       const listed = await Promise.all(
@@ -89,10 +88,3 @@ class Page {
 
 /** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule. */
 const spare = 1.1;
-
-/** What the index decided is confirmed on the documents. */
-function buildConfirmation({ filter, filterSource }: Plan): Confirmation | undefined {
-  const check = filter?.checkBeside([]);
-  const text = filterSource?.expression ?? '';
-  return check && { filter: text, check, ...(filter?.cheap && filter.test && { test: filter.test }) };
-}

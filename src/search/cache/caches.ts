@@ -8,7 +8,6 @@ import type { ListOutline } from '../lists/read-packed.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
-import { PageCache } from './page-cache.ts';
 import { ProviderCache } from './provider-cache.ts';
 import { VersionCache } from './version-cache.ts';
 import { WordCache } from './word-cache.ts';
@@ -36,7 +35,6 @@ const limits = {
   /** A million resources have some seventy megabytes of words that are not rare. */
   runs: Math.min(64 * 2 ** 20, findMemorySize() / 32),
   outlines: Math.min(32 * 2 ** 20, heapBytes / 32),
-  pages: Math.min(256 * 2 ** 20, heapBytes / 8),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
   providers: scaleToHeap(2_000_000),
   offerWords: scaleToHeap(2_000_000),
@@ -82,7 +80,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
       ({ part, directory }) => entryBytes + part.runs.length + (directory?.runs.length ?? 0) * runKeyBytes,
     ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
-    pages: new PageCache(limitOf('pages')),
     words: new WordCache(limitOf('words')),
     providers: new ProviderCache(limitOf('providers')),
     offerWords: new LruCache(limitOf('offerWords'), ({ list }) => 2 * list.keys.length + entryOffers),
@@ -102,7 +99,6 @@ export interface Caches {
   /** Runs of common words, by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
   runs: LruCache<number, Uint8Array>;
   catalogs: CatalogTable;
-  pages: PageCache;
   words: WordCache;
   providers: ProviderCache;
   /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
@@ -158,12 +154,10 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
     caches.generation++;
     for (const key of JSON.parse(catalogs ?? '[]')) {
       caches.catalogs.forget(key);
-      caches.pages.forget(key);
       caches.providers.noteChanged(key);
       caches.versions.noteChanged(key);
     }
     for (const owner of JSON.parse(owners ?? '[]')) {
-      caches.pages.forgetTagged(owner);
       caches.providers.forgetTagged(owner);
       for (const [list, word] of caches.offerWords.entries())
         if (word.owners.has(owner)) caches.offerWords.forget(list);

@@ -1,24 +1,43 @@
-import type { KnownHome, KnownOffer, KnownResource } from '../cache/page-cache.ts';
+import type { StoredDocument } from '../../rules/discover/page-answer.ts';
+import type { PeriodBounds } from '../../rules/time-period.ts';
 import { readPeriod } from './scope.ts';
 
 // The rows in which statements return homes (read-homes.ts, read-shared-homes.ts), and what they are put together to.
 
+/** A catalog as an answer lists it. The same one, and the same offer, is the same document wherever it is listed. */
+export interface Home {
+  head: StoredDocument;
+  /** Those on all its resources, as many as an answer has room for. */
+  offers: readonly ListedOffer[];
+  /** How many there are beyond these. */
+  more: number;
+  resources: ReadonlyMap<number, ListedResource>;
+}
+
+export interface ListedResource {
+  document: StoredDocument;
+  /** Those that name it. */
+  offers: readonly ListedOffer[];
+  /** How many do beyond these, which would not fit into an answer. */
+  more?: number;
+}
+
+export interface ListedOffer {
+  key: number;
+  document: StoredDocument;
+  validity: PeriodBounds;
+}
+
 export interface ReadHomes {
   /** By their keys. */
-  homes: Map<number, ReadHome>;
+  homes: Map<number, Home>;
   /** Resources that have to be asked for again, as those before them have many offers. */
   unread: ReadonlySet<number>;
 }
 
-export interface ReadHome extends KnownHome {
-  /** No offer of another catalog applies, nor are wide ones left out: these are its offers at any time, in any network. Otherwise they are those that count now. */
-  isForGood: boolean;
-}
-
 /** In the order of their kinds, and of the offers' keys. */
 export type HomeRow =
-  /** The owner is null where offers of other catalogs apply, or wide ones that are many. */
-  | { kind: 1; home: number; document: string; owner: string | null; validity: 'many' | null }
+  | { kind: 1; home: number; document: string; validity: 'many' | null }
   | { kind: 2; home: number; key: number; document: string }
   | { kind: 3; offer_key: number; document: string; validity: string | null }
   /** An offer on a resource, or, where that is null, on all of the catalog. */
@@ -33,18 +52,12 @@ export function parseHomes(rows: readonly HomeRow[]): {
   const homes = new Map<number, HomeDraft>();
   const many = new Set<number>();
   const unread = new Set<number>();
-  const offers = new Map<number, KnownOffer>();
+  const offers = new Map<number, ListedOffer>();
   for (const row of rows) {
     switch (row.kind) {
       case 1: {
-        const { home, document, owner, validity } = row;
-        const listed = { offers: [], more: 0, resources: new Map() };
-        homes.set(home, {
-          owner: owner ?? '',
-          head: { text: document },
-          ...listed,
-          isForGood: owner !== null,
-        });
+        const { home, document, validity } = row;
+        homes.set(home, { head: { text: document }, offers: [], more: 0, resources: new Map() });
         if (validity === 'many') many.add(home);
         break;
       }
@@ -61,10 +74,7 @@ export function parseHomes(rows: readonly HomeRow[]): {
         const offer = offers.get(row.offer_key);
         const lister = row.key === null ? home : home?.resources.get(row.key);
         if (offer) lister?.offers.push(offer);
-        else if (home && lister) {
-          lister.more = (lister.more ?? 0) + 1;
-          home.isForGood = false;
-        }
+        else if (lister) lister.more = (lister.more ?? 0) + 1;
         break;
       }
       case 5:
@@ -74,7 +84,7 @@ export function parseHomes(rows: readonly HomeRow[]): {
   return { homes, many, unread };
 }
 
-export interface HomeDraft extends ReadHome {
-  offers: KnownOffer[];
-  resources: Map<number, KnownResource & { offers: KnownOffer[] }>;
+export interface HomeDraft extends Home {
+  offers: ListedOffer[];
+  resources: Map<number, ListedResource & { offers: ListedOffer[] }>;
 }

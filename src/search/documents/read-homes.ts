@@ -1,9 +1,14 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import type { KnownOffer } from '../cache/page-cache.ts';
 import { checkCondition, type DocumentCheck } from '../filter/check-documents.ts';
-import { type HomeDraft, type HomeRow, parseHomes, type ReadHomes } from './home-rows.ts';
+import {
+  type HomeDraft,
+  type HomeRow,
+  type ListedResource,
+  parseHomes,
+  type ReadHomes,
+} from './home-rows.ts';
 import { catalogKeyOf } from './keys.ts';
 import { readSharedHomes } from './read-shared-homes.ts';
 import { type Scope, validityText } from './scope.ts';
@@ -55,18 +60,17 @@ async function readOwnHomes(
          where offer.owner = homes.owner and offer.provider_id = homes.provider_id and resource_ids is null
          limit ${maxOwnOffers + 1}) as wide
      )
-     select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document, owner,
-       null as validity from homes
+     select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document, null as validity from homes
      union all
-     select 2, home, key, null, document, null, null from page
+     select 2, home, key, null, document, null from page
      union all
-     select 3, null, null, key, text, null, validity from (
+     select 3, null, null, key, text, validity from (
        select offer.key, document::text as text, ${validityText} as validity
        from (select distinct offer_key from listed where offer_key >> 26 = home) as own
        join discovery.offer on offer.key = offer_key
      ) as offer where length(text) <= ${maxOfferCharacters}
      union all
-     select 4, home, resource_key, offer_key, null, null, null from listed
+     select 4, home, resource_key, offer_key, null, null from listed
      order by kind, offer_key`,
     parameters.values,
     { prepared: true },
@@ -74,15 +78,14 @@ async function readOwnHomes(
   const { homes } = parseHomes(rows);
   const shared = new Set<number>();
   for (const [key, home] of homes) {
-    if (home.isForGood && [home, ...home.resources.values()].every(({ offers }) => areOwn(offers, key)))
-      continue;
+    if ([home, ...home.resources.values()].every((each) => hasOwnOffers(each, key))) continue;
     shared.add(key);
     homes.delete(key);
   }
   return { homes, shared };
 }
 
-/** Few, and of this catalog. Where one was not read, because it is long or of another catalog, the home is not for good (home-rows.ts). */
-function areOwn(offers: readonly KnownOffer[], home: number): boolean {
-  return offers.length <= maxOwnOffers && offers.every(({ key }) => catalogKeyOf(key) === home);
+/** Few, all read, and of this catalog; those that are long, or of another catalog, were not. */
+function hasOwnOffers({ offers, more = 0 }: Pick<ListedResource, 'offers' | 'more'>, home: number): boolean {
+  return more === 0 && offers.length <= maxOwnOffers && offers.every(({ key }) => catalogKeyOf(key) === home);
 }

@@ -69,12 +69,11 @@ export async function readSharedHomes(
        ${selectNamedOffers(addScope(scope, parameters))}
      )
      select 1 as kind, home, null::bigint as key, null::bigint as offer_key, head::text as document,
-       case when home not in (select home from shared union all select home from many) then owner end as owner,
        case when home in (select home from many) then 'many' end as validity from homes
      union all
-     select 2, home, key, null, document::text, null, null from page
+     select 2, home, key, null, document::text, null from page
      union all
-     select 3, null, null, key, text, null, validity from (
+     select 3, null, null, key, text, validity from (
        select key, text, validity, sum(length(text)) over (order by ordinal, key) as total from (
          select offer.key, first.ordinal, document::text as text, ${validityText} as validity
          from (
@@ -84,9 +83,9 @@ export async function readSharedHomes(
        ) as offer
      ) as measured where total <= ${maxNamedCharacters}
      union all
-     select 4, home, resource_key, offer_key, null, null, null from listed
+     select 4, home, resource_key, offer_key, null, null from listed
      union all
-     select 5, null, key, null, null, null, null from summed where ordinal not in (select ordinal from page)
+     select 5, null, key, null, null, null from summed where ordinal not in (select ordinal from page)
      order by kind, offer_key`,
     parameters.values,
     { prepared: true },
