@@ -1,5 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { catalogKeyOf } from '../documents/keys.ts';
 
 /** How many keys lists have, by their numbers: exact up to some thousand; of more, as many as the first ones let expect. */
 export async function countLists(
@@ -21,7 +22,7 @@ export async function countLists(
     );
     const isMore = (row: CountedRow) => row.runs === runs;
     for (const row of rows) counts.set(row.list, isMore(row) ? estimateCount(row) : row.count);
-    left = rows.filter((row) => isMore(row) && row.count < minCounted).map(({ list }) => list);
+    left = rows.filter((row) => isMore(row) && !isTelling(row)).map(({ list }) => list);
   }
   return counts;
 }
@@ -37,6 +38,11 @@ interface CountedRow {
   end: number | null;
 }
 
+/** Whether the first runs tell something of the others: those of few catalogs do not, as a large one may be full of a word that hardly any other has. */
+function isTelling({ count, start, reached }: CountedRow): boolean {
+  return count >= minCounted && catalogKeyOf(reached ?? 0) - catalogKeyOf(start ?? 0) >= minCatalogs;
+}
+
 /** Words stand about evenly among the keys, which are given in the order of arrival. */
 function estimateCount({ count, start, reached, end }: CountedRow): number {
   const [seen, all] = [(reached ?? 0) - (start ?? 0), (end ?? 0) - (start ?? 0)];
@@ -47,3 +53,4 @@ function estimateCount({ count, start, reached, end }: CountedRow): number {
 const firstCountedRuns = 64;
 const countGrowth = 16;
 const minCounted = firstCountedRuns * 32;
+const minCatalogs = 32;

@@ -156,6 +156,12 @@ describe('a list', () => {
       ]),
     );
   });
+
+  it('is not taken for as long as its keys reach, where a large catalog has nearly all of them', async () => {
+    await add(range(1, 30_000).map((number) => keyOf(1, number)));
+    await add([keyOf(1_000_000, 1)]);
+    expect(await countLists(database, [list])).toEqual(new Map([[list, 30_001]]));
+  });
 });
 
 describe('numbers', () => {

@@ -81,6 +81,18 @@ function packOne(key: number, weight: number): Uint8Array {
 }
 
 describe('the ranks of many resources', () => {
+  it('leave out no resource whose words count next to nothing', async () => {
+    const keys = Float64Array.of(keyOf(1, 1), keyOf(1, 2));
+    const list: KeyList = { keys: keys.subarray(1), weights: Uint8Array.of(100) };
+    const probe: WordProbe = {
+      readNext: async (words) => words.length,
+      postingsOf: () => [divideHeads(list)],
+    };
+    const asked: TextQuery = { words: [{ word: 'a', variants: [{ word: 'a', weight: 1e-12 }] }] };
+    const { keys: found, ranks } = await rankKeys(asked, keys, probe);
+    expect([[...found], [...ranks]]).toEqual([[keyOf(1, 2)], [0]]);
+  });
+
   it('are those of each, by the words of its own and of its catalog', async () => {
     await fc.assert(
       fc.asyncProperty(query, index, async (asked, { keys, lists, probe }) => {

@@ -40,11 +40,12 @@ export async function rankKeys(query: TextQuery, keys: Keys, probe: WordProbe): 
   return finishRanks(ranked);
 }
 
-/** When all words are added: ranks that are equal by the rules are equal, and resources without any word are left out. */
+/** When all words are added: resources without any word are left out, and ranks that are equal by the rules are equal. A word that counts next to nothing may round to no rank: it is found all the same. */
 export function finishRanks(ranked: Ranked): Ranked {
-  const { ranks } = ranked;
+  const found = selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
+  const { ranks } = found;
   for (let index = 0; index < ranks.length; index++) ranks[index] = roundRank(ranks[index] as number);
-  return selectRanks(ranked, Number.MIN_VALUE, Number.POSITIVE_INFINITY);
+  return found;
 }
 
 /** Raises ranks by what one word of a query counts: by the best that it stands for. */
