@@ -5,14 +5,15 @@
 export interface Freshness {
   /** What had been committed, as PostgreSQL writes it. */
   snapshot: string;
-  /** Which server and table the snapshot is of. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
+  /** Which server and tables the snapshot is of. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
   server: string;
 }
 
 /** Something has changed since: an answer that was made before must not be given any more. */
 export class Stale extends Error {}
 
-export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'))`;
+/** The files of a table are others after it was emptied: the runs of before may have had the numbers of those that come. */
+export const serverText = `concat_ws(' ', pg_postmaster_start_time(), pg_relation_filepath('discovery.change'), pg_relation_filepath('discovery.run'))`;
 
 /** Whether a change was committed after a snapshot. */
 export function isNewsTo(snapshot: string): string {

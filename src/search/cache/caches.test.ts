@@ -176,6 +176,18 @@ describe('what a process has cached of the index', () => {
     }
   });
 
+  it('is none of the runs that were there before the table was emptied, whose numbers may be given again', async () => {
+    await add(1);
+    await refreshCaches(counted);
+    caches.runs.keep(1, Uint8Array.of(1));
+    await add(2);
+    await refreshCaches(counted);
+    expect(caches.runs.find(1)).toBeDefined();
+    await writer.query('truncate discovery.run restart identity');
+    await refreshCaches(counted);
+    expect(caches.runs.find(1)).toBeUndefined();
+  });
+
   it('is not that a list is too long to be read whole, when it has been compacted', async () => {
     const keys = Array.from({ length: maxRuns + 1 }, (_, index) => index + 1);
     await writer.transaction((tx) =>
