@@ -113,7 +113,7 @@ function concatenate(a: NumberList, b: NumberList): NumberList {
   };
 }
 
-/** How many of those before were wanted tells how many runs have to be read for the others. */
+/** How many of those before were wanted tells how many runs have to be read for the others; where that was wrong, more and more are read. */
 async function* streamNumbers(
   database: Search['database'],
   range: NumberRange,
@@ -121,14 +121,14 @@ async function* streamNumbers(
   wanted = all,
 ): AsyncGenerator<Keys> {
   let [found, runs] = [0, 0];
-  for (let part = first; ; ) {
+  for (let part = first, least = 1; ; least *= growth) {
     const selected = select(part.numbers, wanted);
     yield sortByValue(selected).keys;
     if (part.rest === undefined) return;
     found += selected.keys.length;
     runs += part.runs;
     const missing = found < wanted.count ? (wanted.count - found) / Math.max(found, 1) : 1;
-    const maxRuns = Math.ceil(runs * Math.min(growth, missing * spare));
+    const maxRuns = Math.max(least, Math.ceil(runs * Math.min(growth, missing * spare)));
     part = await readRange(database, range, { maxRuns, from: part.rest });
   }
 }
