@@ -42,8 +42,39 @@ it('a word is found in all its offers, also where their list has too many runs t
   expect(await find('discount')).toBe(40);
 });
 
-async function find(textSearch: string): Promise<number> {
-  const engine = { config: readConfig({}), database, threads, now: () => new Date(), caches: () => caches };
+it('resources whose catalog has very many offers with a word, none of them valid now, are held against these once', async () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `late-${index}`);
+  const expired = { descriptor: { name: 'Rebate' }, validity: { endDate: '2020-01-01T00:00:00Z' } };
+  await write(
+    catalog('late', {
+      resources: ids.map((id) => charger(id)),
+      offers: ids.map((id) => offer(`on-${id}`, { ...expired, resourceIds: [id] })),
+    }),
+  );
+  let lookedAt = 0;
+  const watched: Database = Object.create(database, {
+    query: {
+      value: (...asked: Parameters<Database['query']>) => {
+        if (asked[0].includes('with valid as materialized')) lookedAt += countKeys(asked[1]?.[1]);
+        return database.query(...asked);
+      },
+    },
+  });
+  expect(await find('rebate', watched)).toBe(0);
+  // All resources at once, as the page has room for them.
+  expect(lookedAt).toBe(150);
+});
+
+/** In an array as PostgreSQL gets it. */
+function countKeys(array: unknown): number {
+  return ((array as Buffer).length - 20) / 12;
+}
+
+async function find(textSearch: string, asked = database): Promise<number> {
+  const engine = {
+    ...{ config: readConfig({}), database: asked, threads },
+    ...{ now: () => new Date(), caches: () => caches },
+  };
   const { answer } = await evaluateIntent(engine, { message: { intent: { textSearch } }, scope: {} });
   return answer.resourceCount;
 }

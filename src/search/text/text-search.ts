@@ -48,10 +48,10 @@ export interface Wanted {
 
 export async function prepareText(search: Search, text: string): Promise<TextSearch> {
   const lookups = planLookups(search, text);
-  return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, text, lookup))));
+  return joinTexts(search, await Promise.all(lookups.map((lookup) => prepareLookup(search, lookup))));
 }
 
-async function prepareLookup(search: Search, _text: string, lookup: TextLookup): Promise<TextSearch> {
+async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSearch> {
   const known = await search.trace.time(
     'read words',
     () => readWords(search, lookup),
@@ -121,9 +121,9 @@ async function prepareLookup(search: Search, _text: string, lookup: TextLookup):
     )) {
       yield ranked;
       settled = union([settled, keysOf(ranked.keys)]);
-      if (areOthersCounted && settled.length >= count) break;
+      if (areOthersCounted && settled.length >= count)
+        return yield* countOthers(difference(keys, settled), open);
     }
-    if (areOthersCounted) yield* countOthers(difference(keys, settled), open);
   }
 
   /** In any order: those that have another word, then those that an offer applies to. */
