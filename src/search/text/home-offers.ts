@@ -22,19 +22,40 @@ export interface HomeWord {
 
 export const noHomeWord: HomeWord = { own: emptyWhole, offers: emptyList, bounds: emptyWhole };
 
-/** The catalogs whose offers may apply to resources of others: undefined where all may, as nothing is written of it yet. */
+/** The catalogs whose offers may apply to resources of others: undefined where all may, as nothing is written of it yet. From the same lists comes the same object. */
 export function findAway(
-  { formats }: Search,
+  { formats }: Pick<Search, 'formats'>,
   { abroad, wide, siblings }: { abroad: Keys; wide: Keys; siblings: Keys },
 ): Keys | undefined {
-  const newest = formats[0]?.version ?? 0;
-  return newest < firstWithReach ? undefined : union([abroad, intersection(wide, siblings)]);
+  if ((formats[0]?.version ?? 0) < firstWithReach) return undefined;
+  const known = aways.get(abroad);
+  if (known?.wide === wide && known.siblings === siblings) return known.away;
+  const away = union([abroad, intersection(wide, siblings)]);
+  aways.set(abroad, { wide, siblings, away });
+  return away;
 }
 
-/** Divides offers by whether their catalogs are among those. */
-export function divideByHeads(offers: KeyList, heads: Keys | undefined): { among: KeyList; others: KeyList } {
+const aways = new WeakMap<Keys, { wide: Keys; siblings: Keys; away: Keys }>();
+
+interface DividedByHeads {
+  among: KeyList;
+  others: KeyList;
+}
+
+/** Divides offers by whether their catalogs are among those. From the same lists comes the same object: what is cached of it stays valid. */
+export function divideByHeads(offers: KeyList, heads: Keys | undefined): DividedByHeads {
   if (heads === undefined || offers.keys.length === 0) return { among: offers, others: emptyList };
   if (heads.length === 0) return { among: emptyList, others: offers };
+  const known = dividedByHeads.get(offers);
+  if (known?.heads === heads) return known.divided;
+  const divided = pickByHeads(offers, heads);
+  dividedByHeads.set(offers, { heads, divided });
+  return divided;
+}
+
+const dividedByHeads = new WeakMap<KeyList, { heads: Keys; divided: DividedByHeads }>();
+
+function pickByHeads(offers: KeyList, heads: Keys): DividedByHeads {
   const [among, others] = [[] as Range[], [] as Range[]];
   let done = 0;
   for (const range of rangesOf(offers.keys, heads)) {
@@ -63,12 +84,12 @@ export async function readHomeWords(
 
 /** From the same list comes the same object. */
 function boundsOf(offers: KeyList): WholeList {
-  const bounds = known.get(offers) ?? { heads: raiseToHeads(offers), others: emptyList };
-  known.set(offers, bounds);
+  const bounds = knownBounds.get(offers) ?? { heads: raiseToHeads(offers), others: emptyList };
+  knownBounds.set(offers, bounds);
   return bounds;
 }
 
-const known = new WeakMap<KeyList, WholeList>();
+const knownBounds = new WeakMap<KeyList, WholeList>();
 
 const fewOffers = 100;
 
