@@ -49,24 +49,13 @@ export function sortPostings(list: KeyList): KeyList {
   return sortRows(list, (a, b) => (keys[a] as number) > (keys[b] as number));
 }
 
-/** The index of the first key that is not lower. */
+/** The index of the first key that is not lower: a binary search. */
 export function lowerBound(keys: Float64Array, key: number, from = 0, end = keys.length): number {
-  return bisect(keys, key, from, end, false);
-}
-
-/** The index of the first key that is higher. */
-export function upperBound(keys: Float64Array, key: number): number {
-  return bisect(keys, key, 0, keys.length, true);
-}
-
-/** A binary search. */
-function bisect(keys: Float64Array, key: number, from: number, end: number, skipsEqual: boolean): number {
   let low = from;
   let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const value = keys[middle] as number;
-    if (value < key || (skipsEqual && value === key)) low = middle + 1;
+    if ((keys[middle] as number) < key) low = middle + 1;
     else high = middle;
   }
   return low;
