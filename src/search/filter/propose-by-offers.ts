@@ -1,7 +1,7 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
 import { type Candidates, type Proposal, type Search, streamOnce } from '../candidates.ts';
-import { headOf, keyOf, lastNumbers } from '../documents/keys.ts';
+import { headOf, inBatches, keyOf, lastNumbers } from '../documents/keys.ts';
 import { expandMembers } from '../documents/members.ts';
 import { type DividedOffers, divideOffers, selectByIds } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
@@ -82,18 +82,25 @@ async function* mergeSelected(
 ): AsyncGenerator<Keys> {
   const select = selectByOffers(search);
   let start = 0;
-  async function selectUpTo(key: number): Promise<Keys> {
-    const end = lowerBound(reached, key);
-    const part = reached.subarray(start, end);
-    start = end;
-    return part.length === 0 ? part : keysOf(await select([...(await expandMembers(search.database, part))]));
+  async function* selectUpTo(key: number): AsyncGenerator<Keys> {
+    const part = reached.subarray(start, lowerBound(reached, key));
+    start += part.length;
+    for (const some of inBatches(part, resourcesAtOnce))
+      for (const members of inBatches(await expandMembers(search.database, some), resourcesAtOnce)) {
+        search.deadline.check();
+        yield keysOf(await select([...members]));
+      }
   }
   for await (const { keys, upTo } of selected) {
-    const others = await selectUpTo(upTo);
-    yield union([keys, others.filter((key) => !hasKey(keys, headOf(key)))]);
+    const others: Keys[] = [];
+    for await (const some of selectUpTo(upTo)) others.push(some.filter((key) => !hasKey(keys, headOf(key))));
+    yield union([keys, ...others]);
   }
-  yield await selectUpTo(Number.POSITIVE_INFINITY);
+  yield* selectUpTo(Number.POSITIVE_INFINITY);
 }
+
+/** As many as an answer counts, and some more. */
+const resourcesAtOnce = 1_200;
 
 /** The offers whose documents pass a check, one more than may be at most: where it asks for a value, an index leads to them. */
 async function findPassingOffers({ database }: Search, check: DocumentCheck): Promise<number[]> {
