@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 // What runs in each thread of the pool: loads the named function once, calls it for each task, and posts back what came of it.
 
 export interface ThreadTask {
-  /** By which what is told of it is known. */
+  /** Identifies the task in the messages about it. */
   number: number;
   module: string;
   name: string;

@@ -141,7 +141,7 @@ export function createThreadPool({
       });
     } finally {
       clearTimeout(timer);
-      // What comes before a new thread has loaded its module is neither.
+      // While a new thread loads its module, the task neither waits for its turn nor runs.
       const ranMs = job?.startedAt === undefined ? 0 : performance.now() - job.startedAt;
       task.onEnd?.({ waitedMs, ranMs });
     }

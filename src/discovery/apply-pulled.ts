@@ -21,8 +21,8 @@ const maxGroupDocuments = 1_000;
 const maxGroupCatalogs = 200;
 /** While the database writes one group, the next one is taken apart. */
 const groupsAtOnce = 2;
-/** A page may hold a million resources: how far it went is told this often. */
-const tellEveryMs = 10_000;
+/** A page may hold a million resources: how far it went is logged this often. */
+const progressEveryMs = 10_000;
 const removalsAtOnce = 500;
 
 export interface PulledPage {
@@ -53,7 +53,7 @@ export async function applyPulled(
   signal: AbortSignal,
 ): Promise<PageOutcome> {
   const outcome: PageOutcome = { catalogs: 0, written: 0, removed: 0, skipped: 0 };
-  const tell = tellNowAndThen(context, page, outcome);
+  const logProgress = createProgressLog(context, page, outcome);
   const group = new Map<string, ReceivedCatalog>();
   let documents = 0;
   /** Groups that are being applied, with the ids of their catalogs. */
@@ -83,7 +83,7 @@ export async function applyPulled(
   try {
     for await (const part of parts) {
       signal.throwIfAborted();
-      tell();
+      logProgress();
       if ('invalidId' in part) {
         await noteInvalid(context, page, part.invalidId);
         continue;
@@ -108,15 +108,15 @@ export async function applyPulled(
   return outcome;
 }
 
-function tellNowAndThen(
+function createProgressLog(
   { logger, now }: DiscoveryContext,
   { service, networkId }: PulledPage,
   outcome: PageOutcome,
 ): () => void {
-  let toldAt = now().getTime();
+  let loggedAt = now().getTime();
   return () => {
-    if (now().getTime() - toldAt < tellEveryMs) return;
-    toldAt = now().getTime();
+    if (now().getTime() - loggedAt < progressEveryMs) return;
+    loggedAt = now().getTime();
     logger.info({ service, networkId, ...outcome }, 'pulling');
   };
 }

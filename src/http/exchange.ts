@@ -63,8 +63,8 @@ export function exchange(
 
 /** When a call has to be over: after a time, or because its caller gave up. */
 export interface Deadline {
-  /** Who is told; one at a time, and at once where it is over already. */
-  onEnd(tell: (reason: FetchFailure) => void): void;
+  /** Sets the listener, of which there is one at a time. Where the deadline is over already, it is called at once. */
+  onEnd(listener: (reason: FetchFailure) => void): void;
   clear(): void;
 }
 

@@ -4,7 +4,7 @@ export interface BatchLimits {
   gatherMs: number;
   /** Once aborted, nothing waits for company any more. */
   hurry?: AbortSignal;
-  /** From how many on no more company is to be expected. */
+  /** How many calls there can be at a time: a batch of so many waits for no more. */
   expected?: () => number;
 }
 

@@ -44,9 +44,9 @@ const catalogsTogether = 50;
 const documentsTogether = 2_500;
 /** While one waits for the database, another prepares what it writes. */
 const lanes = 3;
-/** How far a first crawl went is told this often, while so many catalogs are applied in that time. */
-const tellEveryMs = 10_000;
-const minTold = 100;
+/** How far a first crawl went is logged this often, while so many catalogs are applied in that time. */
+const progressEveryMs = 10_000;
+const minLogged = 100;
 
 export function createApplier(context: CrawlContext): ApplyCatalog {
   const batches = Array.from({ length: lanes }, () =>
@@ -58,27 +58,27 @@ export function createApplier(context: CrawlContext): ApplyCatalog {
     'signpost_crawl_applied_total',
     'Catalogs that the crawler brought up to date',
   );
-  const tell = tellNowAndThen(context);
+  const logProgress = createProgressLog(context);
   return async (read) => {
     const outcome = await batches[read.work.lease.id % lanes]?.(read);
     if (outcome === undefined || 'error' in outcome) throw outcome?.error;
     if (outcome.missing.length === 0) {
       applied.inc();
-      tell();
+      logProgress();
     }
     return outcome.missing;
   };
 }
 
-function tellNowAndThen({ logger, now }: CrawlContext): () => void {
+function createProgressLog({ logger, now }: CrawlContext): () => void {
   let catalogs = 0;
-  let toldAt = now().getTime();
+  let loggedAt = now().getTime();
   return () => {
     catalogs += 1;
-    if (catalogs < minTold || now().getTime() - toldAt < tellEveryMs) return;
-    logger.info({ catalogs, seconds: Math.round((now().getTime() - toldAt) / 1_000) }, 'crawling');
+    if (catalogs < minLogged || now().getTime() - loggedAt < progressEveryMs) return;
+    logger.info({ catalogs, seconds: Math.round((now().getTime() - loggedAt) / 1_000) }, 'crawling');
     catalogs = 0;
-    toldAt = now().getTime();
+    loggedAt = now().getTime();
   };
 }
 
