@@ -185,12 +185,16 @@ describe('signpost discover', () => {
 
   it('explains nothing on an index of a version that it does not know', async () => {
     const { database } = network;
-    await database.query('update discovery.index_state set version = 99, next = 99');
-    const run = await discover('--where', '@.id == "fast"', '--explain').finally(() =>
-      database.query('update discovery.index_state set version = 1, next = 1'),
-    );
+    const { rows } = await database.query<{ version: number }>('select version from discovery.index_state');
+    const known = rows[0]?.version;
+    const setVersion = (version: number | undefined) =>
+      database.query('update discovery.index_state set version = $1, next = $1', [version]);
+    await setVersion(99);
+    const run = await discover('--where', '@.id == "fast"', '--explain').finally(() => setVersion(known));
     expect(run).toMatchObject({ exitCode: 1, out: '' });
-    expect(run.notes).toContain('The index has entries of version 99; this program knows 0, 1, and 2.');
+    expect(run.notes).toMatch(
+      new RegExp(`The index has entries of version 99; this program knows 0, 1, .*and ${known}\\.`),
+    );
   });
 
   it('asks for something to look for', async () => {
