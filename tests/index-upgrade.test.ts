@@ -135,7 +135,8 @@ describe('an upgrade of the index', () => {
     const meddled: Database = Object.create(database, {
       query: {
         async value(...asked: Parameters<Database['query']>) {
-          if (isDue && asked[0].includes('discovery.run')) {
+          const looksAtChanges = asked[0].includes('from discovery.change');
+          if (isDue && !looksAtChanges && asked[0].includes('discovery.run')) {
             isDue = false;
             if (await rebuildNext(database, laterFormats, later, 2)) rebuilds++;
           }
