@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
 import { publicKeyOf } from '../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
-import { pullPushesForward, pushLanes } from '../src/storage/catalog/pushes.ts';
+import { pullPushesForward } from '../src/storage/catalog/pushes.ts';
 import { registerParticipant } from '../src/storage/registry/participants.ts';
 import { held } from './support/discovery.ts';
 import { freePort } from './support/free-port.ts';
@@ -51,7 +51,7 @@ it('a discovery service that is killed at any moment ends in step with its catal
     service = await start();
     await until(async () => {
       // On a slow machine it was away for so long that it would be tried again only in minutes.
-      await pullForward(network);
+      await pullPushesForward(network.database, 0);
       const inStep = await Promise.all(ids.map((id) => isInStep(network, id)));
       return inStep.every(Boolean) && (await areAllPushed(network));
     }, 'all catalogs to be in step, and all pushes to be settled');
@@ -62,15 +62,6 @@ it('a discovery service that is killed at any moment ends in step with its catal
     await network.close();
   }
 });
-
-/** Lanes as well: leases that were ended under the catalog service, which lives, hide that a lane became due again while it was held. */
-async function pullForward({ database }: TestNetwork): Promise<void> {
-  await pullPushesForward(database, 0);
-  const { rowCount } = await database.query(
-    'update catalog.push_lane set due_at = now() where due_at > now() and leased_until is null',
-  );
-  if (rowCount > 0) database.hint(pushLanes.channel);
-}
 
 /** Registers the service; returns how its process is started, each time at the same address. */
 async function prepareDiscovery({ config, database, databaseUrl, catalogUrl }: TestNetwork) {

@@ -11,8 +11,8 @@ export async function endLeases(database: Database): Promise<void> {
      group by 1 having bool_or(column_name = 'leased_until')`,
   );
   for (const { name, is_due } of tables) {
-    // A claim of due work sets both to the same time: where they differ, there is work that was found meanwhile.
-    const due = is_due ? 'due_at = least(due_at, now()), ' : '';
+    // A claim of due work sets both to the same time. A process that lives tells by the difference that work was found meanwhile: so they must differ here, too.
+    const due = is_due ? "due_at = least(due_at, now() - interval '1 microsecond'), " : '';
     await database.query(
       `update ${name} set ${due}leased_until = least(leased_until, now()) where leased_until > now()`,
     );
