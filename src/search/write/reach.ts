@@ -104,9 +104,9 @@ class OffersInQuestion {
 /** The catalogs of those offers that name a resource of another catalog of their owner. */
 async function findNamingAbroad(queryable: Queryable, named: readonly Named[]): Promise<number[]> {
   if (named.length === 0) return [];
-  // By the owner's catalogs, or by all catalogs that have the id, whichever are few. Where neither are, it is taken for granted.
+  // By the owner's catalogs, or by all catalogs that have the id, whichever are few. Where neither are, it is taken for granted: writers wait for each other here, so a lookup stays short.
   const { rows } = await queryable.query<{ home: number }>(
-    `with named as materialized (select * from unnest(${namedArrays}) as named (owner, id, home)),
+    `with named as materialized (select distinct * from unnest(${namedArrays}) as named (owner, id, home)),
        family as materialized (
          select owner, (
            select count(*) from (select from discovery.catalog where catalog.owner = one.owner limit ${few + 1}) as theirs
@@ -129,7 +129,7 @@ async function findNamingAbroad(queryable: Queryable, named: readonly Named[]): 
   return rows.map(({ home }) => home);
 }
 
-const few = 100;
+const few = 8;
 
 /** The catalogs with offers that name one of these resources of other catalogs. */
 async function findNamers(queryable: Queryable, added: readonly Named[]): Promise<number[]> {
