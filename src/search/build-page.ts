@@ -6,8 +6,8 @@ import { readListed, SharedDocuments } from './documents/read-page.ts';
 import { readPassing } from './filter/check-documents.ts';
 
 /**
- * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The page is outdated when a
- * resource on it has changed since it was found: then one that the filter selects instead may be missing.
+ * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The resources beyond it are counted at the same time. The page is
+ * outdated when a resource on it has changed since it was found: then one that the filter selects instead may be missing.
  */
 export async function buildPage(
   search: Search,
@@ -15,30 +15,70 @@ export async function buildPage(
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { paging } = search.plan;
   const { limit = maxLimit, offset = 0 } = paging;
-  const needed = neededCount(paging);
   const page = new Page(search);
-  let total = 0;
-  for await (const keys of gather(candidates.keys, candidates.check ? needed * spare : needed)) {
-    search.deadline.check();
-    const { count } = await search.trace.time(
-      'read page',
-      async () => {
-        const query = { keys, check: candidates.check };
-        const passed = await readPassing(search.database, query, needed - total);
-        const shown = Array.from(
-          keysBetween(passed, Math.max(0, offset - total), Math.max(0, offset + limit - total)),
-        );
-        await search.beforePage?.(shown.length);
-        return { count: passed.length, resources: await page.read(shown) };
-      },
-      ({ count, resources }) => ({ candidates: keys.length, passed: count, resources }),
-    );
-    if (!candidates.isSettled) search.count(keys.length, count);
-    total += count;
-    if (total >= needed) break;
-  }
-  return { answer: page.draft.finish(total, paging), isOutdated: page.isOutdated };
+  const count = { candidates: 0, passed: 0 };
+  await search.trace.time(
+    'read page',
+    async () => {
+      let reading = Promise.resolve();
+      for await (const part of streamPassing(search, candidates)) {
+        const from = Math.max(0, offset - count.passed);
+        const end = Math.max(0, offset + limit - count.passed);
+        const shown = Array.from(keysBetween(part.passed, from, end));
+        if (shown.length > 0) reading = reading.then(() => page.read(shown));
+        // Its error is thrown below, unless another one comes first.
+        reading.catch(() => {});
+        count.candidates += part.candidates;
+        count.passed += part.passed.length;
+      }
+      await reading;
+    },
+    () => ({ ...count, resources: page.resources }),
+  );
+  if (!candidates.isSettled) search.count(count.candidates, count.passed);
+  return { answer: page.draft.finish(count.passed, paging), isOutdated: page.isOutdated };
 }
+
+interface PassedPart {
+  candidates: number;
+  passed: ArrayLike<number>;
+}
+
+/** The candidates that pass the check, in their order, until enough are counted. The first ones come as soon as a page can be read. */
+async function* streamPassing(search: Search, { keys, check }: Candidates): AsyncGenerator<PassedPart> {
+  const { database, deadline, plan } = search;
+  const { limit = maxLimit, offset = 0 } = plan.paging;
+  let missing = neededCount(plan.paging);
+  const first = Math.min(offset + limit, firstRead);
+  for await (const part of gather(keys, first, check ? missing * spare : first)) {
+    const slices = check ? sliceForCheck(part, first * spareForPage) : [[part]];
+    for (const slice of slices) {
+      deadline.check();
+      const passing = slice.map((some) => readPassing(database, { keys: some, check }, missing));
+      for (const [index, passed] of (await Promise.all(passing)).entries()) {
+        const counted = keysBetween<ArrayLike<number>>(passed, 0, missing);
+        yield { candidates: slice[index]?.length ?? 0, passed: counted };
+        missing -= counted.length;
+      }
+      if (missing <= 0) return;
+    }
+  }
+}
+
+/** Enough for the page by themselves; then the others, if they are many, by two statements at the same time. */
+function sliceForCheck(keys: ArrayLike<number>, first: number): ArrayLike<number>[][] {
+  if (keys.length < first + manyToCheck) return [[keys]];
+  const others = keysBetween(keys, first, keys.length);
+  return [[keysBetween(keys, 0, first)], [...inBatches(others, Math.ceil(others.length / 2))]];
+}
+
+/** A statement for fewer is not worth its round trip. */
+const manyToCheck = 200;
+/** Resources that are read as soon as they are found. */
+const firstRead = 100;
+/** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule: for the page, and to be counted. */
+const spareForPage = 2;
+const spare = 1.1;
 
 /** Resources that one statement reads. */
 const documentsAtOnce = 300;
@@ -49,6 +89,8 @@ const manyOffers = 1_000;
 class Page {
   readonly draft = new AnswerDraft();
   isOutdated = false;
+  /** How many were read. */
+  resources = 0;
   private readonly documents = new SharedDocuments();
   private readonly search: Search;
 
@@ -56,11 +98,10 @@ class Page {
     this.search = search;
   }
 
-  /** Returns how many were read. */
-  async read(keys: readonly number[]): Promise<number> {
-    const { database, deadline, plan } = this.search;
+  async read(keys: readonly number[]): Promise<void> {
+    const { database, deadline, plan, beforePage } = this.search;
     const { scope } = plan;
-    let read = 0;
+    await beforePage?.(this.resources + keys.length);
     for (let start = 0; start < keys.length && !this.draft.isFull; ) {
       deadline.check();
       const part = keysBetween(keys, start, start + this.draft.roomFor);
@@ -77,14 +118,10 @@ class Page {
           if ((each.wide?.offers.length ?? 0) > manyOffers) await immediate();
         }
         start += tried;
-        read += found.length;
+        this.resources += found.length;
         // Those that follow are read again.
         if (tried < (batches[index]?.length ?? 0)) break;
       }
     }
-    return read;
   }
 }
-
-/** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule. */
-const spare = 1.1;

@@ -59,19 +59,21 @@ export async function* streamOnce<K extends ArrayLike<number>>(keys: K): AsyncGe
   if (keys.length > 0) yield keys;
 }
 
-/** At least so many at a time, until all have come. */
+/** At least so many at a time, perhaps fewer the first time, until all have come. */
 export async function* gather(
   parts: AsyncIterable<ArrayLike<number>>,
-  least: number,
+  first: number,
+  then = first,
 ): AsyncGenerator<ArrayLike<number>> {
   let held: ArrayLike<number>[] = [];
   let count = 0;
+  let least = first;
   for await (const part of parts) {
     held.push(part);
     count += part.length;
     if (count < least) continue;
     yield concatenate(held, count);
-    [held, count] = [[], 0];
+    [held, count, least] = [[], 0, then];
   }
   if (count > 0) yield concatenate(held, count);
 }

@@ -46,7 +46,7 @@ function asksFilter({ filter, text }: Plan, spatial: SpatialSearch | undefined):
   return filter !== undefined || text === undefined;
 }
 
-const fewGeometries = 400;
+const fewGeometries = 1_000;
 
 async function* checkConstraints(
   spatial: SpatialSearch,
