@@ -7,7 +7,7 @@ import { holdCatalogs, insertCatalogs } from '../documents/catalogs.ts';
 import { keyOf } from '../documents/keys.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { mergeRuns } from '../lists/compact.ts';
-import { maxRuns, readWholeLists } from '../lists/read-whole.ts';
+import { emptyWhole, maxRuns, readWholeLists } from '../lists/read-whole.ts';
 import { addToLists } from '../lists/runs.ts';
 import { createCaches, type IndexReader, readForCache } from './caches.ts';
 import {
@@ -179,7 +179,7 @@ describe('what a process has cached of the index', () => {
   it('is none of the runs that were there before the table was emptied, whose numbers may be given again', async () => {
     await add(1);
     await refreshCaches(counted);
-    caches.runs.keep(1, Uint8Array.of(1));
+    caches.runs.keep(1, emptyWhole);
     await add(2);
     await refreshCaches(counted);
     expect(caches.runs.find(1)).toBeDefined();

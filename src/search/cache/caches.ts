@@ -4,7 +4,7 @@ import { LruCache } from '../../lru-cache.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { parseState } from '../documents/catalog-state.ts';
-import type { ListOutline } from '../lists/read-packed.ts';
+import type { ListOutline } from '../lists/outlines.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
@@ -15,10 +15,8 @@ import { WordCache } from './word-cache.ts';
 // The caches of a process (docs/index-format.md, "Caches"). All of them are read-through and bounded. A search reads from PostgreSQL what a cache does not have; the caches are there
 // because the way to the database and back takes longer than most searches. What has changed in the index is invalidated before it is used again (invalidation.ts).
 
-/** What the entry of a list takes by itself. */
+/** What the entry of a list, or of a run, takes by itself; and a run in the directory of a list. */
 const entryBytes = 500;
-/** And that of a run; and a run in the directory of a list. */
-const runEntryBytes = 200;
 const runKeyBytes = 60;
 /** What the entry of a word of offers takes by itself, counted in offers. */
 const entryOffers = 100;
@@ -32,7 +30,7 @@ const limits = {
   lists: Math.min(512 * 2 ** 20, findMemorySize() / 8),
   /** Six bytes each. */
   catalogs: Math.min(20_000_000, findMemorySize() / 48),
-  /** A million resources have some seventy megabytes of words that are not rare. */
+  /** Of a million resources, searches for common words look at the first tenth or so: some twenty megabytes. */
   runs: Math.min(64 * 2 ** 20, findMemorySize() / 32),
   outlines: Math.min(32 * 2 ** 20, heapBytes / 32),
   /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
@@ -74,10 +72,10 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     state: { askedAt: 0, isQuiet: false },
     generation: 0,
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
-    runs: new LruCache(limitOf('runs'), ({ length }) => length + runEntryBytes),
+    runs: new LruCache(limitOf('runs'), sizeOfList),
     outlines: new LruCache(
       limitOf('outlines'),
-      ({ part, directory }) => entryBytes + part.runs.length + (directory?.runs.length ?? 0) * runKeyBytes,
+      ({ part, directory }) => sizeOfList(part) + (directory?.runs.length ?? 0) * runKeyBytes,
     ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     words: new WordCache(limitOf('words')),
@@ -86,6 +84,13 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     versions: new VersionCache(),
   };
 }
+
+function sizeOfList({ heads, others }: WholeList): number {
+  return entryBytes + (heads.keys.length + others.keys.length) * bytesOfKey;
+}
+
+/** A key and its weight. */
+const bytesOfKey = 9;
 
 export interface Caches {
   /** How far the change feed was read (invalidation.ts). */
@@ -96,8 +101,8 @@ export interface Caches {
   lists: LruCache<number, { list: WholeList | undefined; bytes: number }>;
   /** Of the lists of words, by their numbers. */
   outlines: LruCache<number, ListOutline>;
-  /** Runs of common words, by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
-  runs: LruCache<number, Uint8Array>;
+  /** Runs of common words, decoded, by their numbers. A run never changes, and so nothing is invalidated while the same server answers. */
+  runs: LruCache<number, WholeList>;
   catalogs: CatalogTable;
   words: WordCache;
   providers: ProviderCache;

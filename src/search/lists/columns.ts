@@ -14,6 +14,22 @@ export function selectRows<T extends Columns>(columns: T, isSelected: (index: nu
   return count === indexes.length ? columns : pickRows(columns, indexes.subarray(0, count));
 }
 
+/** The rows of several lists, one after the other. */
+export function joinRows(lists: readonly { keys: Float64Array; weights: Uint8Array }[]): {
+  keys: Float64Array;
+  weights: Uint8Array;
+} {
+  const count = lists.reduce((sum, { keys }) => sum + keys.length, 0);
+  const joined = { keys: new Float64Array(count), weights: new Uint8Array(count) };
+  let at = 0;
+  for (const { keys, weights } of lists) {
+    joined.keys.set(keys, at);
+    joined.weights.set(weights, at);
+    at += keys.length;
+  }
+  return joined;
+}
+
 /** All rows in another order; the same object where they are in order already. The sort is stable. */
 export function sortRows<T extends Columns>(columns: T, isAfter: (a: number, b: number) => boolean): T {
   const order = sortIndexes(columns.keys.length, isAfter);

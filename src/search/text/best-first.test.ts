@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { rankOf, type TextQuery } from '../../rules/text/rank.ts';
 import { headOf, keyOf } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
-import { type KeyList, runHead, toRuns } from '../lists/posting-list.ts';
-import { divideHeads } from '../lists/read-whole.ts';
+import { type KeyList, maxRunKeys } from '../lists/posting-list.ts';
+import { divideHeads, type WholeList } from '../lists/read-whole.ts';
 import { rankBestFirst } from './best-first.ts';
 import { type PostingsOf, rankKeys, type WordProbe } from './rank-keys.ts';
 
@@ -53,7 +53,7 @@ const index = fc
     const postingsOf: PostingsOf = (word) => {
       const list = lists.get(word);
       if (list === undefined) return [];
-      return transactions === 0 ? [divideHeads(list)] : [[packRuns(list, transactions)]];
+      return transactions === 0 ? [divideHeads(list)] : cutRuns(list, transactions);
     };
     /** One word after the other, or all at once. */
     const probe = (): WordProbe => ({
@@ -63,21 +63,17 @@ const index = fc
     return { keys: Float64Array.from(keys), lists, probe };
   });
 
-/** The bytes of runs as a list has them that came about by so many transactions: each added keys from the lowest to the highest. */
-function packRuns(list: KeyList, transactions: number): Uint8Array {
-  const runs = Array.from({ length: transactions }, (_, number) =>
-    toRuns(selectRows(list, (index) => index % transactions === number)),
-  );
-  const sorted = runs.flat().sort((a, b) => a.first - b.first);
-  return Buffer.concat(sorted.map(({ bytes, first, weight }) => bytes ?? packOne(first, weight)));
-}
-
-function packOne(key: number, weight: number): Uint8Array {
-  const bytes = Buffer.alloc(runHead.bytes);
-  bytes.writeUInt16BE(1, runHead.count);
-  bytes.writeBigInt64BE(BigInt(key), runHead.first);
-  bytes.writeUInt16BE(weight, runHead.weight);
-  return bytes;
+/** Runs as a list has them that came about by so many transactions: each added keys from the lowest to the highest. */
+function cutRuns(list: KeyList, transactions: number): WholeList[] {
+  return Array.from({ length: transactions }, (_, number) => {
+    const added = selectRows(list, (index) => index % transactions === number);
+    return Array.from({ length: Math.ceil(added.keys.length / maxRunKeys) }, (_, run) => ({
+      keys: added.keys.subarray(run * maxRunKeys, (run + 1) * maxRunKeys),
+      weights: added.weights.subarray(run * maxRunKeys, (run + 1) * maxRunKeys),
+    }));
+  })
+    .flat()
+    .map(divideHeads);
 }
 
 describe('the ranks of many resources', () => {

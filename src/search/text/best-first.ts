@@ -44,7 +44,7 @@ async function rankLikely(
       addWord(ranked, variants, probe.postingsOf);
       toCome -= boundOf(variants);
       if (ranked.keys.length <= count) continue;
-      threshold = Math.max(threshold, findReached(ranked.ranks, count));
+      threshold = Math.max(threshold, findReached(ranked.ranks, count, toCome));
       // Whatever has none of the words so far may still overtake.
       if (threshold > toCome)
         ranked = selectRanks(ranked, threshold - toCome - slack, Number.POSITIVE_INFINITY);
@@ -59,12 +59,12 @@ function boundOf(variants: readonly WordVariant[]): number {
   return Math.max(0, ...variants.map(({ weight }) => weight));
 }
 
-/** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. */
-function findReached(ranks: Float64Array, count: number): number {
+/** A rank that so many reach, and few more: ranks are counted in steps, from the highest one down. 0 where none is higher than `least`. */
+function findReached(ranks: Float64Array, count: number, least = 0): number {
   let highest = 0;
   for (let index = 0; index < ranks.length; index++)
     if ((ranks[index] as number) > highest) highest = ranks[index] as number;
-  if (highest === 0) return 0;
+  if (highest <= least) return 0;
   const stepsOfOne = steps / highest;
   const counts = new Uint32Array(steps + 1);
   for (let index = 0; index < ranks.length; index++) {

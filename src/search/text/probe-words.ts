@@ -2,12 +2,12 @@ import type { WordVariant } from '../../rules/text/rank.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { readRuns, sortPostings } from '../lists/posting-list.ts';
-import { estimateProbe, openDirectory, type RunDirectory } from '../lists/read-packed.ts';
-import { divideHeads, emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { estimateProbe } from '../lists/outlines.ts';
+import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { type DirectoryReader, openDirectories } from '../lists/run-directory.ts';
 import { wordList } from '../lists/runs.ts';
 import { readWordsAmong } from './match-words.ts';
-import type { Postings, WordProbe } from './rank-keys.ts';
+import type { WordProbe } from './rank-keys.ts';
 import { type KnownText, restrictWhole, type WordEntry } from './read-words.ts';
 
 // Where the words of a text stand among candidates. Rare words are known whole. Of common words only what lies among the candidates is read, a few words at a time: after these, fewer candidates are left
@@ -30,22 +30,20 @@ export function probeWords(
   { entries, lookup }: KnownText,
   { own, offered }: OfferedPostings,
 ): WordProbe {
-  const read = new Map<number, Postings>();
-
-  let directory: RunDirectory | undefined;
+  const read = new Map<number, readonly WholeList[]>();
+  let directories: DirectoryReader | undefined;
 
   async function readAlong(common: readonly WordEntry[], keys: Keys): Promise<void> {
-    const found = await directory?.read(common.map(listOf), keys);
+    const found = await directories?.read(common.map(listOf), keys);
     for (const { id } of common) {
       const runs = found?.get(wordList(id)) ?? [];
-      const decode = () => divideHeads(sortPostings(readRuns(Buffer.concat(runs)).list));
-      read.set(id, lookup.isLookedFor ? restrictWhole(lookup, decode()) : runs);
+      read.set(id, lookup.isLookedFor ? runs.map((run) => restrictWhole(lookup, run)) : runs);
     }
   }
 
   async function lookUp(common: readonly WordEntry[], keys: Keys): Promise<void> {
     const found = await readWordsAmong(database, new Set(common.map(({ id }) => id)), keys);
-    for (const { id } of common) read.set(id, restrictWhole(lookup, found.get(id) ?? emptyWhole));
+    for (const { id } of common) read.set(id, [restrictWhole(lookup, found.get(id) ?? emptyWhole)]);
   }
 
   return {
@@ -64,9 +62,9 @@ export function probeWords(
         return words.length;
       }
       const next = unread.slice(0, count).flat();
-      if (next.some((entry) => !directory?.lists.includes(wordList(entry.id)))) {
+      if (next.some((entry) => !directories?.has(listOf(entry)))) {
         const soon = unread.slice(0, countWithin(costs, postingsInDirectory)).flat();
-        directory = await openDirectory(database, soon.map(listOf), range);
+        directories = await openDirectories(database, soon.map(listOf), last);
       }
       await readAlong(next, keys);
       return count;
@@ -75,9 +73,8 @@ export function probeWords(
       const entry = entries.get(word);
       if (entry === undefined) return [];
       const { id, prefix, standing, home } = entry;
-      const known = read.get(id);
       return [
-        ...(known ? [known] : prefix.parts),
+        ...(read.get(id) ?? prefix.parts),
         standing,
         own.get(id) ?? home.own,
         offered.get(id) ?? entry.offered,

@@ -1,9 +1,8 @@
 import { roundRank, type TextQuery, type WordVariant } from '../../rules/text/rank.ts';
-import { headOf } from '../documents/keys.ts';
+import { headOf, span } from '../documents/keys.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { type KeyList, seek } from '../lists/posting-list.ts';
-import { raiseByRuns } from '../lists/probe-runs.ts';
+import { type KeyList, lowerBound, seek } from '../lists/posting-list.ts';
 import type { WholeList } from '../lists/read-whole.ts';
 
 // Ranks many resources at once, from the postings of words: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once, without calls or objects for
@@ -15,11 +14,8 @@ export interface Ranked {
   ranks: Float64Array;
 }
 
-/** Decoded, or the bytes of runs. */
-export type Postings = WholeList | readonly Uint8Array[];
-
 /** The postings of a word: resources, and heads of catalogs; several lists count as one. */
-export type PostingsOf = (word: string) => readonly Postings[];
+export type PostingsOf = (word: string) => readonly WholeList[];
 
 /** Finds out where words stand among candidates. */
 export interface WordProbe {
@@ -55,55 +51,64 @@ export function addWord(
   postingsOf: PostingsOf,
 ): void {
   if (variants.length === 0) return;
-  const best = spareArray('best', keys.length).fill(0);
-  let catalogs: Keys | undefined;
-  for (const { word, weight } of variants) {
-    for (const postings of postingsOf(word)) {
-      if (!('heads' in postings)) {
-        raiseByRuns(best, keys, postings, weight);
-        continue;
-      }
-      const { heads, others } = postings;
+  const best = spareArray(keys.length).fill(0);
+  for (const { word, weight } of variants)
+    for (const { heads, others } of postingsOf(word)) {
       raise(best, keys, others, weight);
-      if (heads.keys.length === 0) continue;
-      // What is said of a catalog is said of all its resources.
-      catalogs ??= headsOf(keys);
-      raise(best, catalogs, heads, weight);
+      raiseMembers(best, keys, heads, weight);
     }
-  }
   for (let index = 0; index < ranks.length; index++)
     ranks[index] = (ranks[index] as number) + (best[index] as number);
 }
 
-function headsOf(keys: Keys): Keys {
-  const heads = spareArray('heads', keys.length);
-  for (let index = 0; index < keys.length; index++) heads[index] = headOf(keys[index] as number);
-  return heads;
-}
-
 /** For what is needed while one word is added: a new array would take longer than to fill it. */
-function spareArray(use: keyof typeof spare, length: number): Float64Array {
+function spareArray(length: number): Float64Array {
   if (length > maxSpare) return new Float64Array(length);
-  if (spare[use].length < length) spare[use] = new Float64Array(Math.min(2 * length, maxSpare));
-  return spare[use].subarray(0, length);
+  if (spare.length < length) spare = new Float64Array(Math.min(2 * length, maxSpare));
+  return spare.subarray(0, length);
 }
 
-const spare = { best: new Float64Array(), heads: new Float64Array() };
+let spare = new Float64Array();
 const maxSpare = 100_000;
 
-/** Raises ranks where a posting is one of the keys. The same key may come several times. */
+/** Raises ranks where a posting is one of the keys. */
 function raise(best: Float64Array, keys: Keys, { keys: postings, weights }: KeyList, weight: number): void {
-  for (let index = 0, at = 0; index < keys.length && at < postings.length; ) {
+  if (postings.length === 0) return;
+  for (let index = lowerBound(keys, postings[0] as number), at = 0; index < keys.length; ) {
     const key = keys[index] as number;
     const posting = postings[at] as number;
     if (key < posting) index = seek(keys, posting, index);
-    else if (key > posting) at = seek(postings, key, at);
     else {
-      const counts = weight * ((weights[at] as number) / 100);
-      if (counts > (best[index] as number)) best[index] = counts;
-      index++;
+      if (key === posting) raiseTo(best, index++, weight, weights[at] as number);
+      else at = seek(postings, key, at);
+      if (at === postings.length) return;
     }
   }
+}
+
+/** What is said of a catalog is said of all its resources. */
+function raiseMembers(
+  best: Float64Array,
+  keys: Keys,
+  { keys: heads, weights }: KeyList,
+  weight: number,
+): void {
+  if (heads.length === 0) return;
+  for (let index = lowerBound(keys, heads[0] as number), at = 0; index < keys.length; ) {
+    const key = keys[index] as number;
+    const head = heads[at] as number;
+    if (key < head) index = seek(keys, head, index);
+    else if (key < head + span) raiseTo(best, index++, weight, weights[at] as number);
+    else {
+      at = seek(heads, headOf(key), at);
+      if (at === heads.length) return;
+    }
+  }
+}
+
+function raiseTo(best: Float64Array, index: number, weight: number, percent: number): void {
+  const counts = weight * (percent / 100);
+  if (counts > (best[index] as number)) best[index] = counts;
 }
 
 /** Those with a rank from one up to, but without, another. */

@@ -3,15 +3,14 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
+import { type ListOutline, readOutlines } from '../lists/outlines.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
-import { type ListOutline, type PackedPart, readOutlines } from '../lists/read-packed.ts';
 import { readRanges } from '../lists/read-parts.ts';
 import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
 import { abroadList, offerList, siblingList, standingList, wideList, wordList } from '../lists/runs.ts';
 import { divideByHeads, findAway, type HomeWord, noHomeWord, readHomeWords } from './home-offers.ts';
 import { matchWords } from './match-words.ts';
 import { findOffered } from './offer-words.ts';
-import type { Postings } from './rank-keys.ts';
 import { divideStanding, joinOffers } from './standing-words.ts';
 
 // Reads the words of a text: which indexed words each matches in spite of typing errors, the postings of those, and how rare they are.
@@ -39,7 +38,7 @@ export interface WordEntry {
 }
 
 interface PostingsPrefix {
-  parts: Postings[];
+  parts: WholeList[];
   /** Keys from this one on are not in it. */
   upTo: number;
 }
@@ -135,7 +134,7 @@ async function readEntries(
         documents: inWord.count + inOffers,
         postings: inWord,
         prefix: {
-          parts: [lookup.isLookedFor ? restrictWhole(lookup, divideHeads(listOf(part))) : [part.runs]],
+          parts: [restrictWhole(lookup, part)],
           upTo: part.rest?.from ?? Number.POSITIVE_INFINITY,
         },
         standing: standing.get(id)?.heads ?? emptyWhole,
@@ -148,18 +147,10 @@ async function readEntries(
   return new Map(entries);
 }
 
-function listOf(part: PackedPart): KeyList {
-  const { keys, weights } = part.decode();
-  return { keys, weights };
-}
-
 /** They tell which offers may apply to resources of other catalogs. */
 const reachLists = [siblingList, abroadList, wideList];
 
-const noPostings: ListOutline = {
-  part: { runs: new Uint8Array(), count: 0, decode: () => emptyList },
-  count: 0,
-};
+const noPostings: ListOutline = { part: emptyWhole, count: 0 };
 
 /** The same object where all documents are looked for. */
 export function restrictWhole<T extends WholeList>(lookup: TextLookup, whole: T): T {

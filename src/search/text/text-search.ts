@@ -5,9 +5,10 @@ import { listMembers } from '../documents/members.ts';
 import { findReach } from '../documents/offers.ts';
 import { findSearched } from '../documents/searched-catalogs.ts';
 import { difference, type Keys, keysOf, union } from '../lists/key-sets.ts';
-import type { KeyList } from '../lists/posting-list.ts';
-import { readOn } from '../lists/read-parts.ts';
-import { divideHeads, type WholeList } from '../lists/read-whole.ts';
+import { emptyList, type KeyList } from '../lists/posting-list.ts';
+import type { ListRest } from '../lists/read-parts.ts';
+import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
+import { readOnInRuns } from '../lists/run-directory.ts';
 import { rankBestFirst } from './best-first.ts';
 import { findHomeAmong } from './home-offers.ts';
 import { joinTexts } from './join-texts.ts';
@@ -97,8 +98,9 @@ async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSe
     yield best;
     if (best.keys.length === keys.length) return;
     // What was gathered by an offer that was not looked up need not have the word.
-    if (areOthersCounted && unresolved.size === 0) yield withoutRanks(difference(keys, keysOf(best.keys)));
-    else yield await rankOthers();
+    if (!areOthersCounted || unresolved.size > 0) return yield await rankOthers();
+    const shown = keysOf(best.keys);
+    for (const some of inBatches(keys, countedAtOnce)) yield withoutRanks(difference(some, shown));
   }
 
   /** As if offers at home applied to all resources of their catalogs; the best are verified, until as many as are wanted are settled. */
@@ -212,32 +214,32 @@ async function* streamPostings(
     const reached = keysOf(await findReach(database, keys));
     yield { heads: reached.filter(isHead), others: reached.filter((key) => !isHead(key)) };
   }
-  for (const { heads } of [home.bounds, standing]) yield* slicePostings(heads.keys, none);
-  const first = postings.part.decode();
-  for (let part = first, runs = moreRuns; ; runs *= growth) {
-    const { rest, ...list } = part;
-    const divided = restrictWhole(lookup, divideHeads(list));
-    if (part !== first) prefix.parts.push(divided);
-    prefix.upTo = rest?.from ?? Number.POSITIVE_INFINITY;
-    yield* slicePostings(divided.heads.keys, divided.others.keys);
-    if (rest === undefined) return;
-    part = await readOn(database, rest, runs);
+  for (const { heads } of [home.bounds, standing]) yield* slicePostings({ heads, others: emptyList });
+  yield* slicePostings(prefix.parts[0]);
+  let rest: ListRest | undefined = postings.part.rest;
+  for (let runs = firstRuns; rest; runs *= growth) {
+    const { rest: next, ...list } = await readOnInRuns(database, rest, runs);
+    const part = restrictWhole(lookup, list);
+    prefix.parts.push(part);
+    prefix.upTo = next?.from ?? Number.POSITIVE_INFINITY;
+    yield* slicePostings(part);
+    rest = next;
   }
 }
 
 /** Of very many with a word, so many are looked up at a time. */
 const offersAtOnce = 2_000;
 
-function* slicePostings(heads: Keys, others: Keys): Generator<KeyPostings> {
-  for (const batch of inBatches(heads, Math.floor(sliceLength / resourcesOfCatalog)))
+function* slicePostings({ heads, others }: WholeList = emptyWhole): Generator<KeyPostings> {
+  for (const batch of inBatches(heads.keys, Math.floor(sliceLength / resourcesOfCatalog)))
     yield { heads: batch, others: none };
-  for (const batch of inBatches(others, sliceLength)) yield { heads: none, others: batch };
+  for (const batch of inBatches(others.keys, sliceLength)) yield { heads: none, others: batch };
 }
 
 /** So that not many more are gathered than are ranked together. */
 const sliceLength = maxRanked / 4;
 
-const moreRuns = 32;
+const firstRuns = 32;
 /** Of a list in small pieces, more and more are read at once. */
 const growth = 4;
 
