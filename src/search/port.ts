@@ -102,7 +102,7 @@ export function createSearch(context: SearchContext): SearchService {
         repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, (signal) =>
           loadCatalogs(openReader(engine, createDeadline(maxLoadMs)), signal),
         ),
-        startCompactor({ database, logger }),
+        startCompactor({ config, database, logger }),
         repeat(purge, () => purgeChanges(database)),
       ];
       return {

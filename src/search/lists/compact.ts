@@ -1,7 +1,6 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
-  deleteRuns,
   entriesOf,
   insertRuns,
   maxRunLength,
@@ -30,7 +29,7 @@ export interface CompactionStep {
 /** Runs that one step looks at. */
 const seenAtOnce = 20_000;
 /** Runs of one transaction. */
-const mergedAtOnce = 1_000;
+const mergedAtOnce = 250;
 /** Fewer neighbours are not worth writing again. */
 const minNeighbours = 4;
 /** Nor is a long run, for what a few short ones add to it. */
@@ -164,12 +163,13 @@ async function merge(
   return { merged: taken.size, written: written.length };
 }
 
-/** Those that nobody else is just writing anew. */
+/** Deletes those that nobody else is just writing anew, and returns them. */
 async function takeRuns(tx: Transaction, runs: readonly SeenRun[]): Promise<Map<number, StoredRun>> {
   const { rows } = await tx.query<StoredRun>(
-    `select * from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked`,
+    `delete from discovery.run where ctid = any (array(
+       select ctid from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) for update skip locked
+     )) returning *`,
     runKeyArrays(runs),
   );
-  await deleteRuns(tx, rows);
   return new Map(rows.map((run) => [run.id, run]));
 }

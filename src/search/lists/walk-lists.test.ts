@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import { type SearchingProcess, withCaches } from '../../../tests/support/index-reader.ts';
 import { until } from '../../../tests/support/time.ts';
+import { readConfig } from '../../config.ts';
 import { silentLogger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { readLists, readRange } from './read-parts.ts';
@@ -23,7 +24,7 @@ const { signal } = new AbortController();
 it('lists that nobody has searched are compacted soon after keys were added, and hold the same keys', async () => {
   for (let key = 1; key <= 40; key++) await add(fact, key);
   const found = await readLists(database, [fact], 100);
-  const compactor = startCompactor({ database, logger: silentLogger() });
+  const compactor = startCompactor({ config: readConfig({}), database, logger: silentLogger() });
   await until(async () => (await countRuns(fact)) === 1, 'one run');
   for (let key = 41; key <= 80; key++) await add(numbers, key);
   await until(async () => (await countRuns(numbers)) === 1, 'one run of numbers');

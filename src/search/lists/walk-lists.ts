@@ -3,27 +3,70 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { repeat } from '../../delivery/repeat.ts';
 import type { ServiceContext } from '../../delivery/service.ts';
 import type { Database } from '../../storage/database.ts';
-import { beginningOf, compactFrom, type Position } from './compact.ts';
+import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../storage/thread-database.ts';
+import { createThreadPool } from '../../thread-pool.ts';
+import { beginningOf, type CompactionStep, compactFrom, type Position } from './compact.ts';
 
 // Compaction in the background. While runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
 // does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor.
+//
+// Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
+// of these runs would wait for the transaction.
 
 const lookEveryMs = 1_000;
 /** Longer than one step takes. */
 const leaseMs = 60_000;
+const stepDeadlineMs = 5 * 60_000;
 /** How long the walk rests for each millisecond of a step: other work comes first. */
 const restShare = { afterMerge: 1, otherwise: 9 };
 
-export function startCompactor({ database, logger }: Pick<ServiceContext, 'database' | 'logger'>): {
+export function startCompactor({
+  config,
+  database,
+  logger,
+}: Pick<ServiceContext, 'config' | 'database' | 'logger'>): {
   close(): Promise<void>;
 } {
-  return repeat({ what: 'the compaction of posting lists', everyMs: lookEveryMs, logger }, (signal) =>
-    walkLists(database, signal),
+  // Its priority is that of the main thread: writers wait for its locks.
+  const threads = createThreadPool({ size: 1, givesWay: false, logger });
+  const thread = threadDatabase(database, logger, config);
+  const compact = (from: Position) => {
+    const input: ThreadInput = { thread, from };
+    const task = { module: import.meta.url, name: compactHere.name, input, deadlineMs: stepDeadlineMs };
+    return threads.run<CompactionStep>(task);
+  };
+  const walks = repeat({ what: 'the compaction of posting lists', everyMs: lookEveryMs, logger }, (signal) =>
+    walkLists(database, signal, compact),
   );
+  return {
+    async close() {
+      await walks.close();
+      await threads.close();
+    },
+  };
+}
+
+interface ThreadInput {
+  thread: ThreadDatabase;
+  from: Position;
+}
+
+/** Runs in the thread. */
+export async function compactHere({ thread, from }: ThreadInput): Promise<CompactionStep> {
+  const { database } = await openThreadDatabase(thread);
+  return compactNext(database, from);
+}
+
+function compactNext(database: Database, from: Position): Promise<CompactionStep> {
+  return compactFrom(database, from, Number.MAX_SAFE_INTEGER);
 }
 
 /** One walk, if runs were added since the last one and no other process walks. */
-export async function walkLists(database: Database, signal: AbortSignal): Promise<void> {
+export async function walkLists(
+  database: Database,
+  signal: AbortSignal,
+  compact = (from: Position) => compactNext(database, from),
+): Promise<void> {
   const newest = await findNewest(database);
   const token = randomUUID();
   if (newest === undefined || !(await takeLease(database, token))) return;
@@ -31,7 +74,7 @@ export async function walkLists(database: Database, signal: AbortSignal): Promis
   try {
     for (let from: Position | undefined = beginningOf(Number.MIN_SAFE_INTEGER); from; ) {
       const startedAt = performance.now();
-      const step = await compactFrom(database, from, Number.MAX_SAFE_INTEGER);
+      const step = await compact(from);
       written += step.written;
       from = step.rest;
       const share = step.merged > 0 ? restShare.afterMerge : restShare.otherwise;
