@@ -51,25 +51,20 @@ async function* streamPassing(search: Search, { keys, check }: Candidates): Asyn
   let missing = neededCount(plan.paging);
   const first = Math.min(offset + limit, firstRead);
   for await (const part of gather(keys, first, check ? missing * spare : first)) {
-    const slices = check ? sliceForCheck(part, first * spareForPage) : [[part]];
-    for (const slice of slices) {
+    for (const some of check ? sliceForCheck(part, first * spareForPage) : [part]) {
       deadline.check();
-      const passing = slice.map((some) => readPassing(database, { keys: some, check }, missing));
-      for (const [index, passed] of (await Promise.all(passing)).entries()) {
-        const counted = keysBetween<ArrayLike<number>>(passed, 0, missing);
-        yield { candidates: slice[index]?.length ?? 0, passed: counted };
-        missing -= counted.length;
-      }
+      const passed = await readPassing(database, { keys: some, check }, missing);
+      yield { candidates: some.length, passed };
+      missing -= passed.length;
       if (missing <= 0) return;
     }
   }
 }
 
-/** Enough for the page by themselves; then the others, if they are many, by two statements at the same time. */
-function sliceForCheck(keys: ArrayLike<number>, first: number): ArrayLike<number>[][] {
-  if (keys.length < first + manyToCheck) return [[keys]];
-  const others = keysBetween(keys, first, keys.length);
-  return [[keysBetween(keys, 0, first)], [...inBatches(others, Math.ceil(others.length / 2))]];
+/** Enough for the page by themselves; then the others, if they are many. */
+function sliceForCheck(keys: ArrayLike<number>, first: number): ArrayLike<number>[] {
+  if (keys.length < first + manyToCheck) return [keys];
+  return [keysBetween(keys, 0, first), keysBetween(keys, first, keys.length)];
 }
 
 /** A statement for fewer is not worth its round trip. */

@@ -20,7 +20,8 @@ export async function expandMembers<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (!hasCatalogs(keys)) return keysBetween(keys, 0, atMost);
-  return replaceHeads(keys, await findMembers(reader, await findCounts(reader, keys), atMost), atMost);
+  const counts = await findCounts(reader, keys);
+  return replaceHeads(keys, counts, await findMembers(reader, counts, atMost), atMost);
 }
 
 /** All resources of catalogs, which are given by their own keys, in order. */
@@ -75,27 +76,24 @@ async function findCounts(reader: IndexReader, keys: ArrayLike<number>): Promise
   return counts;
 }
 
-/** The resources of catalogs, of each at most so many. Where their count does not tell them, they are read. */
+/** The resources of those catalogs whose count does not tell them, of each at most so many. */
 async function findMembers(reader: IndexReader, counts: Counts, atMost: number): Promise<Members> {
-  const members: Members = new Map();
   const unknown: number[] = [];
   for (const [catalogKey, count = Number.POSITIVE_INFINITY] of counts)
     if (count === Number.POSITIVE_INFINITY) unknown.push(catalogKey);
-    else members.set(catalogKey, listFirst(catalogKey, Math.min(count, atMost)));
-  if (unknown.length === 0) return members;
-  return new Map([...members, ...(await readMembers(reader, unknown, atMost))]);
+  return unknown.length === 0 ? new Map() : readMembers(reader, unknown, atMost);
 }
 
-function listFirst(catalogKey: number, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => keyOf(catalogKey, firstNumbers.resource + index));
-}
-
-function replaceHeads(keys: ArrayLike<number>, members: Members, atMost: number): number[] {
+function replaceHeads(keys: ArrayLike<number>, counts: Counts, members: Members, atMost: number): number[] {
   const found = new Set<number>();
   for (let index = 0; index < keys.length && found.size < atMost; index++) {
     const key = keys[index] as number;
+    const catalogKey = catalogKeyOf(key);
     if (!isHead(key)) found.add(key);
-    else for (const member of members.get(catalogKeyOf(key)) ?? []) found.add(member);
+    else if (members.has(catalogKey)) for (const member of members.get(catalogKey) ?? []) found.add(member);
+    else
+      for (let number = 0; number < (counts.get(catalogKey) ?? 0) && found.size < atMost; number++)
+        found.add(key + firstNumbers.resource + number);
   }
   return [...found].slice(0, atMost);
 }

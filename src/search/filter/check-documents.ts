@@ -1,7 +1,7 @@
 import { bigintArray } from '../../storage/binary-arrays.ts';
 import { Parameters } from '../../storage/parameters.ts';
 import type { IndexReader } from '../cache/caches.ts';
-import { lastNumbers, span } from '../documents/keys.ts';
+import { inBatches, lastNumbers, span } from '../documents/keys.ts';
 import { expandMembers, hasCatalogs } from '../documents/members.ts';
 
 // Checks candidates on their documents, by a predicate in PostgreSQL's jsonpath. A head stands for all resources of its catalog.
@@ -25,8 +25,16 @@ export async function readPassing<K extends ArrayLike<number>>(
   atMost = Number.MAX_SAFE_INTEGER,
 ): Promise<K | number[]> {
   if (check === undefined || keys.length === 0) return expandMembers(reader, keys, atMost);
-  return selectPassing(reader, { keys, check }, atMost);
+  if (keys.length < manyToCheck) return selectPassing(reader, { keys, check }, atMost);
+  const halves = [...inBatches(keys, Math.ceil(keys.length / 2))];
+  const passing = await Promise.all(
+    halves.map((half) => selectPassing(reader, { keys: half, check }, atMost)),
+  );
+  return [...new Set(passing.flat())].slice(0, atMost);
 }
+
+/** So many are checked by two statements at the same time: it takes PostgreSQL some microseconds to find each of them. */
+const manyToCheck = 300;
 
 async function selectPassing(reader: IndexReader, query: CandidateQuery, atMost: number): Promise<number[]> {
   const parameters = new Parameters();

@@ -51,31 +51,48 @@ export async function judgeKeys(
   located: LocatedConstraint,
   keys: Iterable<number>,
 ): Promise<Map<number, GeometryTally>> {
-  const stored = await findGeometries(search, located, keys);
-  const judgements = await judge(search, located.constraint, stored);
+  const wanted = new Set(keys);
+  const { geometries, judgements } = await judgeDeciding(search, located, wanted);
   const tallies = new Map<number, GeometryTally>();
   for (const [index, { holds, distance = Number.POSITIVE_INFINITY }] of judgements.entries()) {
-    const key = stored[index]?.key ?? 0;
+    const key = geometries[index]?.key ?? 0;
+    if (!wanted.has(key)) continue;
     const tally = { asked: 1, holds: holds ? 1 : 0, distance };
     tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
   }
   return tallies;
 }
 
-/** The geometries that decide on a constraint. A radius reaches none but those that were found around its middle. */
-async function findGeometries(
-  { database }: Search,
+/** Judges the geometries that decide on a constraint, or more. A radius reaches none but those that were found around its middle. */
+async function judgeDeciding(
+  search: Search,
   { constraint, paths, nearby }: LocatedConstraint,
-  keys: Iterable<number>,
-): Promise<KeyedShape[]> {
-  const wanted = new Set(keys);
-  if (nearby && isAll(nearby) && constraint.quantifier === 'ANY')
-    return nearby.geometries.filter(({ key }) => wanted.has(key));
-  return readGeometries(database, [...wanted], paths);
+  keys: ReadonlySet<number>,
+): Promise<{ geometries: readonly KeyedShape[]; judgements: readonly Judgement[] }> {
+  const around = nearby && isAll(nearby) && constraint.quantifier === 'ANY' ? nearby : undefined;
+  const known = around && judged.get(around);
+  if (known) return { geometries: around.geometries, judgements: await known };
+  const geometries = around
+    ? around.geometries.filter(({ key }) => keys.has(key))
+    : await readGeometries(search.database, [...keys], paths);
+  return { geometries, judgements: await judge(search, constraint, geometries) };
 }
 
+/** All geometries around: what they propose may be checked again beside other parts. */
+export function judgeNearby(
+  search: Search,
+  constraint: SpatialConstraint,
+  nearby: Nearby,
+): Promise<Judgement[]> {
+  const judging = judge(search, constraint, nearby.geometries);
+  judged.set(nearby, judging);
+  return judging;
+}
+
+const judged = new WeakMap<Nearby, Promise<Judgement[]>>();
+
 /** What a constraint says of a stored geometry. */
-interface Judgement {
+export interface Judgement {
   holds: boolean;
   /** Metres, for S_DWITHIN. */
   distance?: number;

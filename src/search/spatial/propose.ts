@@ -4,7 +4,7 @@ import { keyOf, kindOf } from '../documents/keys.ts';
 import { divideOffers, findCovered } from '../documents/offers.ts';
 import { findHomes, readListings } from '../documents/read-wide-offers.ts';
 import type { Plan } from '../plan.ts';
-import { isRadius, judge, type LocatedConstraint } from './constraint.ts';
+import { isRadius, type Judgement, judge, judgeNearby, type LocatedConstraint } from './constraint.ts';
 import { isAll, type KeyedShape, readNearby, readRegion, type StoredGeometry } from './read-geometries.ts';
 
 // Proposes candidates for one spatial constraint: a radius proposes the nearest first, other constraints in the order of keys.
@@ -80,7 +80,7 @@ async function* streamInOrder(
   let after: StoredGeometry | undefined;
   for (let limit = geometriesAtOnce; ; limit = geometriesAtOnce * growth) {
     const read = await readRegion(search.database, region, { after, limit });
-    yield await findFitting(search, constraint, read);
+    yield selectFitting(constraint, read, await judge(search, constraint, read));
     if (read.length < limit) break;
     after = read.at(-1);
   }
@@ -93,7 +93,8 @@ async function* streamNearest(
 ): AsyncGenerator<Match[]> {
   for (let limit = limitFirstLook(search.plan), look = nearby; look; ) {
     const reached = metersOf(look.reach);
-    const matches = await findFitting(search, constraint, look.geometries);
+    const judgements = await judgeNearby(search, constraint, look);
+    const matches = selectFitting(constraint, look.geometries, judgements);
     yield matches.filter(({ distance = 0 }) => distance <= reached);
     if (isAll(look)) return;
     limit = Math.max(limit * growth, count + 1);
@@ -107,13 +108,12 @@ function metersOf(chord: number): number {
 }
 
 /** Those that can belong to a resource that satisfies the constraint: for NONE, those for which it does not hold. */
-async function findFitting(
-  search: Search,
-  constraint: LocatedConstraint['constraint'],
+function selectFitting(
+  { quantifier }: LocatedConstraint['constraint'],
   stored: readonly KeyedShape[],
-): Promise<Match[]> {
-  const judgements = await judge(search, constraint, stored);
-  const wanted = constraint.quantifier !== 'NONE';
+  judgements: readonly Judgement[],
+): Match[] {
+  const wanted = quantifier !== 'NONE';
   return stored.flatMap(({ key }, index) => {
     const { holds, distance } = judgements[index] ?? { holds: !wanted };
     return holds === wanted ? [{ key, distance }] : [];
