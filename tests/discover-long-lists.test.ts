@@ -3,14 +3,7 @@ import { readConfig } from '../src/config.ts';
 import { silentLogger } from '../src/logger.ts';
 import type { DiscoverMessage } from '../src/protocol/discover-messages.ts';
 import { maxRuns } from '../src/search/lists/read-whole.ts';
-import {
-  deleteRuns,
-  entriesOf,
-  insertRuns,
-  noteChanged,
-  runsOf,
-  type StoredRun,
-} from '../src/search/lists/runs.ts';
+import { entriesOf, insertRuns, noteChanged, runsOf, type StoredRun } from '../src/search/lists/runs.ts';
 import { createSearch, type SearchService, writeIndex } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool, type ThreadPool } from '../src/thread-pool.ts';
@@ -100,8 +93,7 @@ function filter(condition: string) {
 }
 
 async function takeApart(tx: Parameters<typeof insertRuns>[0]): Promise<void> {
-  const { rows } = await tx.query<StoredRun>('select * from discovery.run');
-  await deleteRuns(tx, rows);
+  const { rows } = await tx.query<StoredRun>('delete from discovery.run returning *');
   const singles = rows.flatMap((run) => {
     const { list, keys, marks } = entriesOf(run.list, [run]);
     return keys.flatMap((key, index) => runsOf({ list, keys: [key], marks: [marks[index] ?? 0] }));

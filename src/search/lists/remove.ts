@@ -1,7 +1,6 @@
 import { bigintArray, doubleArray } from '../../storage/binary-arrays.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
-  deleteRuns,
   entriesOf,
   insertRuns,
   isOfNumbers,
@@ -132,31 +131,41 @@ const firstDepth = 1;
 const growth = 16;
 const maxAttempts = 50;
 
-/** Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. */
+/**
+ * Takes what it has removed out of `left`. An entry that goes is named with its mark: the same key may come into the list with another one. Every transaction that removes keys waits for the
+ * lock, so runs are looked for before it is taken: most are still there then, and a run is never changed.
+ */
 async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<void> {
   if (left.size === 0) return;
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
   await noteChanged(
     tx,
     Array.from(left.keys(), (list) => ({ list })),
   );
-  for (const location of [inOwnRuns, inSharedRuns]) await removeFromRuns(tx, left, location);
+  const found = await findHolders(tx, left, firstDepth, inOwnRuns);
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
+  await removeFromRuns(tx, left, inOwnRuns, found);
+  await removeFromRuns(tx, left, inSharedRuns);
 }
 
-async function removeFromRuns(tx: Transaction, left: PendingRemovals, location: Location): Promise<void> {
+async function removeFromRuns(
+  tx: Transaction,
+  left: PendingRemovals,
+  location: Location,
+  found?: FoundHolders,
+): Promise<void> {
   for (let attempt = 1, depth = firstDepth; left.size > 0; attempt++) {
     if (attempt > maxAttempts)
       throw new Error('the lists of the index change too often to take keys out of them');
-    const { holders, isAll } = await findHolders(tx, left, depth, location);
-    const locked = await lockRuns(tx, holders);
-    await deleteRuns(tx, locked);
+    const isKnown = attempt === 1 && found !== undefined;
+    const { holders, isAll } = isKnown ? found : await findHolders(tx, left, depth, location);
+    const taken = await takeHolders(tx, holders);
     await insertRuns(
       tx,
-      locked.flatMap(({ kept }) => runsOf(kept)),
+      taken.flatMap(({ kept }) => runsOf(kept)),
     );
-    for (const { held } of locked) forget(left, held);
-    // A run that was compacted while its lock was waited for has gone: what it held is looked for again, where it is now.
-    if (locked.length < holders.length) continue;
+    for (const { held } of taken) forget(left, held);
+    // A run that was rewritten since it was found has gone: what it held is looked for again, where it is now.
+    if (taken.length < holders.length) continue;
     if (isAll) return;
     depth *= growth;
   }
@@ -201,13 +210,19 @@ interface Holder extends RunKey {
   kept: ListEntries;
 }
 
-/** Those among so many runs as may hold each entry; and whether no more may. */
+interface FoundHolders {
+  holders: Holder[];
+  /** Whether no other run may hold an entry. */
+  isAll: boolean;
+}
+
+/** Those among so many runs as may hold each entry. */
 async function findHolders(
   tx: Transaction,
   left: PendingRemovals,
   depth: number,
   location: Location,
-): Promise<{ holders: Holder[]; isAll: boolean }> {
+): Promise<FoundHolders> {
   const sortKeys = findSortKeys(left, location);
   if (sortKeys.length === 0) return { holders: [], isAll: true };
   const { rows } = await tx.query<StoredRun & { depth: number }>(
@@ -262,11 +277,13 @@ function divideRun(run: StoredRun, left: PendingRemovals, location: Location): H
   return { list, first, last, id, held, kept };
 }
 
-/** Those that are still there. */
-async function lockRuns(tx: Transaction, holders: readonly Holder[]): Promise<Holder[]> {
+/** Deletes those that are still there, and returns them. Locked in one order, because compaction holds locks on runs too. */
+async function takeHolders(tx: Transaction, holders: readonly Holder[]): Promise<Holder[]> {
   if (holders.length === 0) return [];
   const { rows } = await tx.query<{ id: number }>(
-    `select id from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) order by list, first, id for update`,
+    `delete from discovery.run where ctid = any (array(
+       select ctid from discovery.run where (list, first, last, id) in (${unnestedRunKeys}) order by list, first, id for update
+     )) returning id`,
     runKeyArrays(holders),
   );
   const ids = new Set(rows.map(({ id }) => id));

@@ -145,14 +145,6 @@ export async function findInList(
   return new Set(keys.filter((key) => held.has(key)));
 }
 
-export async function deleteRuns(tx: Transaction, runs: readonly RunKey[]): Promise<void> {
-  if (runs.length === 0) return;
-  await tx.query(
-    `delete from discovery.run where (list, first, last, id) in (${unnestedRunKeys})`,
-    runKeyArrays(runs),
-  );
-}
-
 /** Selects the keys of runs that are given as arrays. */
 export const unnestedRunKeys = 'select * from unnest($1::bigint[], $2::float8[], $3::float8[], $4::bigint[])';
 
