@@ -10,7 +10,7 @@ import {
   type StoredRun,
   unnestedRunKeys,
 } from './runs.ts';
-import { firstSharedList } from './shared-runs.ts';
+import { firstSharedList, separateLong } from './shared-runs.ts';
 
 // Compaction of posting lists. Every transaction adds runs of few keys to many lists; merged, they are read many times as fast. Each step looks at some runs and merges neighbours, in
 // short transactions. It skips runs that are locked, so that any number of processes may compact at once, and a removal waits for one short transaction at most.
@@ -154,7 +154,7 @@ async function merge(
     const [first] = runs;
     if (first === undefined) return [];
     lists.add(first.list);
-    return runsOf(entriesOf(first.list, runs));
+    return separateLong(entriesOf(first.list, runs)).flatMap(runsOf);
   });
   await insertRuns(tx, written);
   // Processes may have noted that a list is too long to be read whole.

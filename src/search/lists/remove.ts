@@ -145,6 +145,8 @@ async function removeFromLists(tx: Transaction, left: PendingRemovals): Promise<
   await tx.query("select pg_advisory_xact_lock(hashtextextended('lists of the index', 0))");
   await removeFromRuns(tx, left, inOwnRuns, found);
   await removeFromRuns(tx, left, inSharedRuns);
+  // Compaction may have moved entries from shared runs to those of their list meanwhile.
+  await removeFromRuns(tx, left, inOwnRuns);
 }
 
 async function removeFromRuns(

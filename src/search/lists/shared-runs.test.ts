@@ -79,7 +79,7 @@ describe('lists that share runs', () => {
   });
 
   it('are in few runs each, however many transactions have added to them, once they are compacted', async () => {
-    for (let key = 1; key <= 40; key++) await addOneEach(key);
+    for (let key = 1; key <= 20; key++) await addOneEach(key);
     await compactAll();
     for (const list of sample) {
       const { rows } = await database.query(
@@ -88,6 +88,23 @@ describe('lists that share runs', () => {
       );
       expect(rows.length).toBeLessThan(4);
     }
+  });
+
+  it('get runs of their own when they are compacted with many entries, and can be removed from there', async () => {
+    const keys = Array.from({ length: 40 }, (_, index) => index + 1);
+    for (const key of keys) await addOneEach(key);
+    await compactAll();
+    const { rows } = await database.query<{ keys: number }>(
+      'select sum(count)::int as keys from discovery.run where list = any ($1::bigint[]) group by list',
+      [sample],
+    );
+    expect(rows).toEqual(sample.map(() => ({ keys: keys.length })));
+    const [list = 0] = sample;
+    await database.transaction((tx) => removeFromLists(tx, [entry(list, 1), entry(list, 7)]));
+    const left = keys.filter((key) => key !== 1 && key !== 7);
+    expect(await readInParts(list)).toEqual(left);
+    const whole = await readWholeLists(withCaches(database), [list]);
+    expect([...(whole.get(list)?.others.keys ?? [])]).toEqual(left);
   });
 });
 

@@ -51,6 +51,27 @@ export function shareRuns(lists: readonly ListEntries[]): readonly ListEntries[]
   return [...others, ...shared.filter(({ keys }) => keys.length > 0)];
 }
 
+/** What compaction makes of the entries of a shared list: a list that has got many of them, transaction by transaction, gets runs of its own, where a key takes a third of the room. */
+export function separateLong(shared: ListEntries): ListEntries[] {
+  if (!isShared(shared.list)) return [shared];
+  const counts = new Map<number, number>();
+  for (const list of shared.marks) counts.set(list, (counts.get(list) ?? 0) + 1);
+  const own = new Map<number, ListEntries>();
+  const rest: ListEntries = { list: shared.list, keys: [], marks: [] };
+  for (const [index, key] of shared.keys.entries()) {
+    const list = shared.marks[index] as number;
+    const isLong = (counts.get(list) ?? 0) >= minOfOwn;
+    const into = isLong ? (own.get(list) ?? { list, keys: [], marks: [] }) : rest;
+    if (isLong) own.set(list, into);
+    into.keys.push(key);
+    into.marks.push(isLong ? 0 : list);
+  }
+  return [rest, ...own.values()].filter(({ keys }) => keys.length > 0);
+}
+
+/** From so many on, a run of their own takes less room. */
+const minOfOwn = 32;
+
 /** Whether a list is a shared one. */
 export function isShared(list: number): boolean {
   return list <= firstSharedList && list > firstSharedList - sharedLists;
