@@ -49,9 +49,9 @@ async function* streamPassing(search: Search, { keys, check }: Candidates): Asyn
   const { database, deadline, plan } = search;
   const { limit = maxLimit, offset = 0 } = plan.paging;
   let missing = neededCount(plan.paging);
-  const first = Math.min(offset + limit, firstRead);
-  for await (const part of gather(keys, first, check ? missing * spare : first)) {
-    for (const some of check ? sliceForCheck(part, first * spareForPage) : [part]) {
+  const pageEnd = offset + limit;
+  for await (const part of gather(keys, pageEnd, check ? missing * spare : pageEnd)) {
+    for (const some of check ? sliceForCheck(part, pageEnd * spareForPage) : [part]) {
       deadline.check();
       const passed = await readPassing(database, { keys: some, check }, missing);
       yield { candidates: some.length, passed };
@@ -69,8 +69,6 @@ function sliceForCheck(keys: ArrayLike<number>, first: number): ArrayLike<number
 
 /** A statement for fewer is not worth its round trip. */
 const manyToCheck = 200;
-/** Resources that are read as soon as they are found. */
-const firstRead = 100;
 /** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule: for the page, and to be counted. */
 const spareForPage = 2;
 const spare = 1.1;
