@@ -69,7 +69,7 @@ export function readCacheNames(names: readonly string[]): CacheName[] {
 export function createCaches({ percent = 100, used = cacheNames }: CacheOptions = {}): Caches {
   const limitOf = (name: CacheName) => (used.includes(name) ? (limits[name] * percent) / 100 : 0);
   return {
-    state: { askedAt: 0, isQuiet: false },
+    state: { askedAt: 0, changedAt: Number.NEGATIVE_INFINITY },
     generation: 0,
     lists: new LruCache(limitOf('lists'), ({ bytes }) => bytes + entryBytes),
     runs: new LruCache(limitOf('runs'), sizeOfList),
@@ -118,8 +118,8 @@ interface RefreshState {
   asking?: Promise<void>;
   /** By the clock of this process. */
   askedAt: number;
-  /** Nothing had changed then. */
-  isQuiet: boolean;
+  /** When it last told of a change, by the same clock. */
+  changedAt: number;
 }
 
 /** A moment as a database knows it. */

@@ -22,8 +22,10 @@ const maxPauseMs = 60_000;
 const maxChanges = 2_000;
 /** Several searches may wait for one refresh. */
 const maxAskMs = 5_000;
-/** A search reads optimistically if nothing had changed so shortly ago. */
+/** A search reads optimistically if the database was asked so shortly ago, */
 const optimisticMs = 1_000;
+/** and nothing was seen to change for so long: while resources are pushed, each commit would have all searches that are under way done again. */
+const steadyMs = 800;
 
 /** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. */
 export async function refreshCaches(reader: IndexReader): Promise<void> {
@@ -67,7 +69,7 @@ async function ask(reader: IndexReader): Promise<void> {
       state.asked = row;
     }
   }
-  state.isQuiet = changes.length === 0;
+  if (changes.length > 0) state.changedAt = performance.now();
   invalidateChanged(caches, changes);
 }
 
@@ -82,8 +84,8 @@ export interface CacheFreshness extends Freshness {
  * `isStillFresh`, or by the statement that stores the answer, with `freshCondition`.
  */
 export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
-  const { asked, askedAt, isQuiet } = caches.state;
-  if (asked === undefined || !isQuiet || now - askedAt > optimisticMs) return undefined;
+  const { asked, askedAt, changedAt } = caches.state;
+  if (asked === undefined || now - askedAt > optimisticMs || now - changedAt < steadyMs) return undefined;
   return { snapshot: asked.snapshot, server: asked.server, caches, generation: caches.generation };
 }
 
