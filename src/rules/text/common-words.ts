@@ -7,9 +7,9 @@ import { foldText } from './words.ts';
  */
 export const commonWords: ReadonlySet<string> = new Set(
   [
-    `a an and any are as at be but by can could do does find for from get give have how i if in into is it its like looking me my
-     near nearby need no not of on or our please search show some something somewhere that the their them there these they this to
-     us want was we what when where which who with would you your buy best good`,
+    `a am an and any are as at be been but by can could did do does find for from get give had has have he her his how i if in into
+     is it its like looking me my near nearby need no not of on or our please search she show some something somewhere than that the
+     their them then there these they this to us want was we were what when where which who with would you your buy best good`,
     `aber alle auch auf aus bei bitte brauche das dass dem den der des ein eine einem einen einer es gibt ich im ist kaufen mein
      meine mit nach nicht oder ohne sie sind suche und von was welche wie wir wo zum zur`,
     `au aux avec ce ces cette cherche dans de des du elle est et il je la le les ma mes mon nous ou par pas que qui sans sont un une

@@ -208,7 +208,8 @@ async function* streamPostings(
   lookup: TextLookup,
 ): AsyncGenerator<KeyPostings> {
   const { database } = search;
-  for (const { heads, others } of [home.own, offered]) yield { heads: heads.keys, others: others.keys };
+  for (const { heads, others } of [home.own, offered])
+    if (heads.keys.length + others.keys.length > 0) yield { heads: heads.keys, others: others.keys };
   for (const keys of inBatches(offers.keys, offersAtOnce)) {
     search.deadline.check();
     const reached = keysOf(await findReach(database, keys));
