@@ -5,9 +5,10 @@ import { createAdmission } from '../http/admission.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import type { OperationsServer } from '../http/operations.ts';
-import { createRateLimits, type RateLimits } from '../http/rate-limit.ts';
+import { createRateLimits, ofThisProcess, type RateLimits } from '../http/rate-limit.ts';
 import { createMessageIdScanner } from '../http/scan-aside.ts';
 import { createServer } from '../http/server.ts';
+import type { ShareLimit } from '../http/shared-limits.ts';
 import { connectionLimits, costLimits, signedLimits } from '../http/signed-limits.ts';
 import type { LargeCallbacks, SignedService } from '../http/signed-route.ts';
 import type { Logger } from '../logger.ts';
@@ -40,6 +41,8 @@ export interface ServiceContext {
   metrics: Metrics;
   /** Where /health, /ready, /metrics and /docs are, unless on the role's own port. */
   operations?: OperationsServer;
+  /** Has limits hold for all workers together, where there are several. */
+  shareLimit?: ShareLimit;
   logger: Logger;
   now(): Date;
 }
@@ -131,11 +134,12 @@ export function createService(context: ServiceContext, options: ServiceOptions):
 }
 
 function signedService(
-  { config, self, registry, logger, database, now }: ServiceContext,
+  { config, self, registry, logger, database, now, shareLimit = ofThisProcess }: ServiceContext,
   { role, isExempt, findSentRequest, isAwaited }: ServiceOptions,
   { scan, largeBodies }: { scan: LargeCallbacks['scan']; largeBodies: LargeBodies },
 ): SignedService {
   const perSecond = config.RATE_LIMIT_PER_SECOND;
+  const share: ShareLimit = (name, limit) => shareLimit(`${role} ${name}`, limit);
   return {
     role,
     self,
@@ -144,8 +148,8 @@ function signedService(
     findSentRequest,
     largeCallbacks: isAwaited && { isAwaited, scan },
     recall: (key, occurrence) => findRemembered(database, key, occurrence),
-    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, isExempt),
-    costs: costLimits(config),
+    rateLimits: perSecond === 0 ? undefined : createRateLimits(perSecond, { exempt: isExempt, share }),
+    costs: costLimits(config, share),
     largeBodies,
     limits: signedLimits(config),
     logger,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
-import { chargeRequest, createRateLimit } from '../http/rate-limit.ts';
+import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
@@ -24,9 +24,10 @@ const maxBodyBytes = 4 * 1024;
 const perSource = { perSecond: 10, burst: 200 };
 
 export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryContext): void {
-  const { database, config } = context;
+  const { database, config, shareLimit = ofThisProcess } = context;
   const isLimited = config.RATE_LIMIT_PER_SECOND > 0;
-  const sources = createRateLimit(isLimited ? perSource : { ...perSource, perSecond: 0 });
+  const limit = createRateLimit(isLimited ? perSource : { ...perSource, perSecond: 0 });
+  const sources = shareLimit('crawl hints', limit);
   prepareValidator(CrawlHint);
   server.post('/crawl-hints', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
     chargeRequest(sources, sourceOf(request.ip));

@@ -1,4 +1,5 @@
-import { charge, createRateLimit } from './rate-limit.ts';
+import { charge, createRateLimit, ofThisProcess } from './rate-limit.ts';
+import type { ShareLimit } from './shared-limits.ts';
 
 /**
  * What the requests of an identity cost, beside their number: bytes, and milliseconds of the main thread, on which everybody is served. (Threads are
@@ -24,11 +25,14 @@ const burstSeconds = 30;
 /** An answer is asked for by a few bytes, and a megabyte of it takes about 60 ms of the main thread, ten times as long as one that is received. */
 const answers = { share: 1 / 8, burstSeconds: 2 };
 
-export function createCostLimits({ msPerSecond, bytesPerSecond }: CostShares): CostLimits {
-  const bucket = (perSecond: number, seconds = burstSeconds) =>
-    createRateLimit({ perSecond, burst: perSecond * seconds });
-  const [time, bytes] = [bucket(msPerSecond), bucket(bytesPerSecond)];
-  const answered = bucket(bytesPerSecond * answers.share, answers.burstSeconds);
+export function createCostLimits(
+  { msPerSecond, bytesPerSecond }: CostShares,
+  share: ShareLimit = ofThisProcess,
+): CostLimits {
+  const bucket = (name: string, perSecond: number, seconds = burstSeconds) =>
+    share(name, createRateLimit({ perSecond, burst: perSecond * seconds }));
+  const [time, bytes] = [bucket('time', msPerSecond), bucket('bytes', bytesPerSecond)];
+  const answered = bucket('answers', bytesPerSecond * answers.share, answers.burstSeconds);
   return {
     check(identity) {
       charge(time, identity, 'The requests of this caller took more than its share of time.');

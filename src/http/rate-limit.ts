@@ -1,5 +1,6 @@
 import type { Action } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import type { ShareLimit } from './shared-limits.ts';
 
 /**
  * Token buckets, one per key (an identity, or a source address). The time is an argument in milliseconds of any steady
@@ -76,7 +77,13 @@ interface Bucket {
   atMs: number;
 }
 
-const unlimited: RateLimit = { take: () => 0, allows: () => true, spend: () => {}, giveBack: () => {} };
+/** Counts nothing. */
+export const unlimited: RateLimit = {
+  take: () => 0,
+  allows: () => true,
+  spend: () => {},
+  giveBack: () => {},
+};
 
 export interface RateLimits {
   /** Charged when the signature has verified. */
@@ -91,14 +98,20 @@ export interface RateLimits {
 const identitiesPerSource = 4;
 
 /** RATE_LIMIT_PER_SECOND, with a burst of twice that. */
-export function createRateLimits(perSecond: number, exempt?: RateLimits['exempt']): RateLimits {
+export function createRateLimits(
+  perSecond: number,
+  { exempt, share = ofThisProcess }: { exempt?: RateLimits['exempt']; share?: ShareLimit } = {},
+): RateLimits {
   const perSource = perSecond * identitiesPerSource;
   return {
-    identities: createRateLimit({ perSecond, burst: perSecond * 2 }),
-    sources: createRateLimit({ perSecond: perSource, burst: perSource * 2 }),
+    identities: share('identities', createRateLimit({ perSecond, burst: perSecond * 2 })),
+    sources: share('sources', createRateLimit({ perSecond: perSource, burst: perSource * 2 })),
     exempt,
   };
 }
+
+/** A limit that no other process shares. */
+export const ofThisProcess: ShareLimit = (_name, limit) => limit;
 
 /** Takes a token for one request; throws AUT_RATE_LIMITED when there is none. */
 export function chargeRequest(limit: RateLimit, key: string): void {

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { type CostLimits, createCostLimits } from './cost-limits.ts';
+import type { ShareLimit } from './shared-limits.ts';
 import type { SignedService } from './signed-route.ts';
 
 /** What the settings say of signed requests, the same for every role. */
@@ -15,11 +16,12 @@ export function signedLimits(config: Config): SignedService['limits'] {
 }
 
 /** What the settings say of the costs of requests; each role counts by itself. */
-export function costLimits(config: Config): CostLimits {
-  return createCostLimits({
+export function costLimits(config: Config, share?: ShareLimit): CostLimits {
+  const shares = {
     msPerSecond: config.TIME_LIMIT_MS_PER_SECOND,
     bytesPerSecond: config.BYTE_LIMIT_PER_SECOND,
-  });
+  };
+  return createCostLimits(shares, share);
 }
 
 /** What the settings say of connections, the same for every port that others reach. */

@@ -22,7 +22,7 @@ describe('the rate limit', () => {
   it('is per identity, and leaves alone whom it exempts', async () => {
     const exempt = (identity: string, action: Action) =>
       action === actions.push && identity === 'bpp.example.org/subscribers.beckn.one';
-    const rateLimits = createRateLimits(1, exempt);
+    const rateLimits = createRateLimits(1, { exempt });
     const { url } = await start(actions.push, { rateLimits });
     const push = async () =>
       (await sendSigned(`${url}/catalog/push`, { from: provider, body: bodyOf(actions.push) })).status;
