@@ -5,10 +5,11 @@ import { type Config, listeningAddress, type SigningRole } from './config.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
-import { createOperationsServer, type OperationsServer } from './http/operations.ts';
+import { createOperationsServer } from './http/operations.ts';
+import type { ShareLimit } from './http/shared-limits.ts';
 import { connectionLimits } from './http/signed-limits.ts';
 import type { Logger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { requireSigningKey } from './registry/key-files.ts';
@@ -17,6 +18,7 @@ import { startRegistryRole } from './registry/role.ts';
 import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { createSearch, type SearchService } from './search/port.ts';
 import type { Role } from './setting-table.ts';
+import { closeAll } from './start-or-close.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { createThreadPool } from './thread-pool.ts';
@@ -47,6 +49,9 @@ export interface Process {
   close(): Promise<void>;
 }
 
+/** `last`: other workers answer already. `never`: another worker answers, which has all roles. */
+export type OperationsStart = 'first' | 'last' | 'never';
+
 export interface StartOptions {
   logger: Logger;
   /** Called once the database is there, before any role starts: the demo registers its participants. */
@@ -55,34 +60,36 @@ export interface StartOptions {
   now?: () => Date;
   /** Aborted, nothing more is started, and what is gets closed; then its reason is thrown. */
   signal?: AbortSignal;
+  metrics?: Metrics;
+  /** Has limits hold for all workers together. */
+  shareLimit?: ShareLimit;
+  /** Of /health, /ready, /metrics and /docs at an address of their own; unless given, before everything else. */
+  operationsStart?: OperationsStart;
 }
 
 /** For evaluations that take long. One that is built to take longest holds one of them until its deadline. */
-const evaluatingThreads = Math.max(2, availableParallelism());
+function countEvaluatingThreads({ WORKERS }: Config): number {
+  return Math.max(2, Math.ceil(availableParallelism() / WORKERS));
+}
 
 /** A registry that takes longer to answer is not waited for. */
 const firstLookMs = 2_000;
 
-export async function startProcess(
-  config: Config,
-  { logger, prepare, signal, now = () => new Date() }: StartOptions,
-): Promise<Process> {
-  const closers: (() => Promise<void>)[] = [];
-  const close = async () => {
-    const failures: unknown[] = [];
-    for (const closer of closers.splice(0).reverse()) {
-      await closer().catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+export async function startProcess(config: Config, options: StartOptions): Promise<Process> {
+  const { logger, prepare, signal, shareLimit, operationsStart = 'first' } = options;
+  const { now = () => new Date(), metrics = createMetrics() } = options;
+  const closers: Closers = [];
+  const close = () => closeAll(closers);
   try {
-    const operations = await openOperations(config, logger, closers);
+    const operations = openOperations(config, logger, closers);
+    const operationsAddress = { host: config.OPERATIONS_HOST, port: config.OPERATIONS_PORT ?? 0 };
+    let operationsUrl: string | undefined;
+    if (operationsStart === 'first') operationsUrl = await operations?.listen(operationsAddress);
     const database = config.roles.some(keepsData)
-      ? await openConfiguredDatabase(config, logger, closers, signal)
+      ? await openConfiguredDatabase(config, options, closers)
       : undefined;
     if (database) await prepare?.(database);
 
-    const metrics = createMetrics();
     const client = createGuardedClient({
       allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
       nameServers: config.DNS_SERVERS,
@@ -120,7 +127,7 @@ export async function startProcess(
     let search: SearchService | undefined;
     const openSearch = () => {
       if (search) return search;
-      const threads = createThreadPool({ size: evaluatingThreads, logger });
+      const threads = createThreadPool({ size: countEvaluatingThreads(config), logger });
       closers.push(() => threads.close());
       search = createSearch({ config, database: needed(database), threads, now });
       return search;
@@ -148,6 +155,7 @@ export async function startProcess(
           schemas: await openSchemas(),
           metrics,
           operations,
+          shareLimit,
           logger: logger.child({ role: 'catalog' }),
           now,
         }),
@@ -174,6 +182,7 @@ export async function startProcess(
           schemas: await openSchemas(),
           metrics,
           operations,
+          shareLimit,
           logger: logger.child({ role: 'discovery' }),
           now,
         }),
@@ -202,8 +211,9 @@ export async function startProcess(
       delay(firstLookMs, undefined, { ref: false }),
     ]);
     signal?.throwIfAborted();
+    if (operationsStart === 'last') operationsUrl = await operations?.listen(operationsAddress);
     operations?.allStarted();
-    return { roles, operationsUrl: operations?.url, database, close };
+    return { roles, operationsUrl, database, close };
   } catch (error) {
     await close().catch(() => undefined); // why it did not start matters more
     throw error;
@@ -220,18 +230,15 @@ function needed(database: Database | undefined): Database {
   return database;
 }
 
-async function openConfiguredDatabase(
+type Closers = (() => Promise<void>)[];
+
+/** Throws, in plain words, where there is no connection to be had. */
+export async function openConfiguredDatabase(
   config: Config,
-  logger: Logger,
-  closers: (() => Promise<void>)[],
-  signal: AbortSignal | undefined,
+  { logger, signal }: Pick<StartOptions, 'logger' | 'signal'>,
+  closers: Closers,
 ): Promise<Database> {
-  let url = config.DATABASE_URL;
-  if (url === undefined) {
-    const embedded = await startEmbeddedPostgres({ dataDir: config.DATA_DIR, logger, signal });
-    closers.push(() => embedded.close());
-    url = embedded.url;
-  }
+  const url = config.DATABASE_URL ?? (await startEmbedded(config, { logger, signal }, closers));
   signal?.throwIfAborted();
   const database = await openDatabase({
     ...{ url, logger, waitForServer: true, signal },
@@ -242,17 +249,24 @@ async function openConfiguredDatabase(
   return database;
 }
 
+/** The address of the embedded server, which is stopped in the end, unless somebody else uses it. */
+export async function startEmbedded(
+  { DATA_DIR: dataDir }: Config,
+  { logger, signal }: Pick<StartOptions, 'logger' | 'signal'>,
+  closers: Closers,
+): Promise<string> {
+  const embedded = await startEmbeddedPostgres({ dataDir, logger, signal });
+  closers.push(() => embedded.close());
+  return embedded.url;
+}
+
 /**
  * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
  * else is there, so that whoever watches the process sees that it lives while it waits for its database.
  */
-async function openOperations(
-  { OPERATIONS_HOST: host, OPERATIONS_PORT: port = 0 }: Config,
-  logger: Logger,
-  closers: (() => Promise<void>)[],
-): Promise<(OperationsServer & { url: string }) | undefined> {
+function openOperations({ OPERATIONS_PORT: port = 0 }: Config, logger: Logger, closers: Closers) {
   if (port === 0) return undefined;
   const operations = createOperationsServer(logger);
   closers.push(() => operations.close());
-  return { ...operations, url: await operations.listen({ host, port }) };
+  return operations;
 }

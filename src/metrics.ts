@@ -6,7 +6,10 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
  */
 export interface Metrics {
   registry: Registry;
+  /** The text of /metrics: of all workers together, where there are several. */
+  render(): Promise<string>;
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  /** Of what all processes share, such as the rows of a table: of several workers, the highest value counts. */
   gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
   histogram<L extends string>(
     name: string,
@@ -21,8 +24,14 @@ export type { Counter, Gauge, Histogram } from 'prom-client';
 /** From a millisecond, a signed read, to ten seconds, where callers have given up. */
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** `process: false` leaves out memory, CPU, event loop and garbage collection, for registries that live only for a test. */
-export function createMetrics(options: { process?: boolean } = {}): Metrics {
+export interface MetricsOptions {
+  /** False leaves out memory, CPU, event loop and garbage collection, for registries that live only for a test. */
+  process?: boolean;
+  /** In a worker: asks for the metrics of all. */
+  renderAll?: () => Promise<string>;
+}
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
   if (options.process !== false) collectDefaultMetrics({ register: registry });
   const named = <M extends object>(name: string, create: () => M): M =>
@@ -30,10 +39,14 @@ export function createMetrics(options: { process?: boolean } = {}): Metrics {
     (registry.getSingleMetric(name) as M | undefined) ?? create();
   return {
     registry,
+    render: options.renderAll ?? (() => registry.metrics()),
     counter: (name, help, labels = []) =>
       named(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] })),
     gauge: (name, help, labels = []) =>
-      named(name, () => new Gauge({ name, help, labelNames: labels, registers: [registry] })),
+      named(
+        name,
+        () => new Gauge({ name, help, labelNames: labels, registers: [registry], aggregator: 'max' }),
+      ),
     histogram: (name, help, labels = [], buckets = secondsBuckets) =>
       named(
         name,

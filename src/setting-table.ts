@@ -34,6 +34,11 @@ export type Role = (typeof roles)[number];
 
 export const settings = {
   ROLES: list('all', `roles of this process, comma-separated: ${roles.join(', ')}, or all`),
+  WORKERS: integer(
+    1,
+    'processes that run these roles behind the same ports, under a supervisor that restarts them; limits, rates and the sizes of caches are for all of them together',
+    { min: 1, max: 64 },
+  ),
   HOST: text('127.0.0.1', 'address to listen on'),
   REGISTRY_PORT: port(4001, 'port of the registry role'),
   CATALOG_PORT: port(4002, 'port of the catalog service'),
@@ -95,7 +100,7 @@ export const settings = {
   ),
   DATABASE_CONNECTIONS: integer(
     20,
-    'most connections to the database, per process; pushes and large publishes are processed over a few more',
+    'most connections to the database, for all WORKERS together, at least two for each; pushes and large publishes are processed over a few more',
     { min: 2, max: 500 },
   ),
   TRANSACTION_LIMIT_SECONDS: integer(
@@ -203,7 +208,7 @@ export const settings = {
   ),
   DISCOVER_CONCURRENCY: integer(
     10,
-    'searches at a time, per process; while others ask, one identity has at most half of them',
+    'searches at a time, of all WORKERS together; while others ask, one identity has at most half of them',
     { min: 2, max: 500 },
   ),
   DISCOVER_WAITING: integer(100, 'searches of one identity that may wait; more get NET_OVERLOADED', {

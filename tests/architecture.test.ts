@@ -15,6 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['import'],
   ['console'],
   ['main.ts'],
+  ['workers'],
   ['cli'],
 ];
 /** Root modules without a layer: anyone may use them, they use nothing of ours but each other. */

@@ -18,6 +18,7 @@ import { registerSendCommand } from './send.ts';
 import { registerServeCommand } from './serve.ts';
 import { registerUpCommand } from './up.ts';
 import { registerVerifyCommand } from './verify.ts';
+import { registerWorkerCommand } from './worker.ts';
 
 /** All commands, each of which lives in a file of its own. */
 export function buildProgram(context: CommandContext): Command {
@@ -54,6 +55,7 @@ Settings are environment variables; .env.example lists them all.`,
   registerCrawlCommand(program, context);
   registerDoctorCommand(program, context);
   registerIndexCommand(program, context);
+  registerWorkerCommand(program, context);
   return program;
 }
 

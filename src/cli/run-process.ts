@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type Config, isSigningRole } from '../config.ts';
 import { hasCode } from '../error-code.ts';
@@ -6,10 +7,14 @@ import { type Process, type StartOptions, startProcess } from '../main.ts';
 import { settings } from '../setting-table.ts';
 import type { Database } from '../storage/database.ts';
 import { abandonEmbeddedPostgres } from '../storage/embedded/postgres.ts';
+import { startWorkers } from '../workers/supervisor.ts';
+import { WorkerFailed } from '../workers/worker-pool.ts';
 import { type CommandContext, CommandError, oneLine } from './command.ts';
 
+export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
+
 /**
- * Starts the roles, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
+ * Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
  * wait.
  */
 export async function runProcess(
@@ -18,7 +23,7 @@ export async function runProcess(
   options: {
     prepare?: (database: Database) => Promise<void>;
     /** What is waited for before anything is printed, so that the log of the start does not push it away. */
-    settle?: (running: Process, signal: AbortSignal) => Promise<void>;
+    settle?: (running: Pick<Process, 'database' | 'roles'>, signal: AbortSignal) => Promise<void>;
     started?: () => void;
     /** Also print where others reach the roles that have an identity. */
     showPublic?: boolean;
@@ -62,7 +67,8 @@ async function startUntil(
   options: StartOptions,
 ): Promise<Process | undefined> {
   try {
-    return await startProcess(config, { ...options, signal });
+    const start = config.WORKERS > 1 ? startWorkers : startProcess;
+    return await start(config, { ...options, signal });
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     options.logger.debug({ err: error }, 'the start failed');
@@ -71,8 +77,9 @@ async function startUntil(
 }
 
 /** Why a process could not start, as one sentence for the person who started it. */
-function explainStart(error: unknown, config: Config): CommandError {
+export function explainStart(error: unknown, config: Config): CommandError {
   if (error instanceof CommandError) return error;
+  if (error instanceof WorkerFailed) return new CommandError(error.message, error);
   return new CommandError(explainListening(error, config) ?? `Cannot start: ${reasonOf(error)}`, error);
 }
 
@@ -91,7 +98,7 @@ interface ListeningError extends NodeJS.ErrnoException {
 
 /** The only names that a start resolves itself, unwrapped, are those of the addresses to listen on. */
 function isListening(error: NodeJS.ErrnoException): error is ListeningError {
-  return error.syscall === 'listen' || error.syscall === 'getaddrinfo';
+  return ['listen', 'bind', 'getaddrinfo'].includes(error.syscall ?? '');
 }
 
 const noSuchAddress = () => 'this machine has no such address. Set another HOST (see .env.example).';
@@ -139,6 +146,7 @@ const sameSignalMs = 500;
 
 /** Nothing is finished or given back, but no server of ours is left behind. */
 function killOurselves(config: Config, logger: Logger): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
   const die = () => process.kill(process.pid, 'SIGKILL');
   setTimeout(die, dieAfterMs);
   if (config.DATABASE_URL === undefined) void abandonEmbeddedPostgres(config.DATA_DIR, logger).then(die, die);

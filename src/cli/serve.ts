@@ -3,13 +3,14 @@ import { type Config, isSigningRole } from '../config.ts';
 import { keepsData } from '../main.ts';
 import { roles } from '../setting-table.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { runProcess } from './run-process.ts';
+import { runProcess, workersHelp } from './run-process.ts';
 
 export function registerServeCommand(program: Command, context: CommandContext): void {
   program
     .command('serve')
     .description('run roles of a network, until Ctrl-C')
     .option('--roles <list>', `comma-separated: ${roles.join(', ')}, or all (default: ROLES)`)
+    .option('--workers <number>', workersHelp)
     .addHelpText(
       'after',
       `
@@ -22,17 +23,23 @@ Examples:
   $ PUBLISHER_ID=bpp.example.org PUBLISHER_URL=https://bpp.example.org signpost serve --roles publisher
   $ EMBEDDED_DATABASE=true ROLES=registry signpost serve`,
     )
-    .action(({ roles: chosen }: { roles?: string }) =>
-      runProcess(context, serveConfig(context, chosen), { showPublic: true }),
+    .action((options: ServeOptions) =>
+      runProcess(context, serveConfig(context, options), { showPublic: true }),
     );
+}
+
+interface ServeOptions {
+  roles?: string;
+  workers?: string;
 }
 
 const operationsPort = 4006;
 
 /** For a network, what works on one machine is no default: who the roles are, and where their data lies, is for the operator to say. */
-function serveConfig(context: CommandContext, chosen: string | undefined): Config {
+function serveConfig(context: CommandContext, { roles: chosen, workers }: ServeOptions): Config {
   const config = context.config({
     ...(chosen !== undefined && { ROLES: chosen }),
+    ...(workers !== undefined && { WORKERS: workers }),
     ...(!context.isSet('OPERATIONS_PORT') && { OPERATIONS_PORT: String(operationsPort) }),
   });
   const missing = config.roles

@@ -18,20 +18,21 @@ import { registerParticipant, setCatalogIndexUrls } from '../storage/registry/pa
 import type { CommandContext } from './command.ts';
 import { demoCatalog } from './demo-catalog.ts';
 import { withPublisher } from './publish/self.ts';
-import { runProcess } from './run-process.ts';
+import { runProcess, workersHelp } from './run-process.ts';
 
 export function registerUpCommand(program: Command, context: CommandContext): void {
   program
     .command('up')
     .description('run every role with a demo network on this machine, until Ctrl-C')
+    .option('--workers <number>', workersHelp)
     .addHelpText(
       'after',
       `
 The database, the demo identities' keys and everything else live in DATA_DIR (default .signpost); delete it to start anew.
 Private addresses and plain HTTP are allowed, as everything is on this machine.`,
     )
-    .action(() => {
-      const config = demoConfig(context);
+    .action(({ workers }: { workers?: string }) => {
+      const config = demoConfig(context, workers === undefined ? {} : { WORKERS: workers });
       return runProcess(context, config, {
         async prepare(database) {
           await publishDemoCatalog(config);
@@ -47,7 +48,7 @@ Private addresses and plain HTTP are allowed, as everything is on this machine.`
  * Where the environment says nothing else: everything is on this machine, and the discovery service follows the catalog service and crawls
  * whoever publishes for itself.
  */
-function demoConfig(context: CommandContext): Config {
+function demoConfig(context: CommandContext, chosen: Record<string, string>): Config {
   const { identities, roles, DEFAULT_NETWORK_ID } = context.config();
   const { id: catalogId, url: catalogUrl } = identities.catalog;
   const subscriptions = [{ catalogUrl, catalogId, networkIds: [DEFAULT_NETWORK_ID] }];
@@ -61,9 +62,8 @@ function demoConfig(context: CommandContext): Config {
     CRAWL_MIN_INTERVAL_SECONDS: '2',
     PUBLISH_WARNINGS: 'true',
   };
-  return context.config(
-    Object.fromEntries(Object.entries(demo).filter(([setting]) => !context.isSet(setting))),
-  );
+  const unset = Object.entries(demo).filter(([setting]) => !context.isSet(setting));
+  return context.config({ ...Object.fromEntries(unset), ...chosen });
 }
 
 /** Has no address: it is played by `signpost send`, whose callbacks may come back to any port. So is the consumer, unless it has one. */
@@ -114,7 +114,10 @@ async function publishDemoCatalog(config: Config): Promise<void> {
 }
 
 /** The first subscription, pull and crawl are over within a second: what is suggested then finds something. */
-async function untilAtRest({ database, roles }: Process, signal: AbortSignal): Promise<void> {
+async function untilAtRest(
+  { database, roles }: Pick<Process, 'database' | 'roles'>,
+  signal: AbortSignal,
+): Promise<void> {
   if (!database || !roles.some(({ role }) => role === 'discovery')) return;
   const patience = AbortSignal.any([signal, AbortSignal.timeout(restWithinMs)]);
   while (!patience.aborted && !(await isAtRest(database))) {

@@ -23,7 +23,7 @@ export interface PushAside {
 
 /** One sender has at most half of each while others ask. A small push mostly waits for the database: one thread applies several at a time. */
 const large = { size: 2 };
-const small = { size: 1, perThread: 8 };
+const small = { size: 1, ofAllWorkers: 8, least: 2 };
 /** As long as a transaction may take. */
 const deadlineMs = 5 * 60_000;
 /** A thread is waited for no longer than this. */
@@ -33,8 +33,9 @@ const retryAfterSeconds = 5;
 export function createPushAside({ config, database, logger }: DiscoveryContext): PushAside {
   const forLarge = createThreadPool({ ...large, logger });
   // Somebody waits to find what a small push brings, and it takes little of the processors.
-  const forSmall = createThreadPool({ ...small, givesWay: false, logger });
-  const thread = threadDatabase(database, logger, config, small.perThread);
+  const perThread = Math.max(small.least, Math.floor(small.ofAllWorkers / config.WORKERS));
+  const forSmall = createThreadPool({ size: small.size, perThread, givesWay: false, logger });
+  const thread = threadDatabase(database, logger, config, perThread);
   return {
     async receive({ action: _action, message: _message, ...request }) {
       const { identity: owner, rawBody } = request;

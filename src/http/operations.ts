@@ -28,10 +28,11 @@ export function addOperations(
   });
 
   server.get('/metrics', { config }, async (_request, reply) => {
-    const registries = [...new Set(roles.map(({ metrics }) => metrics.registry))];
-    const [only] = registries;
-    const registry = registries.length === 1 && only ? only : Registry.merge(registries);
-    return reply.type(registry.contentType).send(await registry.metrics());
+    const [first, ...others] = [...new Set(roles.map(({ metrics }) => metrics))];
+    const merged = () =>
+      Registry.merge([...(first ? [first] : []), ...others].map(({ registry }) => registry));
+    const text = first && others.length === 0 ? await first.render() : await merged().metrics();
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(text);
   });
 
   server.get<{ Querystring: RoleQuery }>('/docs', { config }, async ({ query }, reply) => {

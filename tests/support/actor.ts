@@ -66,6 +66,12 @@ export interface SendOptions {
   answering?: string;
 }
 
+export interface SignedRequest {
+  body: Buffer;
+  authorization: string;
+  messageId: string;
+}
+
 export interface Actor {
   id: string;
   key: SigningKey;
@@ -74,6 +80,8 @@ export interface Actor {
   received: Received[];
   behave(behaviour: Behaviour): void;
   send(action: Action, message?: unknown, options?: SendOptions): Promise<Exchange>;
+  /** The bytes of a request as `send` would send it, and its Authorization header. */
+  sign(action: Action, message?: unknown, options?: SendOptions): SignedRequest;
   /** The first received message that fits, waiting for it. */
   waitFor(
     action: string,
@@ -148,6 +156,22 @@ export async function startActor(options: {
   await listen();
   const url = `http://127.0.0.1:${port}`;
 
+  function sign(action: Action, message: unknown, signOptions: SendOptions = {}): SignedRequest {
+    const { raw, now = new Date() } = signOptions;
+    const context = { ...defaultContext(action, id, url, now), ...signOptions.context };
+    const body =
+      raw ?? (action.method === 'POST' ? Buffer.from(JSON.stringify({ context, message })) : Buffer.alloc(0));
+    const authorization = signRequest(signOptions.key ?? key, body, {
+      now,
+      lifetimeSeconds: bodilessLifetime(action.method, now),
+      answering: signOptions.answering,
+    });
+    const { messageId } = context;
+    const { signature } = parseSignatureHeader(authorization);
+    sent.set(messageId, [...(sent.get(messageId) ?? []), signature]);
+    return { body, authorization, messageId };
+  }
+
   return {
     id,
     key,
@@ -157,19 +181,11 @@ export async function startActor(options: {
     behave: (next) => {
       behaviour = next;
     },
+    sign,
     async send(action, message, sendOptions = {}) {
-      const { to = options.defaultTarget(), query, raw, headers = {}, now = new Date() } = sendOptions;
-      const context = { ...defaultContext(action, id, url, now), ...sendOptions.context };
-      const body =
-        raw ??
-        (action.method === 'POST' ? Buffer.from(JSON.stringify({ context, message })) : Buffer.alloc(0));
-      const authorization = signRequest(sendOptions.key ?? key, body, {
-        now,
-        lifetimeSeconds: bodilessLifetime(action.method, now),
-        answering: sendOptions.answering,
-      });
+      const { to = options.defaultTarget(), query, headers = {} } = sendOptions;
+      const { body, authorization, messageId } = sign(action, message, sendOptions);
       const { signature } = parseSignatureHeader(authorization);
-      sent.set(context.messageId, [...(sent.get(context.messageId) ?? []), signature]);
       const response = await fetch(`${to}${action.path}${query ? `?${new URLSearchParams(query)}` : ''}`, {
         method: action.method,
         headers: {
@@ -184,7 +200,7 @@ export async function startActor(options: {
         status: response.status,
         body: answerBytes.length > 0 ? JSON.parse(answerBytes.toString('utf8')) : undefined,
         headers: response.headers,
-        messageId: context.messageId,
+        messageId,
         answerSigned: await isSigned(registry(), response.headers.get('signature'), answerBytes, signature),
       };
     },

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { createSharedLimits } from '../http/shared-limits.ts';
+import { createLogger } from '../logger.ts';
+import { type Process, startProcess } from '../main.ts';
+import { createMetrics } from '../metrics.ts';
+import { openSupervisorChannel, type SupervisorChannel, SupervisorGone } from '../workers/channel.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { explainStart } from './run-process.ts';
+
+/** One of WORKERS: the supervisor (`up` and `serve`) starts it, gives it its settings and stops it. */
+export function registerWorkerCommand(program: Command, context: CommandContext): void {
+  program.command('worker', { hidden: true }).action(async () => {
+    const channel = openSupervisorChannel();
+    if (!channel)
+      throw new CommandError('"worker" is no command for a person: set WORKERS for "up" or "serve" instead.');
+    ignoreTerminal();
+    const { stop } = channel;
+    // Nobody is left who would end this process if something held it up.
+    stop.addEventListener('abort', () => stop.reason instanceof SupervisorGone && endSoon());
+    const isGood = await runRoles(channel).catch(() => false);
+    if (!isGood) context.setExitCode(1);
+    channel.close();
+  });
+}
+
+/** Ctrl-C and the end of a terminal reach every process of it: they are for the supervisor, which tells its workers. */
+function ignoreTerminal(): void {
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+}
+
+const orphanMs = 9_000;
+
+function endSoon(): void {
+  setTimeout(() => process.exit(1), orphanMs).unref();
+}
+
+/** Returns when it was told to stop, and has; false where something failed. */
+async function runRoles(channel: SupervisorChannel): Promise<boolean> {
+  const terminated = new AbortController();
+  process.on('SIGTERM', () => terminated.abort());
+  const signal = AbortSignal.any([channel.stop, terminated.signal]);
+  const stopped = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+  const assignment = await Promise.race([channel.assignment, stopped.then(() => undefined)]);
+  if (!assignment) return true;
+
+  const { config, worker, operationsStart } = assignment;
+  const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT }).child({ worker });
+  const metrics = createMetrics({ renderAll: channel.renderAll });
+  channel.offerMetrics(() => metrics.registry.getMetricsAsJSON());
+  const shareLimit = createSharedLimits(channel.peers);
+  let running: Process;
+  try {
+    running = await startProcess(config, { logger, signal, metrics, shareLimit, operationsStart });
+  } catch (error) {
+    if (signal.aborted && error === signal.reason) return true;
+    logger.debug({ err: error }, 'the start failed');
+    channel.failed(explainStart(error, config).message);
+    return false;
+  }
+  channel.started({ roles: running.roles, operationsUrl: running.operationsUrl });
+  await stopped;
+  if (signal.reason instanceof SupervisorGone)
+    logger.error('the supervisor has ended: this worker finishes what it has begun, and ends too');
+  try {
+    await running.close();
+    return true;
+  } catch (error) {
+    logger.error({ err: error }, 'a worker did not end as it should');
+    return false;
+  }
+}

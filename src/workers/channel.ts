@@ -1,0 +1,103 @@
+import cluster from 'node:cluster';
+import type { SpendingPeers } from '../http/shared-limits.ts';
+import type { Assignment, Families, FromSupervisor, FromWorker, Started } from './messages.ts';
+
+// The worker's end of the channel to its supervisor.
+
+export interface SupervisorChannel {
+  /** What this worker has to do. Never resolves where it is told to stop before. */
+  assignment: Promise<Assignment>;
+  /** Aborted when the worker shall finish what it has begun, and end; the reason is `SupervisorGone` where nobody waits for that any more. */
+  stop: AbortSignal;
+  peers: SpendingPeers;
+  /** Answers the supervisor's questions for the metrics of this worker. */
+  offerMetrics(collect: () => Promise<Families>): void;
+  /** The metrics of all workers. */
+  renderAll(): Promise<string>;
+  started(started: Started): void;
+  failed(reason: string): void;
+  /** Lets the process end. */
+  close(): void;
+}
+
+export class SupervisorGone extends Error {
+  override readonly name = 'SupervisorGone';
+}
+
+/** Longer than the supervisor waits for a worker. */
+const answerWithinMs = 4_000;
+
+/** Undefined in a process that no supervisor has started. */
+export function openSupervisorChannel(): SupervisorChannel | undefined {
+  const { worker } = cluster;
+  if (!worker) return undefined;
+  const stop = new AbortController();
+  const questions = new Map<number, (text: string) => void>();
+  let lastQuestion = 0;
+  let collectFamilies: (() => Promise<Families>) | undefined;
+  let onSpent: Parameters<SpendingPeers['onTold']>[0] = () => {};
+  let assign: (assignment: Assignment) => void = () => {};
+  const assignment = new Promise<Assignment>((resolve) => {
+    assign = resolve;
+  });
+
+  function send(message: FromWorker): void {
+    // Where the channel breaks at this moment, its end is heard of below.
+    if (worker?.isConnected()) worker.send(message, () => undefined);
+  }
+
+  async function answerMetrics(question: number): Promise<void> {
+    // Without an answer, the supervisor counts what this worker said last.
+    const families = await collectFamilies?.().catch(() => undefined);
+    if (families) send({ kind: 'metrics', question, families });
+  }
+
+  worker.on('message', (message: FromSupervisor) => {
+    if (message.kind === 'assignment') assign(message.assignment);
+    else if (message.kind === 'stop') stop.abort();
+    else if (message.kind === 'spent') onSpent(message.spent);
+    else if (message.kind === 'all-metrics') questions.get(message.question)?.(message.text);
+    else if (message.kind === 'metrics-wanted') void answerMetrics(message.question);
+  });
+  worker.once('disconnect', () => {
+    // Otherwise Node ends the process at once.
+    worker.exitedAfterDisconnect = true;
+    if (!stop.signal.aborted) stop.abort(new SupervisorGone('The supervisor has ended.'));
+  });
+  send({ kind: 'ready' });
+
+  return {
+    assignment,
+    stop: stop.signal,
+    peers: {
+      tell: (spent) => send({ kind: 'spent', spent }),
+      onTold(listener) {
+        onSpent = listener;
+      },
+    },
+    offerMetrics(collect) {
+      collectFamilies = collect;
+    },
+    async renderAll() {
+      lastQuestion += 1;
+      const question = lastQuestion;
+      const text = await new Promise<string | undefined>((resolve) => {
+        const timer = setTimeout(() => resolve(undefined), answerWithinMs);
+        questions.set(question, (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        });
+        send({ kind: 'all-metrics-wanted', question });
+      });
+      questions.delete(question);
+      if (text === undefined) throw new Error('The supervisor does not answer.');
+      return text;
+    },
+    started: (started) => send({ kind: 'started', started }),
+    failed: (reason) => send({ kind: 'failed', reason }),
+    close() {
+      worker.exitedAfterDisconnect = true;
+      if (worker.isConnected()) process.disconnect();
+    },
+  };
+}

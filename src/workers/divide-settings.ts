@@ -1,0 +1,42 @@
+import type { Config } from '../config.ts';
+import { SettingsError } from '../settings.ts';
+
+/** What all workers have together, and the least that one must have. Rates are not divided, but shared (http/shared-limits.ts). */
+const divided = {
+  DATABASE_CONNECTIONS: 2,
+  OVERLOAD_WAITING_CONNECTIONS: 1,
+  DISCOVER_CONCURRENCY: 2,
+  DISCOVER_WAITING: 1,
+  MAX_CONNECTIONS: 1,
+  MAX_CONNECTIONS_PER_SOURCE: 1,
+  SEARCH_CACHE_PERCENT: 0,
+  CRAWL_MEMORY_LIMIT: 1,
+} as const;
+
+/**
+ * The settings of each worker. The publisher is in the first one alone: its state is a directory that one process writes at a time, and the callbacks
+ * that its operator waits for are in the memory of the process that was asked. Serving files takes little.
+ */
+export function divideSettings(config: Config): Config[] {
+  const { WORKERS, DATABASE_CONNECTIONS: connections } = config;
+  if (connections < WORKERS * divided.DATABASE_CONNECTIONS)
+    throw new SettingsError(
+      `DATABASE_CONNECTIONS=${connections} is too few for WORKERS=${WORKERS}: each worker needs at least ${divided.DATABASE_CONNECTIONS}.`,
+    );
+  const others = config.roles.filter((role) => role !== 'publisher');
+  return Array.from({ length: others.length > 0 ? WORKERS : 1 }, (_, index) => ({
+    ...config,
+    ...partOf(config, index),
+    roles: index === 0 ? config.roles : others,
+  }));
+}
+
+function partOf(config: Config, index: number): Partial<Config> {
+  const names = Object.keys(divided) as (keyof typeof divided)[];
+  const parts = names.map((name) => {
+    const part = Math.floor(config[name] / config.WORKERS);
+    const isOneMore = index < config[name] % config.WORKERS;
+    return [name, Math.max(divided[name], part + Number(isOneMore))];
+  });
+  return Object.fromEntries(parts);
+}

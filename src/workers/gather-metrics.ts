@@ -1,0 +1,82 @@
+import { AggregatorRegistry, type Registry } from 'prom-client';
+import type { Metrics } from '../metrics.ts';
+import type { Families, FromSupervisor } from './messages.ts';
+
+// /metrics of all workers: whichever is asked has the supervisor ask all of them, and prom-client adds up. (prom-client's own messages between workers and
+// supervisor fail as a whole while one worker starts or dies.) What a worker had counted stays in the sums when it ends: a counter that falls would look
+// like a restart of everything.
+
+/** A worker that does not answer within this time counts with what it said last. */
+const answerWithinMs = 2_000;
+
+/** A worker as its metrics are asked for. */
+export interface AskedWorker {
+  send(message: FromSupervisor): void;
+}
+
+export interface GatheredMetrics<W extends AskedWorker> {
+  /** The text of /metrics. */
+  gather(workers: readonly W[]): Promise<string>;
+  answered(worker: W, question: number, families: Families): void;
+  /** The worker has ended. */
+  forget(worker: W): void;
+}
+
+/** @param own what the supervisor counts itself */
+export function createGatheredMetrics<W extends AskedWorker>(own: Metrics): GatheredMetrics<W> {
+  const latest = new Map<W, Families>();
+  const questions = new Map<number, { open: Set<W>; done: () => void }>();
+  let counted: Families = [];
+  let lastQuestion = 0;
+
+  function settle(worker: W, ids: Iterable<number>): void {
+    for (const id of ids) {
+      const question = questions.get(id);
+      question?.open.delete(worker);
+      if (question?.open.size === 0) question.done();
+    }
+  }
+
+  async function ask(workers: readonly W[]): Promise<void> {
+    lastQuestion += 1;
+    const id = lastQuestion;
+    if (workers.length === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, answerWithinMs);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      questions.set(id, { open: new Set(workers), done });
+      for (const worker of workers) worker.send({ kind: 'metrics-wanted', question: id });
+    });
+    questions.delete(id);
+  }
+
+  return {
+    async gather(workers) {
+      await ask(workers);
+      const ofSupervisor = await own.registry.getMetricsAsJSON();
+      return addUp([ofSupervisor, counted, ...latest.values()]).metrics();
+    },
+    answered(worker, question, families) {
+      latest.set(worker, families);
+      settle(worker, [question]);
+    },
+    forget(worker) {
+      const families = (latest.get(worker) ?? []).filter(isCount);
+      latest.delete(worker);
+      settle(worker, questions.keys());
+      counted = addUp([counted, families]).getMetricsAsArray() as Families;
+    },
+  };
+}
+
+function addUp(families: readonly Families[]): Registry {
+  return AggregatorRegistry.aggregate([...families]);
+}
+
+/** What only ever grows. */
+function isCount({ type }: Families[number]): boolean {
+  return ['counter', 'histogram'].includes(String(type));
+}

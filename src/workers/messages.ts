@@ -1,0 +1,39 @@
+import type { MetricObjectWithValues, MetricValue } from 'prom-client';
+import type { Config } from '../config.ts';
+import type { Spent } from '../http/shared-limits.ts';
+import type { OperationsStart, Process } from '../main.ts';
+
+// What the supervisor and its workers say to each other, over the channel that node:cluster opens between them:
+//
+//   worker: ready → supervisor: assignment → worker: started, or failed and its end
+//   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
+//   worker: spent → supervisor: spent, to the others (http/shared-limits.ts)
+//   worker: all-metrics-wanted → supervisor: metrics-wanted, to all → workers: metrics → supervisor: all-metrics
+
+export type FromSupervisor =
+  | { kind: 'assignment'; assignment: Assignment }
+  | { kind: 'stop' }
+  | { kind: 'spent'; spent: readonly Spent[] }
+  | { kind: 'metrics-wanted'; question: number }
+  | { kind: 'all-metrics'; question: number; text: string };
+
+export type FromWorker =
+  | { kind: 'ready' }
+  | { kind: 'started'; started: Started }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'spent'; spent: readonly Spent[] }
+  | { kind: 'metrics'; question: number; families: Families }
+  | { kind: 'all-metrics-wanted'; question: number };
+
+export interface Assignment {
+  /** From 1; whoever takes the place of a worker that ended has its number. */
+  worker: number;
+  /** Of the supervisor, with this worker's part of what is divided. */
+  config: Config;
+  operationsStart: OperationsStart;
+}
+
+export type Started = Pick<Process, 'roles' | 'operationsUrl'>;
+
+/** As prom-client gives and takes the metrics of a registry. */
+export type Families = MetricObjectWithValues<MetricValue<string>>[];

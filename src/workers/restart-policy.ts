@@ -1,0 +1,31 @@
+// When a worker that ended is started again: soon the first time, and later each time that it ends again soon after its start.
+
+const firstDelayMs = 200;
+const maxDelayMs = 30_000;
+/** Who lived for so long ends for the first time again. */
+const stableMs = 60_000;
+/** So many ends in a row are no accident. */
+const adviseAfter = 3;
+
+export interface End {
+  /** How long the worker lived. */
+  livedMs: number;
+  /** Ends in a row before this one, each soon after a start. */
+  before: number;
+}
+
+/** How many ends in a row it is now. */
+export function countEnds({ livedMs, before }: End): number {
+  return livedMs >= stableMs ? 1 : before + 1;
+}
+
+export function restartDelayMs(ends: number): number {
+  return Math.min(maxDelayMs, firstDelayMs * 2 ** (ends - 1));
+}
+
+/** A sentence for the operator, who has to look for the cause when a worker ends again and again. */
+export function describeEnd(worker: number, cause: string, ends: number): string {
+  const said = `Worker ${worker} ended (${cause}). It is started again in ${restartDelayMs(ends) / 1_000} s; the other workers go on.`;
+  if (ends < adviseAfter) return said;
+  return `${said} It has ended ${ends} times in a row: look for its lines in this log ("worker":${worker}). If it was killed (SIGKILL), memory may be short: set fewer WORKERS, or a lower SEARCH_CACHE_PERCENT.`;
+}

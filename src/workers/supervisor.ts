@@ -1,0 +1,50 @@
+import cluster from 'node:cluster';
+import type { Config } from '../config.ts';
+import {
+  keepsData,
+  openConfiguredDatabase,
+  type Process,
+  type StartOptions,
+  startEmbedded,
+} from '../main.ts';
+import { closeAll, startOrClose } from '../start-or-close.ts';
+import type { Database } from '../storage/database.ts';
+import { divideSettings } from './divide-settings.ts';
+import { createWorkerPool } from './worker-pool.ts';
+
+// WORKERS processes run the roles instead of one: the supervisor starts what they share, the embedded database and the demo's network, keeps as many
+// workers running, and stops everything in the reverse order. It serves nothing itself.
+
+/** Of the supervisor itself, which only prepares and looks on. */
+const ownConnections = 2;
+
+export function startWorkers(
+  config: Config,
+  { logger, prepare, signal }: Pick<StartOptions, 'logger' | 'prepare' | 'signal'>,
+): Promise<Process> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = () => closeAll(closers);
+  return startOrClose(async () => {
+    if (!cluster.isPrimary)
+      throw new Error(
+        'WORKERS must be 1 where another program, such as a process manager, runs the workers.',
+      );
+    const parts = divideSettings(config);
+    const needsDatabase = config.roles.some(keepsData);
+    const DATABASE_URL =
+      config.DATABASE_URL ??
+      (needsDatabase ? await startEmbedded(config, { logger, signal }, closers) : undefined);
+    let database: Database | undefined;
+    if (prepare && needsDatabase) {
+      const own = { ...config, DATABASE_URL, DATABASE_CONNECTIONS: ownConnections };
+      database = await openConfiguredDatabase(own, { logger, signal }, closers);
+      await prepare(database);
+    }
+    const pool = createWorkerPool(
+      parts.map((part) => ({ ...part, DATABASE_URL })),
+      logger,
+    );
+    closers.push(() => pool.close());
+    return { ...(await pool.start(signal)), database, close };
+  }, close);
+}
