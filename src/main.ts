@@ -21,6 +21,7 @@ import type { Role } from './setting-table.ts';
 import { closeAll } from './start-or-close.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
+import { openReplicas, type Replicas } from './storage/replicas.ts';
 import { createThreadPool } from './thread-pool.ts';
 
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each
@@ -125,11 +126,13 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     };
 
     let search: SearchService | undefined;
-    const openSearch = () => {
+    const openSearch = async () => {
       if (search) return search;
       const threads = createThreadPool({ size: countEvaluatingThreads(config), logger });
       closers.push(() => threads.close());
-      search = createSearch({ config, database: needed(database), threads, now });
+      const replicas = await openConfiguredReplicas(config, { database: needed(database), logger, metrics });
+      if (replicas) closers.push(() => replicas.close());
+      search = createSearch({ config, database: needed(database), replicas, threads, now });
       return search;
     };
 
@@ -178,7 +181,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           ...openIdentity('discovery'),
           client,
           registry,
-          search: openSearch(),
+          search: await openSearch(),
           schemas: await openSchemas(),
           metrics,
           operations,
@@ -186,11 +189,11 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           logger: logger.child({ role: 'discovery' }),
           now,
         }),
-      console: () =>
+      console: async () =>
         startConsoleRole({
           config,
           database: needed(database),
-          search: openSearch(),
+          search: await openSearch(),
           metrics,
           operations,
           logger: logger.child({ role: 'console' }),
@@ -258,6 +261,18 @@ export async function startEmbedded(
   const embedded = await startEmbeddedPostgres({ dataDir, logger, signal });
   closers.push(() => embedded.close());
   return embedded.url;
+}
+
+async function openConfiguredReplicas(
+  config: Config,
+  tools: { database: Database; logger: Logger; metrics: Metrics },
+): Promise<Replicas | undefined> {
+  if (config.DATABASE_READ_URL.length === 0) return undefined;
+  return openReplicas({
+    ...{ ...tools, urls: config.DATABASE_READ_URL },
+    maxConnections: config.DATABASE_CONNECTIONS,
+    statementMs: config.DISCOVER_TIMEOUT_MS,
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import {
 } from './setting-items.ts';
 import {
   choice,
+  databaseAddresses,
   decimal,
   flag,
   integer,
@@ -94,13 +95,16 @@ export const settings = {
   DATABASE_URL: optional(
     text('', 'PostgreSQL connection string; empty means the embedded PostgreSQL (see EMBEDDED_DATABASE)'),
   ),
+  DATABASE_READ_URL: databaseAddresses(
+    'PostgreSQL connection strings of streaming replicas of that database, comma-separated: searches read from them what they have replayed, and the rest from DATABASE_URL',
+  ),
   EMBEDDED_DATABASE: flag(
     false,
     'let "signpost serve" run on the embedded PostgreSQL, a beta build for trying things out',
   ),
   DATABASE_CONNECTIONS: integer(
     20,
-    'most connections to the database, for all WORKERS together, at least two for each; pushes and large publishes are processed over a few more',
+    'most connections to the database, and to each replica, for all WORKERS together, at least two for each; pushes and large publishes are processed over a few more',
     { min: 2, max: 500 },
   ),
   TRANSACTION_LIMIT_SECONDS: integer(
@@ -196,6 +200,11 @@ export const settings = {
       min: 10,
       max: 600_000,
     },
+  ),
+  DISCOVER_MAX_LAG_MS: integer(
+    0,
+    'how long a change may be missing in answers while replicas (DATABASE_READ_URL) have not replayed it; 0 means that a discover sees all that was committed before it',
+    { unit: 'milliseconds', max: 30_000 },
   ),
   SEARCH_CACHE_PERCENT: integer(
     100,

@@ -199,6 +199,15 @@ export function url(about: string): Kind<string> {
   };
 }
 
+/** Connection strings, which have passwords in them. */
+export function databaseAddresses(about: string): Kind<string[]> {
+  const readItem = (item: string) => {
+    if (/^postgres(ql)?:/.test(item) && URL.canParse(item) && new URL(item).host !== '') return item;
+    throw new Error('must have addresses such as postgres://user:password@host:5432/database');
+  };
+  return { ...list('', about, readItem), secret: true };
+}
+
 /** Names as keyIds and the addresses of a registry take them. */
 const namePart = '(?!\\.\\.?(?:/|$))[A-Za-z0-9._:~-]{1,255}';
 

@@ -57,6 +57,8 @@ export interface ServiceOptions {
   isAwaited?: LargeCallbacks['isAwaited'];
   /** Throws where the service cannot do its work, for a reason that only the role knows. */
   check?(): void;
+  /** What /ready says of the service besides. */
+  describe?(): object;
 }
 
 export interface Service {
@@ -89,7 +91,7 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     ready: async () => {
       await database.ping();
       options.check?.();
-      return { registry: registry.state(), key: context.registration() };
+      return { registry: registry.state(), key: context.registration(), ...options.describe?.() };
     },
     admission,
     operations: context.operations,

@@ -22,7 +22,14 @@ export async function startDiscoveryRole(
   const { isExempt, findSentRequest, isAwaited } = sync;
   let searching: Awaited<ReturnType<typeof context.search.start>> | undefined;
   const check = () => searching?.check();
-  const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited, check });
+  const describe = () => {
+    const replicas = context.search.describeReplicas();
+    return { ...(replicas && { replicas }) };
+  };
+  const service = createService(context, {
+    ...{ role: 'discovery', isExempt, findSentRequest, isAwaited },
+    ...{ check, describe },
+  });
   const { server, signed, keepPromise } = service;
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);

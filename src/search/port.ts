@@ -5,6 +5,7 @@ import { checkDiscoverMessage } from '../protocol/discover-messages.ts';
 import type { Pagination } from '../protocol/shapes.ts';
 import type { LeftOut } from '../rules/discover/page-answer.ts';
 import { Stale } from '../storage/freshness.ts';
+import type { ReplicaState } from '../storage/replica.ts';
 import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
@@ -51,6 +52,8 @@ export interface SearchService {
   start(tools: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess>;
   /** Only announces it: for a process that searches, beside others that keep the index in shape. */
   announce(tools: { logger: Logger }): Promise<AnnouncedProcess>;
+  /** The replicas that searches read from, where there are any. */
+  describeReplicas(): ReplicaState[] | undefined;
 }
 
 /** How an intent was evaluated, for the operator of the index. */
@@ -69,7 +72,7 @@ const loadEveryMs = 1_000;
 const maxLoadMs = 60_000;
 
 export function createSearch(context: SearchContext): SearchService {
-  const { config, database, formats = indexFormats } = context;
+  const { config, database, replicas, formats = indexFormats } = context;
   const engine: SearchEngine = { ...context, caches: followOrigin(context) };
   return {
     search: (question, options) => evaluateIntent(engine, question, options),
@@ -92,11 +95,12 @@ export function createSearch(context: SearchContext): SearchService {
     },
 
     announce: ({ logger }) => announceProcess({ database, logger }, formats),
+    describeReplicas: () => replicas?.describe(),
 
     async start({ logger, metrics }) {
       const announced = await announceProcess({ database, logger }, formats);
       const purge = { what: 'purging the change feed of the index', everyMs: purgeEveryMs, logger };
-      const graceMs = 2 * config.DISCOVER_TIMEOUT_MS;
+      const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const loops = [
         startRebuild({ database, logger, metrics, formats, graceMs }),
         repeat({ what: 'loading the states of catalogs', everyMs: loadEveryMs, logger }, (signal) =>

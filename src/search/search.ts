@@ -3,6 +3,7 @@ import type { Context } from '../protocol/context.ts';
 import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
+import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
 import { buildPage } from './build-page.ts';
 import { type Caches, createCaches, type IndexReader } from './cache/caches.ts';
@@ -26,6 +27,8 @@ import { createTrace, type Trace } from './trace.ts';
 /** What a search needs of its process. */
 export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & {
   threads: ThreadPool;
+  /** Searches read from these, as far as they are up to date. */
+  replicas?: Replicas;
   /** Those of this program, unless another one is tried. */
   formats?: IndexFormats;
 };
@@ -98,7 +101,7 @@ export async function evaluateIntent(
     for (let attempt = 1, repeats = 0; ; ) {
       const isFirst = attempt + repeats === 1;
       const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
-      if (freshness === undefined) await refreshCaches(reader);
+      if (freshness === undefined) await refreshCaches(reader, { mayLag: isFirst });
       await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
       const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
       trace.note('found', { ...counts, resources: answer.resourceCount });
@@ -132,8 +135,19 @@ async function evaluateInSnapshot(
 }
 
 /** Statements that end with the deadline, and the caches as they are at the beginning of a search. */
-export function openReader({ database, caches }: SearchEngine, { remainingMs }: Deadline): IndexReader {
-  return { ...withinTime(database, remainingMs), caches: caches() };
+export function openReader(engine: SearchEngine, { remainingMs }: Deadline): IndexReader {
+  const { database, replicas, config } = engine;
+  const caches = engine.caches();
+  if (replicas === undefined) return { ...withinTime(database, remainingMs), caches };
+  return {
+    ...withinTime(
+      replicas.open(() => caches.state.needed),
+      remainingMs,
+    ),
+    caches,
+    mayMiss: async (position, knownMs) =>
+      knownMs < config.DISCOVER_MAX_LAG_MS && (await replicas.areBehind(position)),
+  };
 }
 
 /** Has a search look for the entries of all formats there are. As a rule there is one, or all look for the same. */

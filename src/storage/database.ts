@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
@@ -13,6 +12,7 @@ import {
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
 import { migrate } from './migrate.ts';
+import { runStatement } from './statement.ts';
 
 export { WriteConflict } from './connection.ts';
 
@@ -45,6 +45,8 @@ export interface QueryOptions {
   prepared?: boolean;
   /** A statement that takes longer is ended in the server, and fails with DeadlineExceeded; with NoTurn where no connection became free. */
   timeoutMs?: number;
+  /** Not answered by a replica, where searches read from some (replicas.ts). */
+  onPrimary?: boolean;
 }
 
 declare const insideTransaction: unique symbol;
@@ -121,7 +123,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
   // Whoever holds a connection for a transaction must not wait for another one of the same pool.
   const poolApart = listened(new pg.Pool({ ...settings, max: connectionsApart }));
   const apart: Queryable = {
-    query: (text, values) => withConnection(poolApart, (client) => run(client, text, values)),
+    query: (text, values) => withConnection(poolApart, (client) => runStatement(client, text, values)),
   };
   const hints = createHints(url, logger);
   /** Something was refused since the last time that a write was seen to succeed. */
@@ -327,17 +329,6 @@ async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: 
   await client.query('rollback');
 }
 
-async function run<R extends object>(
-  client: pg.PoolClient,
-  text: string,
-  values: readonly unknown[] = [],
-  { prepared = false }: QueryOptions = {},
-): Promise<{ rows: R[]; rowCount: number }> {
-  const name = prepared ? statementName(text) : undefined;
-  const { rows, rowCount } = await client.query<R>({ text, values: [...values], name });
-  return { rows, rowCount: rowCount ?? 0 };
-}
-
 /** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
 function startTime<R extends object>(
   apart: Queryable,
@@ -346,9 +337,10 @@ function startTime<R extends object>(
   options: QueryOptions = {},
 ): (client: pg.PoolClient) => Promise<{ rows: R[]; rowCount: number }> {
   const { timeoutMs } = options;
-  if (timeoutMs === undefined) return (client) => run(client, text, values, options);
+  if (timeoutMs === undefined) return (client) => runStatement(client, text, values, options);
   const end = performance.now() + timeoutMs;
-  return (client) => inTime(client, apart, end - performance.now(), () => run(client, text, values, options));
+  return (client) =>
+    inTime(client, apart, end - performance.now(), () => runStatement(client, text, values, options));
 }
 
 /** Ends a statement that takes too long, in the server. */
@@ -399,17 +391,6 @@ export function withinTime(queryable: Queryable, remainingMs: () => number): Que
       queryable.query(text, values, { ...options, timeoutMs: Math.max(1, remainingMs()) }),
   };
 }
-
-/** PostgreSQL takes names of up to 63 characters. */
-function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
-  const name = createHash('sha256').update(text).digest('base64url');
-  statementNames.set(text, name);
-  return name;
-}
-
-const statementNames = new Map<string, string>();
 
 async function within(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   const timer = new AbortController();

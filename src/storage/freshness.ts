@@ -9,6 +9,14 @@ export interface Freshness {
   server: string;
 }
 
+/** How far the write-ahead log of a server had come. A replica that has replayed it up to there shows all that had been committed. */
+export interface Position extends Pick<Freshness, 'server'> {
+  lsn: number;
+}
+
+/** Of the server that is asked. Every transaction that a snapshot sees has its commit record before the position that is read after it. */
+export const positionText = `case when not pg_is_in_recovery() then (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::float8 end`;
+
 /** Something has changed since: an answer that was made before must not be given any more. */
 export class Stale extends Error {}
 

@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-const prefix = 'signpost-test-server-';
+export const testServerPrefix = 'signpost-test-server-';
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const logger = silentLogger();
@@ -38,7 +38,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 async function startTemporaryServer() {
   await removeAbandoned();
-  const dataDir = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
+  const dataDir = await mkdtemp(join(tmpdir(), `${testServerPrefix}${process.pid}-`));
   // Started by root, the server runs as another user, who must be able to get there.
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({
@@ -59,7 +59,9 @@ async function startTemporaryServer() {
 /** Stops and removes the servers of test runs that were killed. */
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
-    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
+    const pid = name.startsWith(testServerPrefix)
+      ? Number.parseInt(name.slice(testServerPrefix.length), 10)
+      : Number.NaN;
     if (Number.isNaN(pid) || identifyProcess(pid) !== undefined) continue;
     const dataDir = join(tmpdir(), name);
     const abandoned = await startEmbeddedPostgres({ dataDir, logger: silentLogger() }).catch(() => undefined);

@@ -4,10 +4,11 @@ import { silentLogger } from '../../src/logger.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
 import { createSearch } from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
+import type { Replicas } from '../../src/storage/replicas.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion, arbitraryWords } from './arbitrary-index.ts';
 import { apply, comparable, compare } from './by-the-book.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import type { KnownCatalog, Question } from './discover-oracle.ts';
 import { patienceMs } from './patience.ts';
 
@@ -21,10 +22,14 @@ export interface SteadyIngest {
   /** After each commit, to each process. */
   questions: number;
   seed: number;
+  /** A database of its own, unless one with replicas is given. */
+  home?: TestDatabase;
+  openReplicas?(database: Database): Promise<Replicas>;
 }
 
-export async function searchWhileWriting({ writers, commits, questions, seed }: SteadyIngest): Promise<void> {
-  const home = await createTestDatabase();
+export async function searchWhileWriting(ingest: SteadyIngest): Promise<void> {
+  const { writers, commits, questions, seed } = ingest;
+  const home = ingest.home ?? (await createTestDatabase());
   const logger = silentLogger();
   const threads = createThreadPool({ size: 1, logger });
   // Each database gets a search service, which has caches of its own: the two stand for two processes.
@@ -32,8 +37,9 @@ export async function searchWhileWriting({ writers, commits, questions, seed }: 
     [1, 2].map(() => openDatabase({ url: home.url, logger, maxConnections: writers })),
   );
   const config = readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}` });
-  const processes = databases.map((database) =>
-    createSearch({ config, database, threads, now: () => arbitraryNow }),
+  const replicas = await Promise.all(databases.map((database) => ingest.openReplicas?.(database)));
+  const processes = databases.map((database, index) =>
+    createSearch({ config, database, replicas: replicas[index], threads, now: () => arbitraryNow }),
   );
   const write = async (writer: number) => {
     const drawn = fc.sample(arbitraryQuestion, { seed: seed + writer, numRuns: commits * questions });
@@ -57,6 +63,7 @@ export async function searchWhileWriting({ writers, commits, questions, seed }: 
     await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   } finally {
     await threads.close();
+    for (const each of replicas) await each?.close();
     for (const database of databases) await database.close();
     await home.drop();
   }

@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import { LruCache } from '../../lru-cache.ts';
 import { SettingsError } from '../../settings.ts';
 import type { Queryable } from '../../storage/database.ts';
+import type { Position } from '../../storage/freshness.ts';
 import { parseState } from '../documents/catalog-state.ts';
 import type { ListOutline } from '../lists/outlines.ts';
 import type { WholeList } from '../lists/read-whole.ts';
@@ -114,8 +115,10 @@ export interface Caches {
 interface RefreshState {
   /** When the database was asked last. Before, nothing is kept. */
   asked?: Moment;
-  /** It is being asked. */
-  asking?: Promise<void>;
+  /** Where the log of the primary was when something had changed last: a replica must have replayed it up to there, lest what is read from it is older than what the caches know. */
+  needed?: Position;
+  /** It is being asked. Resolves with whether the caches are as fresh as the answer. */
+  asking?: Promise<boolean>;
   /** By the clock of this process. */
   askedAt: number;
   /** When it last told of a change, by the same clock. */
@@ -130,6 +133,8 @@ export interface Moment {
   server: string;
   /** By its clock, in milliseconds. */
   at: number;
+  /** Of its log; null while it takes no writes. */
+  lsn: number | null;
 }
 
 /** What one transaction changed, or part of that. */
@@ -189,6 +194,8 @@ export function invalidateTooLong(caches: Caches, merged: string): void {
 /** A connection with the caches of what is read through it. The search service makes it for each search (search.ts). */
 export interface IndexReader extends Queryable {
   readonly caches: Caches;
+  /** Whether a search may do without the changes up to a position, when it knows all that is older than so many milliseconds: replicas have not replayed them yet. */
+  mayMiss?(position: Position, knownMs: number): Promise<boolean>;
 }
 
 /** Reads something for a cache. It may be kept unless something was invalidated meanwhile: then it may be stale already. */

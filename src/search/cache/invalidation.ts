@@ -1,5 +1,11 @@
 import type { Queryable } from '../../storage/database.ts';
-import { type Freshness, isNewsTo, serverText } from '../../storage/freshness.ts';
+import {
+  type Freshness,
+  isNewsTo,
+  type Position,
+  positionText,
+  serverText,
+} from '../../storage/freshness.ts';
 import {
   type Caches,
   type Change,
@@ -27,50 +33,72 @@ const optimisticMs = 1_000;
 /** and nothing was seen to change for so long: while resources are pushed, each commit would have all searches that are under way done again. */
 const steadyMs = 800;
 
-/** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. */
-export async function refreshCaches(reader: IndexReader): Promise<void> {
+/**
+ * Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, as long as
+ * DISCOVER_MAX_LAG_MS allows that.
+ */
+export async function refreshCaches(reader: IndexReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
   await state.asking?.catch(() => undefined);
-  // The search that started the shared refresh may have had less time than this one: where that failed, this one refreshes by itself.
-  if (state.asking) return state.asking.catch(() => ask(reader));
-  state.asking = ask(reader).finally(() => {
+  if (state.asking) {
+    // The search that started the shared refresh may have had less time than this one, or been allowed to lag: then this one refreshes by itself.
+    const isFresh = await state.asking.catch(() => undefined);
+    if (isFresh === undefined || (!isFresh && !mayLag)) await ask(reader, mayLag);
+    return;
+  }
+  state.asking = ask(reader, mayLag).finally(() => {
     state.asking = undefined;
   });
-  return state.asking;
+  await state.asking;
 }
 
-async function ask(reader: IndexReader): Promise<void> {
+/** False where the caches stay as they were: all that was read is read again the next time. */
+async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
   const { caches } = reader;
   // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other one has advanced the state meanwhile.
   const { state } = caches;
   const { asked } = state;
   const askedAt = performance.now();
+  const knownMs = askedAt - state.askedAt;
   const { rows } = await reader.query<(Moment | { snapshot: null }) & Change>(
-    `select pg_current_snapshot()::text as snapshot, ${serverText} as server, extract(epoch from now())::float8 * 1000 as at,
+    `select pg_current_snapshot()::text as snapshot, ${serverText} as server, extract(epoch from now())::float8 * 1000 as at, ${positionText} as lsn,
        null as catalogs, null as lists, null as owners, null as words, null as merged, null as everything
      union all (
-       select null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
+       select null, null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
          coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
        from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
-    { prepared: true, timeoutMs: maxAskMs },
+    { prepared: true, timeoutMs: maxAskMs, onPrimary: true },
   );
+  const moment = rows.find((row): row is Moment & Change => row.snapshot !== null);
+  if (moment === undefined) throw new Error('the change feed gave no snapshot');
+  const isAll =
+    asked?.server === moment.server && moment.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
+  const position = moment.lsn === null ? undefined : { server: moment.server, lsn: moment.lsn };
+  const isSame = isAll && rows.length === 1;
+  if (mayLag && isAll && !isSame && position && (await reader.mayMiss?.(position, knownMs))) {
+    state.isQuiet = false;
+    return false;
+  }
   state.askedAt = askedAt;
   const changes: Change[] = [];
   for (const row of rows) {
     if (row.snapshot === null && row.merged !== null) invalidateTooLong(caches, row.merged);
     else if (row.snapshot === null) changes.push(row);
-    else {
-      const isAll =
-        asked?.server === row.server && row.at - asked.at <= maxPauseMs && rows.length <= maxChanges;
-      if (!isAll) invalidateAll(caches, { isOther: asked?.server !== row.server });
-      state.asked = row;
-    }
   }
+  if (!isAll) invalidateAll(caches, { isOther: asked?.server !== moment.server });
+  if (!isSame) state.needed = findLater(state.needed, position);
+  state.asked = moment;
   if (changes.length > 0) state.changedAt = performance.now();
   invalidateChanged(caches, changes);
+  return true;
+}
+
+/** Of two answers that came in the wrong order, the later position counts. */
+function findLater(known: Position | undefined, position: Position | undefined): Position | undefined {
+  return known && known.server === position?.server && known.lsn > position.lsn ? known : position;
 }
 
 /** What an optimistic search relied on: that nothing has changed since this process asked last. */

@@ -13,7 +13,7 @@ const catalogsAtOnce = 5_000;
 /** Loads the catalogs that are not known yet, until the signal. */
 export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
   const { catalogs } = reader.caches;
-  await refreshCaches(reader);
+  await refreshCaches(reader, { mayLag: true });
   for (const keys of inBatches([...catalogs.unread], catalogsAtOnce)) await readCatalogs(reader, keys);
   while (catalogs.loadedUpTo < catalogs.limit && !signal?.aborted) await loadMore(reader);
 }
