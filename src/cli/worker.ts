@@ -15,9 +15,8 @@ export function registerWorkerCommand(program: Command, context: CommandContext)
     if (!channel)
       throw new CommandError('"worker" is no command for a person: set WORKERS for "up" or "serve" instead.');
     ignoreTerminal();
-    const { stop } = channel;
     // Nobody is left who would end this process if something held it up.
-    stop.addEventListener('abort', () => stop.reason instanceof SupervisorGone && endSoon());
+    process.once('disconnect', endSoon);
     const isGood = await runRoles(channel).catch(() => false);
     if (!isGood) context.setExitCode(1);
     channel.close();

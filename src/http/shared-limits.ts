@@ -1,10 +1,10 @@
 import { type RateLimit, unlimited } from './rate-limit.ts';
 
-// Rate limits of several workers behind one port. Each worker has buckets of its own and tells the others, a few times per second of work, how many tokens
+// Rate limits of several workers behind one port. Each worker has buckets of its own and tells the others, every 20 ms while there is something to tell, how many tokens
 // it has taken; they take as many from theirs (gossip). Between two messages a burst may be exceeded by what the others take meanwhile. That is paid back:
 // over time, all workers together grant what one would.
 
-/** Tokens that were taken from the bucket of a key; fewer than none where they were given back. */
+/** Tokens that were taken from the bucket of a key; negative where they were given back. */
 export type Spent = readonly [limit: string, key: string, tokens: number];
 
 /** The other workers. */

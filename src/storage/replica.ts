@@ -115,7 +115,8 @@ export class Replica {
       client.release();
       return answer;
     } catch (error) {
-      const isOfStatement = error instanceof pg.DatabaseError && !isRefusal(error);
+      // Without a connection, it was the server that refused.
+      const isOfStatement = client !== undefined && error instanceof pg.DatabaseError && !isRefusal(error);
       client?.release(!isOfStatement || error.severity === 'FATAL');
       if (!isOfStatement) this.fail(error, pool);
       this.options.logger.debug({ replica: this.name, err: error }, 'a replica did not answer a statement');

@@ -55,6 +55,7 @@ export function openSupervisorChannel(): SupervisorChannel | undefined {
   worker.on('message', (message: FromSupervisor) => {
     if (message.kind === 'assignment') assign(message.assignment);
     else if (message.kind === 'stop') stop.abort();
+    else if (message.kind === 'ping') send({ kind: 'pong' });
     else if (message.kind === 'spent') onSpent(message.spent);
     else if (message.kind === 'all-metrics') questions.get(message.question)?.(message.text);
     else if (message.kind === 'metrics-wanted') void answerMetrics(message.question);

@@ -23,9 +23,9 @@ describe('the settings of workers', () => {
   });
 
   it('have the publisher in the first worker alone, and one worker where there is nothing else', () => {
-    const rolesOf = (ROLES: string) =>
-      divideSettings(readConfig({ WORKERS: '2', ROLES })).map(({ roles }) => roles);
+    const rolesOf = (ROLES: string, WORKERS = '2') =>
+      divideSettings(readConfig({ WORKERS, ROLES })).map(({ roles }) => roles);
     expect(rolesOf('publisher,catalog')).toEqual([['catalog', 'publisher'], ['catalog']]);
-    expect(rolesOf('publisher')).toEqual([['publisher']]);
+    expect(rolesOf('publisher', '64')).toEqual([['publisher']]);
   });
 });

@@ -19,11 +19,11 @@ const divided = {
  */
 export function divideSettings(config: Config): Config[] {
   const { WORKERS, DATABASE_CONNECTIONS: connections } = config;
-  if (connections < WORKERS * divided.DATABASE_CONNECTIONS)
+  const others = config.roles.filter((role) => role !== 'publisher');
+  if (others.length > 0 && connections < WORKERS * divided.DATABASE_CONNECTIONS)
     throw new SettingsError(
       `DATABASE_CONNECTIONS=${connections} is too few for WORKERS=${WORKERS}: each worker needs at least ${divided.DATABASE_CONNECTIONS}.`,
     );
-  const others = config.roles.filter((role) => role !== 'publisher');
   return Array.from({ length: others.length > 0 ? WORKERS : 1 }, (_, index) => ({
     ...config,
     ...partOf(config, index),

@@ -7,12 +7,14 @@ import type { OperationsStart, Process } from '../main.ts';
 //
 //   worker: ready → supervisor: assignment → worker: started, or failed and its end
 //   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
+//   supervisor: ping → worker: pong (watchdog.ts)
 //   worker: spent → supervisor: spent, to the others (http/shared-limits.ts)
 //   worker: all-metrics-wanted → supervisor: metrics-wanted, to all → workers: metrics → supervisor: all-metrics
 
 export type FromSupervisor =
   | { kind: 'assignment'; assignment: Assignment }
   | { kind: 'stop' }
+  | { kind: 'ping' }
   | { kind: 'spent'; spent: readonly Spent[] }
   | { kind: 'metrics-wanted'; question: number }
   | { kind: 'all-metrics'; question: number; text: string };
@@ -21,12 +23,13 @@ export type FromWorker =
   | { kind: 'ready' }
   | { kind: 'started'; started: Started }
   | { kind: 'failed'; reason: string }
+  | { kind: 'pong' }
   | { kind: 'spent'; spent: readonly Spent[] }
   | { kind: 'metrics'; question: number; families: Families }
   | { kind: 'all-metrics-wanted'; question: number };
 
 export interface Assignment {
-  /** From 1; whoever takes the place of a worker that ended has its number. */
+  /** From 1; a worker that replaces another one has its number. */
   worker: number;
   /** Of the supervisor, with this worker's part of what is divided. */
   config: Config;

@@ -2,8 +2,9 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../logger.ts';
 import type { Assignment, FromSupervisor, FromWorker, Started } from './messages.ts';
 import { countEnds, describeEnd, restartDelayMs } from './restart-policy.ts';
+import { startWatchdog, type Watchdog } from './watchdog.ts';
 
-// The place of one worker: a process is forked for it, told what to do, and replaced when it ends.
+// The place of one worker: a process is forked for it, told what to do, killed when it hangs, and replaced when it ends.
 
 export interface Slot {
   /** Resolves when the first process has started, or could not. */
@@ -31,6 +32,8 @@ export interface SlotOptions {
 
 /** Servers, loops and threads have ended by then. */
 const stopWithinMs = 20_000;
+/** A worker that has begun anything listens for them: one that is ended by them has nothing to finish. */
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 export function createSlot(options: SlotOptions): Slot {
   const { number, logger } = options;
@@ -39,6 +42,7 @@ export function createSlot(options: SlotOptions): Slot {
   let isReplaced = !options.isRequired;
   let isClosing = false;
   let endedWell = true;
+  let watchdog: Watchdog | undefined;
   /** In a row. */
   let ends = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -52,17 +56,27 @@ export function createSlot(options: SlotOptions): Slot {
     worker = forked;
     forked.on('message', (message: FromWorker) => {
       if (worker !== forked) return; // said before its end, and heard after it
-      if (message.kind === 'ready')
+      watchdog?.answered();
+      if (message.kind === 'ready') {
+        // A worker that is still loading its program hears nothing: it was told to stop in vain.
+        if (isClosing) return send({ kind: 'stop' });
         send({ kind: 'assignment', assignment: { worker: number, ...options.assign() } });
-      else if (message.kind === 'failed') reason = message.reason;
+        watchdog = startWatchdog({
+          ping: () => send({ kind: 'ping' }),
+          giveUp(silentMs) {
+            reason = `it has not answered for ${silentMs / 1_000} s, and was killed`;
+            forked.process.kill('SIGKILL');
+          },
+        });
+      } else if (message.kind === 'failed') reason = message.reason;
       else if (message.kind === 'started') {
         isRunning = isReplaced = true;
         logger.info({ worker: number, pid: forked.process.pid }, 'a worker has started');
         settleStart(message);
-      } else options.heard(message);
+      } else if (message.kind !== 'pong') options.heard(message);
     });
     forked.once('exit', (code, signal) => {
-      endedWell = code === 0;
+      endedWell = code === 0 || stopSignals.includes(signal);
       end(performance.now() - forkedAt, reason ?? signal ?? `exit code ${code}`);
     });
     // Where no process could be made, there is no exit.
@@ -73,6 +87,8 @@ export function createSlot(options: SlotOptions): Slot {
     const willBeReplaced = isReplaced && !isClosing;
     worker = undefined;
     isRunning = false;
+    watchdog?.close();
+    watchdog = undefined;
     settleStart({ failed: cause });
     settleEnd();
     options.ended(willBeReplaced);

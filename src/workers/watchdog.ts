@@ -1,0 +1,32 @@
+/** Nothing that a worker does keeps its main thread from answering for so long. */
+const defaults = { everyMs: 5_000, maxUnanswered: 4 };
+
+export interface Watchdog {
+  answered(): void;
+  close(): void;
+}
+
+/**
+ * A watchdog for a worker that hangs: its process is there, but does nothing any more. It counts pings without an answer, and not the time that has passed: after the whole machine stood still, the worker
+ * is asked again before it is given up.
+ */
+export function startWatchdog(
+  { ping, giveUp }: { ping(): void; giveUp(silentMs: number): void },
+  { everyMs, maxUnanswered } = defaults,
+): Watchdog {
+  let unanswered = 0;
+  const timer = setInterval(() => {
+    if (unanswered === maxUnanswered) {
+      clearInterval(timer);
+      return giveUp(maxUnanswered * everyMs);
+    }
+    unanswered += 1;
+    ping();
+  }, everyMs);
+  return {
+    answered() {
+      unanswered = 0;
+    },
+    close: () => clearInterval(timer),
+  };
+}
