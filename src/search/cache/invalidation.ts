@@ -79,7 +79,7 @@ async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
   const position = moment.lsn === null ? undefined : { server: moment.server, lsn: moment.lsn };
   const isSame = isAll && rows.length === 1;
   if (mayLag && isAll && !isSame && position && (await reader.mayMiss?.(position, knownMs))) {
-    state.isQuiet = false;
+    state.changedAt = performance.now();
     return false;
   }
   state.askedAt = askedAt;
