@@ -72,6 +72,7 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
       RATE_LIMIT_PER_SECOND: '0',
       TIME_LIMIT_MS_PER_SECOND: '0',
       BYTE_LIMIT_PER_SECOND: '0',
+      LOG_LEVEL: 'warn',
       ...settings,
     },
   });
@@ -89,6 +90,7 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
     database,
     catalogUrl,
     discoveryUrl,
+    processId: child.pid,
     /** `to` is whom it sends its requests to; one that `ignoresCallbacks` acknowledges them unread. */
     async participant(name, { to = catalogUrl, ignoresCallbacks = false } = {}) {
       const participant = await startParticipant(`${name}.bench`, database, { to, ignoresCallbacks });

@@ -57,6 +57,17 @@ export async function* measureRequests(
   yield* found(`${title}: push until discover finds it, meanwhile`, meanwhile);
 }
 
+/** Asks for some seconds, and tells how many requests were answered, in all and per second. */
+export async function createAsking(service, data, asked) {
+  const to = service.discoveryUrl;
+  const consumer = await service.participant('consumer', { to, ignoresCallbacks: true });
+  const ask = createRotation(data, asked);
+  return async (seconds) => {
+    const measured = await rate(consumer, ask, seconds);
+    return { ...measured, answered: measured.rate * seconds };
+  };
+}
+
 function* rows(scenario, rounds, compared = {}) {
   console.error(`bench: in each round: ${rounds.map(({ rate }) => Math.round(rate)).join(', ')} requests/s`);
   yield { scenario, value: rateOf(rounds), unit: 'requests/s', ...compared };

@@ -1,32 +1,45 @@
 // The roles of a process as `signpost serve` starts them, by the settings in the environment. Says "started"; from "measure" to "measured" it
-// watches its own memory and then tells how large the resident set was: at the beginning, in the middle, at the end and at most.
+// watches its own memory and then tells how large the resident set was: at the beginning, in the middle, at the end and at most. With WORKERS it is the supervisor, and
+// its workers run this file, too.
+import cluster from 'node:cluster';
 import { readConfig } from '../../dist/config.js';
 import { createLogger } from '../../dist/logger.js';
 import { startProcess } from '../../dist/main.js';
+import { startWorkers } from '../../dist/workers/supervisor.js';
 
 const sampleMs = 10;
-const running = await startProcess(readConfig(process.env), {
-  logger: createLogger({ level: 'warn', format: 'pretty' }),
-});
+if (cluster.isWorker) await import('../../dist/cli/main.js');
+else await serve();
 
-let sampler;
-let samples = [];
-process.on('message', (message) => {
-  const sample = () => samples.push(process.memoryUsage.rss());
-  if (message === 'measure') {
-    samples = [];
-    sample();
-    sampler = setInterval(sample, sampleMs);
-  }
-  if (message === 'measured') {
-    clearInterval(sampler);
-    sample();
-    const [start, middle, end] = [0, samples.length >> 1, samples.length - 1].map((place) => samples[place]);
-    process.send({ start, middle, end, peak: samples.reduce((most, bytes) => Math.max(most, bytes)) });
-  }
-});
-process.once('disconnect', async () => {
-  await running.close();
-  process.exit();
-});
-process.send('started');
+async function serve() {
+  const config = readConfig(process.env);
+  const start = config.WORKERS > 1 ? startWorkers : startProcess;
+  const running = await start(config, { logger: createLogger({ level: 'warn', format: 'pretty' }) });
+  answerParent();
+  process.once('disconnect', async () => {
+    await running.close();
+    process.exit();
+  });
+  process.send('started');
+}
+
+function answerParent() {
+  let sampler;
+  let samples = [];
+  process.on('message', (message) => {
+    const sample = () => samples.push(process.memoryUsage.rss());
+    if (message === 'measure') {
+      samples = [];
+      sample();
+      sampler = setInterval(sample, sampleMs);
+    }
+    if (message === 'measured') {
+      clearInterval(sampler);
+      sample();
+      const [start, middle, end] = [0, samples.length >> 1, samples.length - 1].map(
+        (place) => samples[place],
+      );
+      process.send({ start, middle, end, peak: samples.reduce((most, bytes) => Math.max(most, bytes)) });
+    }
+  });
+}

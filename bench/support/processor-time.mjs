@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What Linux counts in: hundredths of a second. */
+const msPerTick = 10;
+
+/** The processor time, in ms, that a process and all that it has started took until now, also what has ended; undefined where there is no /proc. */
+export function processorTime(root) {
+  let stats;
+  try {
+    stats = new Map(readdirSync('/proc').filter(isNumber).flatMap(readStat));
+  } catch {
+    return undefined;
+  }
+  let ticks = 0;
+  for (const [id, stat] of stats) if (descendsFrom(stats, id, root)) ticks += stat.ticks;
+  return ticks * msPerTick;
+}
+
+export function parentOf(id) {
+  const [[, stat]] = readStat(String(id));
+  return stat.parent;
+}
+
+function isNumber(name) {
+  return /^\d+$/.test(name);
+}
+
+/** The name of a program, in parentheses, may have blanks. */
+function readStat(id) {
+  try {
+    const text = readFileSync(`/proc/${id}/stat`, 'utf8');
+    const fields = text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [, parent] = fields;
+    // Its own in user and system mode, then that of children whose end it has seen.
+    const ticks = fields.slice(11, 15).reduce((sum, part) => sum + part, 0);
+    return [[Number(id), { parent, ticks }]];
+  } catch {
+    return [];
+  }
+}
+
+function descendsFrom(stats, id, root) {
+  for (let at = id; at > 1; at = stats.get(at)?.parent ?? 0) if (at === root) return true;
+  return false;
+}
