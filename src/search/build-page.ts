@@ -9,10 +9,7 @@ import { readPassing } from './filter/check-documents.ts';
  * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The resources beyond it are counted at the same time. The page is
  * outdated when a resource on it has changed since it was found: then one that the filter selects instead may be missing.
  */
-export async function buildPage(
-  search: Search,
-  candidates: Candidates,
-): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
+export async function buildPage(search: Search, candidates: Candidates): Promise<BuiltPage> {
   const { paging } = search.plan;
   const { limit = maxLimit, offset = 0 } = paging;
   const page = new Page(search);
@@ -72,6 +69,11 @@ const manyToCheck = 200;
 /** Of candidates that are not checked yet, so many more are read that the first ones are enough as a rule: for the page, and to be counted. */
 const spareForPage = 2;
 const spare = 1.1;
+
+export interface BuiltPage {
+  answer: AnswerPage;
+  isOutdated: boolean;
+}
 
 /** Resources that one statement reads. */
 const documentsAtOnce = 300;

@@ -20,6 +20,8 @@ export interface FilterPlan {
   filter: Filter;
   /** Whether it selects something in a resource, for a filter that looks at each resource by itself. */
   test?: (resource: Json) => boolean;
+  /** What every selected resource satisfies. */
+  condition: IndexCondition;
   /** What the index knows: each part leads to every resource that the filter selects. */
   parts: FilterPart[];
   /** What the document of every selected resource satisfies, apart from what some parts decide; undefined where nothing is left. */
@@ -71,6 +73,7 @@ export function planFilter(expression: string, options: FilterOptions): FilterPl
   const conditions = condition.kind === 'and' ? condition.conditions : [condition];
   return {
     filter,
+    condition,
     ...(test && { test }),
     parts: joinParts(
       options.formats.map(({ attributes }) =>

@@ -14,13 +14,20 @@ export interface SpatialSearch extends Proposal {
   hasDistance: boolean;
   /** What is proposed satisfies everything, and comes in the order of the answer. */
   isDecided: boolean;
+  located: readonly LocatedConstraint[];
   /** Those that satisfy all constraints, with their distances. */
   check(keys: readonly number[]): Promise<Hit[]>;
 }
 
-export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
-  const located = await Promise.all(search.plan.spatial.map((spatial) => prepareConstraint(search, spatial)));
-  traceConstraints(search, located);
+/** `isCounted`: false where another index proposes, and nothing has to be known of how many there are. */
+export async function prepareSpatial(search: Search, { isCounted = true } = {}): Promise<SpatialSearch> {
+  const located = await Promise.all(
+    search.plan.spatial.map(async (spatial) => {
+      const place = await locateConstraint(search, spatial);
+      return isCounted ? countConstraint(search, place) : place;
+    }),
+  );
+  if (isCounted) traceConstraints(search, located);
   const estimate = Math.min(...located.map(({ count }) => count));
   const radius = located.find(isRadius);
   // Of many, only the radius that orders the answer can propose the first ones.
@@ -31,6 +38,7 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
     by: `place: ${lead?.constraint.operator}`,
     estimate,
     hasDistance: radius !== undefined,
+    located,
     isDecided: located.length === 1 && located.every(isDecidedByOne),
     open: async () => ({
       keys: lead ? proposeByGeometries(search, lead) : streamOnce([]),
@@ -40,17 +48,21 @@ export async function prepareSpatial(search: Search): Promise<SpatialSearch> {
   };
 }
 
-async function prepareConstraint(search: Search, spatial: SpatialPlan): Promise<LocatedConstraint> {
-  const { plan, database, trace } = search;
+async function locateConstraint(search: Search, spatial: SpatialPlan): Promise<LocatedConstraint> {
   const { operator, distanceMeters, quantifier } = spatial.constraint;
   // NONE is satisfied by what is far away.
   const around = await findBox(search, spatial.constraint);
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   const region = { paths: spatial.paths, ...(box && { box }) };
-  const located = { ...spatial, around, region };
+  return { ...spatial, around, region, count: Number.POSITIVE_INFINITY };
+}
+
+async function countConstraint(search: Search, located: LocatedConstraint): Promise<LocatedConstraint> {
+  const { plan, database, trace } = search;
+  const { region, around } = located;
   const many = limitSelective(plan) + 1;
   const countAll = () => trace.time('count geometries', () => countRegion(database, region, many));
-  if (!isRadius(spatial)) return { ...located, count: await countAll() };
+  if (!isRadius(located)) return { ...located, count: await countAll() };
   const nearby = await trace.time('look around', () =>
     readNearby(database, region, around, limitFirstLook(plan)),
   );

@@ -2,7 +2,7 @@ import type { Search } from '../candidates.ts';
 import { difference, type Keys, union } from '../lists/key-sets.ts';
 import { sortByRank } from './best-first.ts';
 import type { Ranked } from './rank-keys.ts';
-import type { TextSearch } from './text-search.ts';
+import type { TextSearch, WordLookup } from './text-search.ts';
 
 /**
  * One text search of several, while the index has entries of two formats that cut the text into other words: each finds documents of its own format. A resource
@@ -17,11 +17,24 @@ export function joinTexts(search: Search, texts: readonly TextSearch[]): TextSea
     estimate: texts.reduce((sum, { estimate }) => sum + estimate, 0),
     rank,
     gather,
+    ...joinLookups(texts.map(({ lookup }) => lookup)),
     async *best() {
       for await (const keys of gather()) {
         search.deadline.check();
         yield sortByRank(await rank(keys));
       }
+    },
+  };
+}
+
+function joinLookups(lookups: readonly (WordLookup | undefined)[]): Pick<TextSearch, 'lookup'> {
+  const known = lookups.filter((lookup) => lookup !== undefined);
+  if (known.length < lookups.length) return {};
+  return {
+    lookup: {
+      ids: [...new Set(known.flatMap(({ ids }) => ids))],
+      heads: union(known.map(({ heads }) => heads)),
+      others: union(known.map(({ others }) => others)),
     },
   };
 }

@@ -38,6 +38,17 @@ export interface TextSearch {
   rank(keys: Keys): Promise<Ranked>;
   /** The resources that have one of the words, in no order of ranks. */
   gather(): AsyncGenerator<Keys>;
+  /** The same for another index; undefined where offers of other catalogs with one of the words are too many to be named. */
+  lookup?: WordLookup;
+}
+
+/** What leads to all resources that have one of the words. */
+export interface WordLookup {
+  /** The numbers of words of the resource, its catalog, its provider, and of the offers in its own catalog. */
+  ids: readonly number[];
+  /** Catalogs that list offers of others with one of the words, and resources that such offers are on. */
+  heads: Keys;
+  others: Keys;
 }
 
 /** How many of the best are wanted at once. */
@@ -78,6 +89,7 @@ async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSe
   return {
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
     rank: async (keys) => rankExactly(keys, await openProbe(keys)),
+    ...(unresolved.size === 0 && { lookup: lookupOf(all) }),
     gather: () => gatherResources(search, known),
     async *best(wanted) {
       for await (const gathered of gatherResources(search, known)) {
@@ -160,6 +172,14 @@ const countedAtOnce = 3_600;
 
 function hasOffers({ offers }: { offers: KeyList }): boolean {
   return offers.keys.length > 0;
+}
+
+function lookupOf(entries: readonly WordEntry[]): WordLookup {
+  return {
+    ids: entries.map(({ id }) => id),
+    heads: union(entries.map(({ offered }) => offered.heads.keys)),
+    others: union(entries.map(({ offered }) => offered.others.keys)),
+  };
 }
 
 function withoutRanks(keys: Keys): Ranked {

@@ -44,6 +44,24 @@ function collect(value: Json, path: string, hash: HashState, entries: AttributeE
   }
 }
 
+/** The hashes of all paths at which a document has a value of any kind. */
+export function hashPaths(document: Json): Set<number> {
+  const hashes = new Set<number>();
+  collectPaths(document, seed, hashes);
+  return hashes;
+}
+
+function collectPaths(value: Json, hash: HashState, hashes: Set<number>): void {
+  if (hash !== seed) hashes.add(finish(hash));
+  if (Array.isArray(value)) {
+    const ofElements = feed(hash, elementMark);
+    for (const element of value) collectPaths(element, ofElements, hashes);
+  } else if (typeof value === 'object' && value !== null) {
+    const ofMembers = feed(hash, memberMark);
+    for (const name of Object.keys(value)) collectPaths(value[name] as Json, feed(ofMembers, name), hashes);
+  }
+}
+
 // Control characters, which names hardly ever hold. Where one does, two paths may look the same, and the evaluator decides.
 const memberMark = '\u0001';
 const elementMark = '\u0002';
