@@ -1,8 +1,10 @@
 import {
   readBaseAddress,
+  readIndexName,
   readNameServer,
   readNetworkId,
   readNodeName,
+  readServerAddress,
   readSubscription,
 } from './setting-items.ts';
 import {
@@ -206,6 +208,19 @@ export const settings = {
     'how long a change may be missing in answers while replicas (DATABASE_READ_URL) have not replayed it; 0 means that a discover sees all that was committed before it',
     { unit: 'milliseconds', max: 30_000 },
   ),
+  SEARCH_INDEX: list(
+    'postgres',
+    'what proposes the candidates of searches: postgres, opensearch, or postgres,opensearch, which answers from PostgreSQL while OpenSearch is gone',
+    readIndexName,
+  ),
+  OPENSEARCH_URL: {
+    ...list(
+      '',
+      'addresses of the nodes of an OpenSearch 2, comma-separated, each with user and password where it asks for them',
+      readServerAddress,
+    ),
+    secret: true,
+  },
   SEARCH_CACHE_PERCENT: integer(
     100,
     'size of the caches of searches, in percent of what suits the memory of this machine; 0 does without them',

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
-import { describeDifference, type IndexStatus, maintainIndex } from '../search/port.ts';
+import type { Config } from '../config.ts';
+import { silentLogger } from '../logger.ts';
+import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../search/port.ts';
+import type { Database } from '../storage/database.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
@@ -23,9 +26,12 @@ export function registerIndexCommand(program: Command, context: CommandContext):
 
   index
     .command('rebuild')
-    .description('make the entries of all catalogs anew, or of one; searches go on meanwhile')
+    .description(
+      'make the entries of all catalogs anew, or of one, and the index of OpenSearch, if there is one; searches go on meanwhile',
+    )
     .option('--catalog <id>', 'only catalogs with this id')
-    .action((options: { catalog?: string }) => rebuild(context, options));
+    .option('--opensearch', 'only the index of OpenSearch')
+    .action((options: RebuildOptions) => rebuild(context, options));
 
   index
     .command('check')
@@ -41,6 +47,7 @@ const examples = `
 Examples:
   $ signpost index status
   $ signpost index rebuild --catalog chargers-london
+  $ signpost index rebuild --opensearch
   $ signpost index check --mend
 
 After an upgrade that makes other entries, the discovery service rebuilds the index by itself, as soon as no process of the older version is left.
@@ -61,11 +68,29 @@ function renderStatus(status: IndexStatus): string {
     `The index has version ${version}; this program knows up to version ${newest}.`,
     `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${whatNext(status)}`,
     ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
+    ...status.opensearch.map(describeOpenSearch),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
   return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
 }
+
+function describeOpenSearch({
+  name,
+  isCurrent,
+  builtUpTo,
+  documents,
+  hasNews,
+  problem,
+}: OpenSearchStatus): string {
+  const state =
+    builtUpTo === null
+      ? `${isCurrent ? 'is asked by searches, and' : 'is built, and'} ${hasNews ? 'is catching up' : 'has all that was committed'}`
+      : `is being built: ${documents} resources so far`;
+  return `OpenSearch: ${name} ${state}.${problem === null ? '' : ` It could not be written: ${problem}`}`;
+}
+
+type OpenSearchStatus = IndexStatus['opensearch'][number];
 
 function whatNext({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
   if (isRebuilding) return 'The others are being rebuilt.';
@@ -80,25 +105,60 @@ function whatNext({ version, next, newest, catalogs, isRebuilding, processes }: 
   return 'Nothing is left to rebuild.';
 }
 
-async function rebuild(context: CommandContext, { catalog }: { catalog?: string }): Promise<void> {
+interface RebuildOptions {
+  catalog?: string;
+  opensearch?: boolean;
+}
+
+async function rebuild(context: CommandContext, { catalog, opensearch }: RebuildOptions): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const started = performance.now();
-    let toldAt = started;
-    const { catalogs, documents, version } = await maintainIndex(database).rebuild({
-      ...(catalog !== undefined && { catalogId: catalog }),
-      graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
-      onProgress({ catalogs: done }) {
-        if (performance.now() - toldAt < tellEveryMs) return;
-        toldAt = performance.now();
-        context.note(`${done} catalogs so far`);
-      },
-    });
-    if (catalog !== undefined && catalogs === 0)
-      throw new CommandError(`The index has no catalog with the id ${catalog}.`);
-    context.print(
-      `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`,
-    );
+    const hasOpenSearch = config.SEARCH_INDEX.includes('opensearch');
+    if (opensearch && !hasOpenSearch) throw new CommandError('SEARCH_INDEX does not name opensearch.');
+    if (!opensearch) await rebuildLists(context, database, config, catalog);
+    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config);
   });
+}
+
+async function rebuildLists(
+  context: CommandContext,
+  database: Database,
+  config: Config,
+  catalog: string | undefined,
+): Promise<void> {
+  const started = performance.now();
+  let toldAt = started;
+  const { catalogs, documents, version } = await maintainIndex(database).rebuild({
+    ...(catalog !== undefined && { catalogId: catalog }),
+    graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
+    onProgress({ catalogs: done }) {
+      if (performance.now() - toldAt < tellEveryMs) return;
+      toldAt = performance.now();
+      context.note(`${done} catalogs so far`);
+    },
+  });
+  if (catalog !== undefined && catalogs === 0)
+    throw new CommandError(`The index has no catalog with the id ${catalog}.`);
+  context.print(
+    `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`,
+  );
+}
+
+async function rebuildInOpenSearch(
+  context: CommandContext,
+  database: Database,
+  config: Config,
+): Promise<void> {
+  let toldAt = performance.now();
+  const onProgress = (done: number) => {
+    if (performance.now() - toldAt < tellEveryMs) return;
+    toldAt = performance.now();
+    context.note(`${done} resources so far`);
+  };
+  const tools = { logger: silentLogger(), onProgress };
+  const resources = await rebuildOpenSearch({ config, database }, tools).catch((error: Error) => {
+    throw new CommandError(`OpenSearch: ${error.message}`, error);
+  });
+  context.print(`Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`);
 }
 
 const tellEveryMs = 5_000;

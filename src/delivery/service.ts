@@ -55,10 +55,8 @@ export interface ServiceOptions {
   findSentRequest?: SignedService['findSentRequest'];
   /** Whose callbacks are waited for: only theirs are looked into before their signature is verified. */
   isAwaited?: LargeCallbacks['isAwaited'];
-  /** Throws where the service cannot do its work, for a reason that only the role knows. */
-  check?(): void;
-  /** What /ready says of the service besides. */
-  describe?(): object;
+  /** Throws where the service cannot do its work, for a reason that only the role knows. What it returns is shown at /ready. */
+  check?(): object | undefined;
 }
 
 export interface Service {
@@ -90,8 +88,8 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     metrics,
     ready: async () => {
       await database.ping();
-      options.check?.();
-      return { registry: registry.state(), key: context.registration(), ...options.describe?.() };
+      const report = options.check?.();
+      return { registry: registry.state(), key: context.registration(), ...report };
     },
     admission,
     operations: context.operations,

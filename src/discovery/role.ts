@@ -21,15 +21,11 @@ export async function startDiscoveryRole(
   const sync = createSync(context);
   const { isExempt, findSentRequest, isAwaited } = sync;
   let searching: Awaited<ReturnType<typeof context.search.start>> | undefined;
-  const check = () => searching?.check();
-  const describe = () => {
-    const replicas = context.search.describeReplicas();
-    return { ...(replicas && { replicas }) };
+  const check = () => {
+    searching?.check();
+    return context.search.report();
   };
-  const service = createService(context, {
-    ...{ role: 'discovery', isExempt, findSentRequest, isAwaited },
-    ...{ check, describe },
-  });
+  const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited, check });
   const { server, signed, keepPromise } = service;
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);

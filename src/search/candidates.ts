@@ -5,6 +5,8 @@ import type { DocumentCheck } from './filter/check-documents.ts';
 import type { DocumentVersions } from './format/formats-in-use.ts';
 import type { IndexFormat } from './format/index-format.ts';
 import type { Plan } from './plan.ts';
+import type { SpatialSearch } from './spatial/spatial-search.ts';
+import type { TextSearch } from './text/text-search.ts';
 import type { Trace } from './trace.ts';
 
 /** One search under way: what it needs, and what it has done so far. */
@@ -21,6 +23,8 @@ export interface Search {
   owner?: string;
   deadline: Deadline;
   trace: Trace;
+  /** Proposes candidates instead of our own lists, where it can. */
+  index?: CandidateIndex;
   /** Waits until a page of so many resources may be read. */
   beforePage?(resources: number): Promise<void>;
   /** Counts candidates that the filter looked at, and how many of them passed. */
@@ -43,6 +47,25 @@ export interface Proposal {
   /** How many there are, as far as was seen. */
   estimate: number;
   open(): Promise<Candidates>;
+}
+
+/** Another index than our own lists in PostgreSQL. It may propose too much, never too little. */
+export interface CandidateIndex {
+  /** For all parts of an intent together; undefined where our own lists have to propose. It, and the candidates, throw IndexGone while it does not answer. */
+  propose(search: Search, parts: IndexedParts): Promise<Proposal | undefined>;
+  /** Why it does not answer, in words. */
+  problem(): string | undefined;
+  /** Nothing else may answer while it is gone. */
+  isOnlyIndex: boolean;
+}
+
+export class IndexGone extends Error {
+  override readonly name = 'IndexGone';
+}
+
+export interface IndexedParts {
+  text?: TextSearch;
+  spatial?: SpatialSearch;
 }
 
 /** A part that proposes more is not selective. */

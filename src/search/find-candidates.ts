@@ -6,18 +6,46 @@ import { type Hit, sortHits } from './order.ts';
 import type { Plan } from './plan.ts';
 import { prepareSpatial, type SpatialSearch } from './spatial/spatial-search.ts';
 import { findRanked } from './text/rank-candidates.ts';
-import { prepareText } from './text/text-search.ts';
+import { prepareText, type TextSearch } from './text/text-search.ts';
 
 // Candidate generation. Each part of an intent (text, geometries, filter) can propose candidates, and check those of others. The most selective part proposes. Geometries come nearest
 // first and words rarest first, so that an answer in that order can end before all candidates were looked at.
 
 /** Finds candidates, in the order of the answer. */
 export async function findCandidates(search: Search): Promise<Candidates> {
+  const { plan } = search;
+  const text = plan.text === undefined ? undefined : prepareText(search, plan.text);
+  text?.catch(() => undefined); // it is awaited below
+  return (await findByIndex(search, text)) ?? findByLists(search, text);
+}
+
+/** Another index proposes for all parts together; undefined where our own lists have to. */
+async function findByIndex(
+  search: Search,
+  preparing: Promise<TextSearch> | undefined,
+): Promise<Candidates | undefined> {
+  const { plan, trace, index } = search;
+  if (index === undefined) return undefined;
+  const [spatial, text] = await Promise.all([
+    plan.spatial.length > 0 ? prepareSpatial(search, { isCounted: false }) : undefined,
+    preparing,
+  ]);
+  const lead = await index.propose(search, { text, spatial });
+  if (lead === undefined) return undefined;
+  trace.note('lead', { by: lead.by, estimate: lead.estimate });
+  if (text !== undefined) return findRanked(search, text, { spatial, other: lead });
+  if (spatial === undefined) return checkCandidates(search, await lead.open());
+  const found = checkConstraints(spatial, filterCandidates(search, await lead.open()));
+  const isFew = lead.estimate <= limitSelective(plan);
+  return { keys: isFew ? sortHits(found) : dropRepeats(found), isSettled: true };
+}
+
+async function findByLists(search: Search, preparing: Promise<TextSearch> | undefined): Promise<Candidates> {
   const { plan, trace } = search;
   // Places and words are asked for at the same time: neither depends on the other.
   const [spatial, text] = await Promise.all([
     plan.spatial.length > 0 ? prepareSpatial(search) : undefined,
-    plan.text === undefined ? undefined : prepareText(search, plan.text),
+    preparing,
   ]);
   if (spatial?.estimate === 0) return { keys: streamOnce([]) };
   const byFilter = asksFilter(plan, spatial) ? await proposeByFilter(search) : undefined;

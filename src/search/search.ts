@@ -1,14 +1,15 @@
 import type { ServiceContext } from '../delivery/service.ts';
 import type { Context } from '../protocol/context.ts';
 import type { DiscoverMessage } from '../protocol/discover-messages.ts';
+import { ProtocolError } from '../protocol/errors.ts';
 import type { AnswerPage } from '../rules/discover/page-answer.ts';
 import { withinTime } from '../storage/database.ts';
 import type { Replicas } from '../storage/replicas.ts';
 import type { ThreadPool } from '../thread-pool.ts';
-import { buildPage } from './build-page.ts';
+import { type BuiltPage, buildPage } from './build-page.ts';
 import { type Caches, createCaches, type IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
-import type { Search } from './candidates.ts';
+import { type CandidateIndex, IndexGone, type Search } from './candidates.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { findCandidates } from './find-candidates.ts';
 import { isAlike, readDocumentVersions, readFormatsInUse } from './format/formats-in-use.ts';
@@ -36,6 +37,8 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
 /** And what the search service keeps between searches. */
 export interface SearchEngine extends SearchContext {
   caches(): Caches;
+  /** Proposes instead of our own lists. */
+  index?: CandidateIndex;
 }
 
 /** How often an intent is evaluated when what it found changes meanwhile. */
@@ -89,6 +92,8 @@ export async function evaluateIntent(
     owner,
     deadline,
     trace,
+    // Within a snapshot of PostgreSQL, what another index has may be newer.
+    index: snapshot ? undefined : engine.index,
     beforePage: options.beforePage,
     count(candidates, passed) {
       counts.candidates += candidates;
@@ -103,7 +108,7 @@ export async function evaluateIntent(
       const freshness = optimistic && isQuick && isFirst ? assumeFresh(reader.caches) : undefined;
       if (freshness === undefined) await refreshCaches(reader, { mayLag: isFirst });
       await useFormats(search, formats, (inUse) => planQuestion(engine, { message, scope }, inUse));
-      const { answer, isOutdated } = await buildPage(search, await findCandidates(search));
+      const { answer, isOutdated } = await findPage(search);
       trace.note('found', { ...counts, resources: answer.resourceCount });
       if (search.versions && !freshness && !(await search.versions.areStill())) {
         if (repeats++ < maxRebuildRepeats) continue;
@@ -116,6 +121,21 @@ export async function evaluateIntent(
     }
   });
 }
+
+/** Where another index is gone, our own lists propose, unless that one shall be the only one. */
+async function findPage(search: Search): Promise<BuiltPage> {
+  try {
+    return await buildPage(search, await findCandidates(search));
+  } catch (error) {
+    if (!(error instanceof IndexGone) || search.index === undefined) throw error;
+    search.trace.note('index', { gone: error.message });
+    if (!search.index.isOnlyIndex) return findPage(Object.assign(search, { index: undefined }));
+    const says = 'The index does not answer at the moment. Try again later.';
+    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', says, { retryAfterSeconds, cause: error });
+  }
+}
+
+const retryAfterSeconds = 2;
 
 /** No rebuild is seen within a snapshot. The caches stay out of it, as they follow what is committed. */
 async function evaluateInSnapshot(

@@ -11,6 +11,7 @@ import {
   standingList,
   wideList,
 } from '../lists/runs.ts';
+import { type IndexRow, listIndexes } from '../opensearch/index-rows.ts';
 import { type Checked, type CheckOptions, checkIndex, type Difference } from './check.ts';
 import { advanceVersion, readState } from './index-state.ts';
 import { type IndexProcess, listProcesses } from './processes.ts';
@@ -60,6 +61,8 @@ export interface IndexStatus {
   begun: { id: string; documents: number }[];
   /** A process has the lease of the rebuild now. */
   isRebuilding: boolean;
+  /** The indexes of OpenSearch that follow, or are being built. */
+  opensearch: IndexRow[];
   /** Those that are alive. A rebuild for a newer version waits for the older ones. */
   processes: IndexProcess[];
 }
@@ -84,6 +87,7 @@ async function readStatus(queryable: Queryable, formats: IndexFormats): Promise<
     catalogs: catalogs.rows.map(({ version, count }) => ({ version, count: Number(count) })),
     begun: begun.rows.map(({ id, documents }) => ({ id, documents: Number(documents) })),
     isRebuilding: leases.rowCount > 0,
+    opensearch: await listIndexes(queryable),
     processes: await listProcesses(queryable),
   };
 }
