@@ -10,7 +10,13 @@ import { distanceBetween } from '../../src/rules/geometry/distance.ts';
 import { predicate } from '../../src/rules/geometry/predicate.ts';
 import type { IndexFormat } from '../../src/search/format/index-format.ts';
 import { mergeRuns } from '../../src/search/lists/compact.ts';
-import { createSearch, type SearchContext, type SearchService, writeIndex } from '../../src/search/port.ts';
+import {
+  createSearch,
+  type SearchContext,
+  type SearchService,
+  type TraceStep,
+  writeIndex,
+} from '../../src/search/port.ts';
 import { type Database, openDatabase } from '../../src/storage/database.ts';
 import { createThreadPool } from '../../src/thread-pool.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from './arbitrary-index.ts';
@@ -18,7 +24,7 @@ import { createTestDatabase } from './database.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
 import { patienceMs } from './patience.ts';
 
-/** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. */
+/** Holds the index against a plain evaluation of every document, for so many generated indexes and questions to each. Returns how often each step was taken. */
 export async function holdAgainstTheBook(runs: {
   indexes: number;
   questions: number;
@@ -26,7 +32,9 @@ export async function holdAgainstTheBook(runs: {
   /** Each index comes about by changes, and its lists are compacted meanwhile. */
   byChanges?: boolean;
   settings?: Record<string, string>;
-}): Promise<void> {
+  /** Has another index catch up: every question is asked before, when it lacks what was written last, and afterwards. */
+  catchUp?: (database: Database) => Promise<void>;
+}): Promise<Map<string, number>> {
   const testDatabase = await createTestDatabase();
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
@@ -38,6 +46,10 @@ export async function holdAgainstTheBook(runs: {
     now: () => arbitraryNow,
   };
   const service = createSearch(context);
+  const steps = new Map<string, number>();
+  const note = (taken: readonly TraceStep[]) => {
+    for (const { step } of taken) steps.set(step, (steps.get(step) ?? 0) + 1);
+  };
   try {
     await fc.assert(
       fc.asyncProperty(
@@ -45,12 +57,17 @@ export async function holdAgainstTheBook(runs: {
         fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
         async (index, questions) => {
           if (runs.byChanges) await fillByChanges(context, index);
+          else if (runs.catchUp) await replaceAll(database, index, runs.catchUp);
           else await fill(context, index);
-          for (const question of questions) await compare(service, index, question);
+          for (const question of questions) note(await compare(service, index, question));
+          if (runs.catchUp === undefined) return;
+          await runs.catchUp(database);
+          for (const question of questions) note(await compare(service, index, question));
         },
       ),
       { numRuns: runs.indexes, seed: runs.seed, endOnFailure: true },
     );
+    return steps;
   } finally {
     await threads.close();
     await database.close();
@@ -70,6 +87,37 @@ export async function fill(
   await database.query('truncate discovery.run');
   await database.query(`truncate ${rows[0]?.tables} restart identity cascade`);
   await apply(database, index);
+}
+
+/**
+ * Without emptying tables, after which another index would have to be built anew. That has seen other documents under the same ids: it lacks those that have changed, and has others that have gone.
+ */
+async function replaceAll(
+  database: Database,
+  index: readonly KnownCatalog[],
+  catchUp: (database: Database) => Promise<void>,
+): Promise<void> {
+  const { rows } = await database.query<{ source: string; owner: string; id: string }>(
+    'select source, owner, id from discovery.catalog',
+  );
+  await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ remove }) => remove(rows)));
+  await apply(database, index.map(swapDocuments));
+  await catchUp(database);
+  await apply(database, index);
+}
+
+function swapDocuments(known: KnownCatalog, position: number, index: readonly KnownCatalog[]): KnownCatalog {
+  const { resources, offers, id } = known.catalog;
+  // Every second catalog keeps what is said of itself.
+  const head = position % 2 === 0 ? known : (index[(position + 1) % index.length] ?? known);
+  return {
+    ...known,
+    catalog: {
+      ...{ ...head.catalog, id },
+      resources: resources && swapped(resources),
+      offers: offers && swapped(offers),
+    },
+  };
 }
 
 export async function apply(database: Database, catalogs: readonly KnownCatalog[]): Promise<void> {
@@ -114,34 +162,34 @@ async function mergeEvery(database: Database): Promise<void> {
   await Promise.all(rows.map(({ list }) => mergeRuns(database, list)));
 }
 
+/** Returns the steps of the search. */
 export async function compare(
   service: SearchService,
   index: readonly KnownCatalog[],
   question: Question,
   shown: (catalogs: Catalog[]) => object[] = (catalogs) => catalogs.map(comparable),
   formats?: ReadonlySet<IndexFormat>,
-): Promise<void> {
+): Promise<readonly TraceStep[]> {
   const { intent, limit, offset, networkId, schemaContext } = question;
   const asked = service.search({
     message: { intent, limit, offset },
     scope: { networkId, schemaContext: schemaContext && [...schemaContext] },
   });
-  const answer = await asked.then(
-    (evaluation) => evaluation.answer,
-    (error: unknown) => {
-      if (error instanceof ProtocolError) return error;
-      throw error;
-    },
-  );
-  if (answer instanceof ProtocolError) {
-    expect(answer.code).toBe('SCH_INVALID_JSONPATH');
+  const found = await asked.catch((error: unknown) => {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  });
+  if (found instanceof ProtocolError) {
+    expect(found.code).toBe('SCH_INVALID_JSONPATH');
     expect(() => findByTheBook(index, question, { measure, formats })).toThrow();
-    return;
+    return [];
   }
+  const { answer, trace } = found;
   const expected = answerByTheBook(findByTheBook(index, question, { measure, formats }), question);
   const context = JSON.stringify({ question, index });
   expect(shown(JSON.parse(answer.catalogs)), context).toEqual(shown(expected.catalogs));
   expect(answer.pagination, context).toEqual(expected.pagination);
+  return trace.steps;
 }
 
 /** The order of offers says nothing. */

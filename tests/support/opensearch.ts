@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
+import { findObstacle, type RunningOpenSearch, startOpenSearch } from '../../scripts/opensearch.mjs';
+import { silentLogger } from '../../src/logger.ts';
+import { indexFormats } from '../../src/search/format/index-format.ts';
+import { createClient } from '../../src/search/opensearch/client.ts';
+import { follow } from '../../src/search/opensearch/follower.ts';
+import { releaseLeases } from '../../src/search/opensearch/index-rows.ts';
+import type { Database } from '../../src/storage/database.ts';
+
+const heapMb = 512;
+
+/** Why the tests with OpenSearch are skipped here, for their names; undefined where they run. OPENSEARCH_URL names one that is running. */
+export const obstacle = process.env.OPENSEARCH_URL ? undefined : findObstacle();
+
+/** For the names of suites. */
+export const needs = obstacle ? ` (${obstacle})` : '';
+
+/** A running OpenSearch for the tests that follow, handed over before the first of them. */
+export function useOpenSearch(take: (url: string) => void): void {
+  let running: RunningOpenSearch | undefined;
+  beforeAll(async () => {
+    if (obstacle) return;
+    running = process.env.OPENSEARCH_URL ? undefined : await startOpenSearch({ heapMb });
+    take(process.env.OPENSEARCH_URL ?? running?.url ?? '');
+  });
+  afterAll(() => running?.close());
+}
+
+/** Has OpenSearch catch up with all that is committed. */
+export async function catchUp(database: Database, url: string): Promise<void> {
+  const client = createClient([url]);
+  const token = randomUUID();
+  try {
+    await follow({ database, client, logger: silentLogger(), formats: indexFormats }, token);
+  } finally {
+    await releaseLeases(database, token);
+    await client.close();
+  }
+}
+
+/** The settings of a process that asks it. */
+export function openSearchSettings(url: string, names = 'opensearch'): Record<string, string> {
+  return { SEARCH_INDEX: names, OPENSEARCH_URL: url };
+}
