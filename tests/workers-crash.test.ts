@@ -20,7 +20,7 @@ let consumer: Actor;
 
 beforeAll(async () => {
   network = await startNetwork({ settings: { ROLES: 'registry' } });
-  [provider, consumer] = [await network.actor('provider'), await network.actor('consumer')];
+  [provider, consumer] = [await network.actor('provider'), await network.actor('shopper')];
   service = await start();
 });
 afterAll(async () => {
