@@ -35,11 +35,14 @@ it('workers that are killed, or hang, or lose their supervisor lose no publish a
   const whileOn = async (work: () => Promise<void>) => {
     while (!isOver) await work();
   };
-  const searches = Array.from({ length: 3 }, () => whileOn(search));
-  const publishes = whileOn(async () => {
-    await publish(lastVersion.begun + 1);
-    await takeTime(100);
-  });
+  const working = Promise.all([
+    ...Array.from({ length: 3 }, () => whileOn(search)),
+    whileOn(async () => {
+      await publish(lastVersion.begun + 1);
+      await takeTime(100);
+    }),
+  ]);
+  working.catch(() => undefined); // awaited below
 
   const hanging = await findWorker(2);
   process.kill(hanging, 'SIGSTOP');
@@ -55,7 +58,7 @@ it('workers that are killed, or hang, or lose their supervisor lose no publish a
   service = await start();
   await endLeases(network.database);
   isOver = true;
-  await Promise.all([...searches, publishes]);
+  await working;
   await untilFound(lastVersion.begun);
   for (const messageId of acknowledged) await provider.waitFor('catalog/on_publish', messageId);
 });
