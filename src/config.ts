@@ -48,6 +48,13 @@ export interface Config extends Settings {
   triggerUrl: string;
   /** Where the operator reaches the console. */
   consoleUrl: string;
+  /** Set by `signpost up`. */
+  demo?: DemoNetwork;
+}
+
+/** What the console says of the demo. */
+export interface DemoNetwork {
+  city: { name: string; center: [latitude: number, longitude: number]; zoom: number };
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */

@@ -34,6 +34,8 @@ export interface RunningRole {
   listensOn: string;
   /** Where the publisher takes what its operator wants published. */
   triggerUrl?: string;
+  /** The operator token of the console, where this start has made it: told once. */
+  newToken?: string;
 }
 
 interface StartedRole extends Omit<RunningRole, 'role' | 'listensOn'> {
@@ -196,6 +198,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           search: await openSearch(),
           metrics,
           operations,
+          shareLimit,
           logger: logger.child({ role: 'console' }),
           now,
         }),
@@ -205,8 +208,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       signal?.throwIfAborted();
       const running = await start[role]();
       closers.push(running.close);
-      const { url, triggerUrl } = running;
-      roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl });
+      const { url, triggerUrl, newToken } = running;
+      roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl, newToken });
     }
     // Usually it is known by now whether the registry has our keys, and told before everything else.
     await Promise.race([

@@ -1,4 +1,16 @@
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { hasCode } from './error-code.ts';
 
 // Secrets that a process makes at its first start and keeps in a file that its owner alone can read.
@@ -29,4 +41,34 @@ export function createSecret(file: string, secret: string): string {
     unlinkSync(draft);
   }
   return readFileSync(file, 'utf8').trim();
+}
+
+const tokenBytes = 32;
+const minTokenLength = 16;
+
+export interface KeptToken {
+  token: string;
+  /** Whether this process has made it just now. */
+  isNew: boolean;
+}
+
+/** The bearer token that a file holds, made at first use. */
+export function loadOrCreateToken(file: string): KeptToken {
+  mkdirSync(dirname(file), { recursive: true });
+  const known = readIfThere(file);
+  const made = randomBytes(tokenBytes).toString('base64url');
+  const token = known ?? createSecret(file, made);
+  if (token.length < minTokenLength)
+    throw new Error(`${file} holds no token: remove it, and a new one is made.`);
+  chmodSync(file, 0o600); // a copy or a backup may have opened it
+  return { token, isNew: token === made };
+}
+
+/** Compares digests, which have one length, so that the comparison takes the same time whatever is given. */
+export function isSameSecret(given: string, expected: string): boolean {
+  return timingSafeEqual(digestOf(given), digestOf(expected));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

@@ -54,12 +54,19 @@ export const settings = {
   PUBLISHER_TRIGGER_PORT: port(4005, 'port of the local trigger'),
   PUBLISHER_TRIGGER_TOKEN: token(
     'token that the local trigger asks for; off asks for none; empty means one that is made at first start, in PUBLISHER_DIR/trigger-token',
+    { off: true },
   ),
   CONSOLE_HOST: text(
     '127.0.0.1',
-    "address of the operator's API, which takes unsigned requests: nobody else may reach it",
+    "address of the console: the operator's page and API; on another than a loopback address, it asks everybody for the operator token",
   ),
-  CONSOLE_PORT: port(4000, "port of the operator's API"),
+  CONSOLE_PORT: port(4000, 'port of the console'),
+  OPERATOR_TOKEN: token(
+    'token that the console asks for before it changes something; empty means one that is made at first start, in DATA_DIR/operator-token',
+  ),
+  MAP_TILES: optional(
+    text('', "PMTiles file with the streets of the console's map; empty means outlines of countries only"),
+  ),
   OPERATIONS_HOST: text('127.0.0.1', 'address of /health, /ready, /metrics and /docs, on OPERATIONS_PORT'),
   OPERATIONS_PORT: optional(
     integer(

@@ -236,9 +236,10 @@ export function seed(about: string): Kind<string | undefined> {
   return { ...optional(matching(canonical, form, '', about)), secret: true };
 }
 
-export function token(about: string): Kind<string | undefined> {
-  const form = 'off, or a token of 16 or more letters, digits and . _ ~ + / -';
-  return { ...optional(matching(/^(?:off|[A-Za-z0-9._~+/-]{16,}=*)$/, form, '', about)), secret: true };
+export function token(about: string, { off = false } = {}): Kind<string | undefined> {
+  const form = 'a token of 16 or more letters, digits and . _ ~ + / -';
+  const pattern = off ? /^(?:off|[A-Za-z0-9._~+/-]{16,}=*)$/ : /^[A-Za-z0-9._~+/-]{16,}=*$/;
+  return { ...optional(matching(pattern, off ? `off, or ${form}` : form, '', about)), secret: true };
 }
 
 /** A text of one form, which `form` says in words. */

@@ -28,6 +28,7 @@ const leaves = [
   'fair-turns.ts',
   'group.ts',
   'own-text.ts',
+  'program-version.ts',
   'lru-cache.ts',
   'secret-file.ts',
   'start-or-close.ts',

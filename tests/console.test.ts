@@ -72,15 +72,15 @@ describe('POST /api/explain', () => {
     ['an empty intent', {}, 'SCH_REQUIRED_FIELD_MISSING'],
   ])('answers %s as discover would', async (_, intent, code) => {
     const { status, body } = await explain({ message: { intent } });
-    expect([status, body.message.error.code]).toEqual([400, code]);
-    expect(body.message.error.details.path).toMatch(/^\$\.message\.intent/);
+    expect([status, body.error.code]).toEqual([400, code]);
+    expect(body.error.path).toMatch(/^\$\.message\.intent/);
   });
 
   it('is not for pages in a browser', async () => {
     const { status, body } = await explain({ message: filterFor('x') }, { origin: 'https://a.example' });
-    expect([status, body.message.error.code]).toEqual([403, 'AUT_UNAUTHORIZED_ACTION']);
-    expect(body.message.error.message).toBe(
-      'The console is for programs of this machine: it takes nothing that carries the header origin.',
+    expect([status, body.error.code]).toEqual([403, 'AUT_UNAUTHORIZED_ACTION']);
+    expect(body.error.message).toBe(
+      "The console is its operator's: it takes nothing from pages of another origin.",
     );
   });
 });
@@ -108,7 +108,7 @@ describe('GET /api/crawl', () => {
 
   it('asks which node is meant', async () => {
     const { status, body } = await ask('/api/crawl/catalogs');
-    expect([status, body.message.error.details.path]).toEqual([400, '$.query.node']);
+    expect([status, body.error.path]).toEqual([400, '$.query.node']);
   });
 });
 
@@ -128,7 +128,7 @@ describe('GET /api/crawl/log', () => {
 
   it('refuses a page that is none', async () => {
     const { status, body } = await ask('/api/crawl/log?limit=0');
-    expect([status, body.message.error.details.path]).toEqual([400, '$.query.limit']);
+    expect([status, body.error.path]).toEqual([400, '$.query.limit']);
   });
 });
 

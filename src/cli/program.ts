@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { programVersion } from '../program-version.ts';
 import { registerCatalogCommand } from './catalog.ts';
 import { registerStateCommands } from './catalog-state.ts';
 import type { CommandContext } from './command.ts';
@@ -24,7 +24,7 @@ import { registerWorkerCommand } from './worker.ts';
 export function buildProgram(context: CommandContext): Command {
   const program = new Command('signpost')
     .description('Signed catalog distribution and discovery for Beckn 2.0 networks')
-    .version(readVersion())
+    .version(programVersion())
     .showHelpAfterError('(signpost --help lists the commands)')
     .configureOutput({ writeErr: (text) => context.note(text.trimEnd()) })
     .addHelpText(
@@ -57,9 +57,4 @@ Settings are environment variables; .env.example lists them all.`,
   registerIndexCommand(program, context);
   registerWorkerCommand(program, context);
   return program;
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return String(version);
 }

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type Config, isSigningRole } from '../config.ts';
+import { operatorTokenFile } from '../console/operator-token.ts';
 import { hasCode } from '../error-code.ts';
 import { createLogger, type Logger } from '../logger.ts';
 import { type Process, type StartOptions, startProcess } from '../main.ts';
@@ -35,7 +36,7 @@ export async function runProcess(
   if (running) {
     try {
       await options.settle?.(running, stop.signal);
-      printAddresses(context, running, options);
+      printAddresses(context, running, config, options);
       options.started?.();
       if (!stop.signal.aborted) await once(stop.signal, 'abort');
     } finally {
@@ -50,12 +51,15 @@ export async function runProcess(
 function printAddresses(
   context: CommandContext,
   { roles, operationsUrl }: Process,
+  config: Config,
   { showPublic = false }: { showPublic?: boolean },
 ): void {
   const print = (name: string, url: string) => context.print(`${name.padEnd(10)} ${url}`);
-  for (const { role, url, listensOn, triggerUrl } of roles) {
+  for (const { role, url, listensOn, triggerUrl, newToken } of roles) {
     print(role, showPublic && isSigningRole(role) ? `${listensOn}  public address ${url}` : url);
     if (triggerUrl) print('trigger', triggerUrl);
+    if (newToken)
+      print('token', `${newToken}  for changes at the console; kept in ${operatorTokenFile(config)}`);
   }
   if (operationsUrl) print('operations', operationsUrl);
 }

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { OperationsServer } from '../http/operations.ts';
+import type { ShareLimit } from '../http/shared-limits.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SearchService } from '../search/port.ts';
@@ -12,6 +13,7 @@ export interface ConsoleContext {
   search: SearchService;
   metrics: Metrics;
   operations?: OperationsServer;
+  shareLimit?: ShareLimit;
   logger: Logger;
   now(): Date;
 }

@@ -9,7 +9,7 @@ import type { ConsoleContext } from './context.ts';
 /** POST /api/explain: how the discovery service evaluates an intent on its index. The body of a discover can be sent as it is. */
 export function addExplainRoute(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(ExplainRequest);
-  server.post('/api/explain', { config: { operation } }, async (request) => {
+  server.post('/api/explain', { config: { operation, access: 'read' } }, async (request) => {
     const { context: scope = {}, message } = validator(ExplainRequest)(request.body);
     return context.search.explain({ message, scope });
   });

@@ -1,19 +1,31 @@
-import { keepStrangersOut, warnIfReachable } from '../http/local-only.ts';
+import { createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { createServer } from '../http/server.ts';
 import { startOrClose } from '../start-or-close.ts';
+import { addAuditRoutes } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
+import { consoleErrorBody } from './errors.ts';
 import { addExplainRoute } from './explain.ts';
+import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
+import { addTileRoute } from './map-tiles.ts';
+import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
+import { addPageRoutes } from './page.ts';
+import { addSessionRoutes } from './session.ts';
 
-/** The operator's API: unsigned, for programs of this machine. It reads, and changes nothing. */
-export async function startConsoleRole(
-  context: ConsoleContext,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const { config, database, search, metrics, operations, logger } = context;
+export interface StartedConsole {
+  url: string;
+  /** The operator token, where this process has just made it: told once. */
+  newToken?: string;
+  close(): Promise<void>;
+}
+
+/** The console: the operator's page and the API behind it, unsigned, for the operator and for programs of this machine. */
+export async function startConsoleRole(context: ConsoleContext): Promise<StartedConsole> {
+  const { config, database, search, metrics, operations, logger, now } = context;
   // In a process with a discovery service, that announces both.
   const announced = config.roles.includes('discovery') ? undefined : await search.announce({ logger });
-  const local = { host: config.CONSOLE_HOST, what: 'console' };
-  warnIfReachable(local, logger);
+  const { token, isNew } = loadOrCreateOperatorToken(config);
+  warnIfReachable(config.CONSOLE_HOST, logger);
   const server = createServer({
     role: 'console',
     logger,
@@ -23,16 +35,26 @@ export async function startConsoleRole(
       announced?.check();
     },
     operations,
+    errorBody: consoleErrorBody,
   });
-  keepStrangersOut(server, local);
+  const share = context.shareLimit ?? ofThisProcess;
+  const guard: GuardOptions = {
+    ...{ host: config.CONSOLE_HOST, token, tokenPlace: tokenPlace(config), now },
+    attempts: share('operator tokens', createRateLimit(attemptLimits)),
+  };
+  guardConsole(server, guard);
+  addSessionRoutes(server, context, guard);
+  addAuditRoutes(server, context);
   addExplainRoute(server, context);
   addCrawlRoutes(server, context);
+  addTileRoute(server, config);
+  addPageRoutes(server);
   const close = async () => {
     await server.close();
     await announced?.close();
   };
   return startOrClose(async () => {
     await server.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
-    return { url: config.consoleUrl, close };
+    return { url: config.consoleUrl, ...(isNew && { newToken: token }), close };
   }, close);
 }

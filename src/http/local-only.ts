@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from '../logger.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { specialRangeOf } from '../rules/addresses.ts';
 
-// Servers without signatures: the local trigger and the operator's API. They listen where only this machine gets to; whatever was sent by a
-// page in a browser, or came through a proxy, is not the operator's.
+// The local trigger, a server without signatures. It listens where only this machine gets to; whatever was sent by a page in a browser, or came
+// through a proxy, is not the operator's. The console has pages of its own, and judges by the same signs (console/guard.ts).
 
 export interface LocalServer {
   /** The address that it listens on. */
@@ -27,20 +28,27 @@ export function warnIfReachable({ host, what }: LocalServer, logger: Logger): vo
 }
 
 function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, what }: LocalServer): void {
-  // Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2).
-  if (raw.rawHeaders.filter((name, place) => place % 2 === 0 && /^host$/i.test(name)).length > 1)
-    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
-  const telling = Object.keys(headers).find((name) =>
-    /^(?:origin|forwarded|via|x-forwarded(?:-.*)?)$/.test(name),
-  );
+  refuseTwoHosts(raw);
+  const telling = 'origin' in headers ? 'origin' : findProxyHeader(headers);
   if (telling !== undefined) throw notForStrangers(what, `nothing that carries the header ${telling}`);
   // A page of a site whose name was made to lead here asks for that name.
   if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
     throw notForStrangers(what, 'requests to localhost or a loopback address only');
 }
 
+/** Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2). */
+export function refuseTwoHosts({ rawHeaders }: IncomingMessage): void {
+  if (rawHeaders.filter((name, place) => place % 2 === 0 && /^host$/i.test(name)).length > 1)
+    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has two Host headers.');
+}
+
+/** The name of a header that tells of a proxy on the way. */
+export function findProxyHeader(headers: IncomingHttpHeaders): string | undefined {
+  return Object.keys(headers).find((name) => /^(?:forwarded|via|x-forwarded(?:-.*)?)$/.test(name));
+}
+
 /** Whether a name or address of a host can mean no other machine than this one. */
-function isThisMachine(host: string): boolean {
+export function isThisMachine(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return bare.toLowerCase() === 'localhost' || specialRangeOf(bare) === 'loopback';
 }

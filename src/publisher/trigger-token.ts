@@ -1,10 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { ProtocolError } from '../protocol/errors.ts';
-import { createSecret, readIfThere } from '../secret-file.ts';
+import { isSameSecret, loadOrCreateToken, readIfThere } from '../secret-file.ts';
 
 // The bearer token of the local trigger: who can read the publisher's directory is its operator. The file stands beside the published
 // files, never among them.
@@ -13,12 +11,10 @@ type TokenSettings = Pick<Config, 'PUBLISHER_TRIGGER_TOKEN' | 'publisherDir'>;
 
 /** Asks every request for the token, but for the operator's pages, which tell nothing and change nothing. */
 export function requireToken(server: FastifyInstance, token: string, settings: TokenSettings): void {
-  const expected = digestOf(token);
   server.addHook('onRequest', async ({ headers, routeOptions }, reply) => {
     if (routeOptions.config.always) return;
     const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-    // Digests have one length, so that the comparison takes the same time whatever is given.
-    if (given !== undefined && timingSafeEqual(digestOf(given), expected)) return;
+    if (given !== undefined && isSameSecret(given, token)) return;
     reply.header('www-authenticate', 'Bearer realm="trigger"');
     throw headers.authorization === undefined
       ? new ProtocolError('AUT_SIGNATURE_MISSING', `The trigger asks for its token. ${adviceFor(settings)}`)
@@ -28,15 +24,8 @@ export function requireToken(server: FastifyInstance, token: string, settings: T
 
 /** The token, made at first use; undefined where it is switched off. */
 export function loadOrCreateTriggerToken(settings: TokenSettings): string | undefined {
-  const { PUBLISHER_TRIGGER_TOKEN: given, publisherDir } = settings;
-  if (given !== undefined) return findTriggerToken(settings);
-  const file = tokenFile(settings);
-  mkdirSync(publisherDir, { recursive: true });
-  const token = readIfThere(file) ?? createSecret(file, randomBytes(tokenBytes).toString('base64url'));
-  if (token.length < minTokenLength)
-    throw new Error(`${file} holds no token of the trigger: remove it, and a new one is made.`);
-  chmodSync(file, 0o600); // a copy or a backup may have opened it
-  return token;
+  if (settings.PUBLISHER_TRIGGER_TOKEN !== undefined) return findTriggerToken(settings);
+  return loadOrCreateToken(tokenFile(settings)).token;
 }
 
 /** The token as a program of the same operator reads it; undefined where it is switched off, or not made yet. */
@@ -50,17 +39,10 @@ export function tokenFile({ publisherDir }: Pick<Config, 'publisherDir'>): strin
   return join(resolve(publisherDir), 'trigger-token');
 }
 
-const tokenBytes = 32;
-const minTokenLength = 16;
-
 function adviceFor(settings: TokenSettings): string {
   const place =
     settings.PUBLISHER_TRIGGER_TOKEN === undefined
       ? `stands in ${tokenFile(settings)}`
       : 'is what PUBLISHER_TRIGGER_TOKEN says';
   return `It ${place}; send it as "Authorization: Bearer …".`;
-}
-
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

@@ -1,0 +1,141 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { findProxyHeader, isThisMachine, refuseTwoHosts } from '../http/local-only.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
+import { sourceOf } from '../http/source.ts';
+import type { Logger } from '../logger.ts';
+import { isSameSecret } from '../secret-file.ts';
+import { ConsoleError } from './errors.ts';
+import { hasSession } from './operator-token.ts';
+
+// Who may do what at the console. Each request is judged in this order, before its body is read:
+//
+//   1. where it comes from: on a loopback address, only requests that name this machine as their host and passed no proxy (DNS rebinding);
+//      everywhere, no page of another origin (Origin, Sec-Fetch-Site)
+//   2. who sends it: the bearer of the operator token, or a browser with the session cookie and, where something may change, the header that
+//      only a script of our own page can add (CSRF)
+//   3. what it asks for: reading is free on a loopback address, all else is the operator's
+
+/** `open`: for everybody. `read`: free on a loopback address. `operator`: only with the token. */
+export type Access = 'open' | 'read' | 'operator';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Unless given: GET reads, everything else is the operator's. */
+    access?: Access;
+  }
+  interface FastifyRequest {
+    isOperator: boolean;
+  }
+}
+
+export interface GuardOptions {
+  /** The address that the console listens on. */
+  host: string;
+  token: string;
+  /** Where the operator finds the token, in a sentence. */
+  tokenPlace: string;
+  /** Wrong tokens per source. */
+  attempts: RateLimit;
+  now(): Date;
+}
+
+/** The header that goes with the cookie where something may change. */
+const csrfHeader = 'x-signpost';
+const csrfValue = 'console';
+
+/** Wrong tokens of one source: a burst of ten, then one every five seconds. */
+export const attemptLimits = { perSecond: 0.2, burst: 10 };
+
+export function guardConsole(server: FastifyInstance, options: GuardOptions): void {
+  const isLocal = isThisMachine(options.host);
+  server.decorateRequest('isOperator', false);
+  server.addHook('onRequest', async (request, reply) => {
+    refuseStrangers(request, isLocal);
+    const sender = findSender(request, options);
+    request.isOperator = sender === 'operator';
+    const access = accessOf(request);
+    if (request.isOperator || access === 'open' || (access === 'read' && isLocal)) return;
+    if (sender === 'browser without header')
+      throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone changes nothing.`, {
+        hint: `Send the header "${csrfHeader}: ${csrfValue}" with it.`,
+      });
+    reply.header('www-authenticate', 'Bearer realm="console"');
+    throw new ConsoleError('AUT_SIGNATURE_MISSING', 'The console asks for the operator token.', {
+      hint: `${options.tokenPlace} Send it as "Authorization: Bearer …", or log in at the page.`,
+    });
+  });
+}
+
+/** Throws unless it is the operator token; so many wrong ones and no more are looked at. */
+export function verifyToken(
+  given: string,
+  { ip }: Pick<FastifyRequest, 'ip'>,
+  { token, tokenPlace, attempts }: GuardOptions,
+): void {
+  const [source, nowMs] = [sourceOf(ip), performance.now()];
+  if (!attempts.allows(source, nowMs))
+    throw new ConsoleError('AUT_RATE_LIMITED', 'Too many wrong tokens came from this address.', {
+      retryAfterSeconds: 1 / attemptLimits.perSecond,
+    });
+  if (isSameSecret(given, token)) return;
+  attempts.take(source, nowMs);
+  throw new ConsoleError('AUT_SIGNATURE_INVALID', 'This is not the operator token.', { hint: tokenPlace });
+}
+
+export function warnIfReachable(host: string, logger: Logger): void {
+  if (isThisMachine(host)) return;
+  logger.warn(
+    { host },
+    'the console asks everybody for the operator token, which others can read on the way: have a proxy with TLS stand before it',
+  );
+}
+
+function refuseStrangers({ headers, hostname, method, raw }: FastifyRequest, isLocal: boolean): void {
+  refuseTwoHosts(raw);
+  if (isLocal) {
+    const telling = findProxyHeader(headers);
+    if (telling !== undefined) throw refused(`it takes nothing that carries the header ${telling}`);
+    // A page of a site whose name was made to lead here asks for that name.
+    if (headers.host !== undefined && !isThisMachine(hostname))
+      throw refused('it takes requests to localhost or a loopback address only');
+  }
+  const { origin, host, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  if (origin !== undefined && hostOf(origin) !== host?.toLowerCase())
+    throw refused('it takes nothing from pages of another origin');
+  // A link from elsewhere may lead to the page; a script or an image of another page has no business here.
+  const isLink = mode === 'navigate' && ['GET', 'HEAD'].includes(method);
+  if (typeof site === 'string' && !['same-origin', 'none'].includes(site) && !isLink)
+    throw refused('it takes nothing from pages of another origin');
+}
+
+function refused(why: string): ConsoleError {
+  return new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The console is its operator's: ${why}.`);
+}
+
+/** Undefined for `null` and whatever else is no origin. */
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+type Sender = 'operator' | 'browser without header' | 'anybody';
+
+/** A cookie that has ended is as good as none; a wrong token is an error, wherever it is sent. */
+function findSender(request: FastifyRequest, options: GuardOptions): Sender {
+  const { headers, method } = request;
+  const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (given !== undefined) {
+    verifyToken(given, request, options);
+    return 'operator';
+  }
+  if (!hasSession(headers.cookie, options.token, options.now())) return 'anybody';
+  const isSafe = ['GET', 'HEAD'].includes(method) || headers[csrfHeader] === csrfValue;
+  return isSafe ? 'operator' : 'browser without header';
+}
+
+/** Whoever watches a process asks for its health without a token. */
+const watched = ['/health', '/ready'];
+
+function accessOf({ method, routeOptions: { config, url = '' } }: FastifyRequest): Access {
+  if (watched.includes(url)) return 'open';
+  return config.access ?? (['GET', 'HEAD'].includes(method) ? 'read' : 'operator');
+}

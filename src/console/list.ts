@@ -1,0 +1,62 @@
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { parseQuery } from '../protocol/envelope.ts';
+import { faultAt } from '../protocol/fault.ts';
+import { validator } from '../protocol/validate.ts';
+
+// Lists are paged by keyset: a cursor holds the sort key of the last item, and the next page begins after it, whatever has been added or removed
+// meanwhile. However long a list is, a page costs the same.
+
+const defaultLimit = 50;
+const maxLimit = 200;
+
+export const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
+  after: Type.Optional(
+    Type.String({ maxLength: 4_096, description: '`next` of the page before: the list goes on after it.' }),
+  ),
+});
+
+/** The query of a list, its limit filled in and its cursor read. */
+export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
+  schema: S,
+  query: unknown,
+  cursor: C,
+): Omit<Static<S>, 'limit' | 'after'> & { limit: number; after?: Static<C> } {
+  const {
+    limit = defaultLimit,
+    after,
+    ...filter
+  } = parseQuery(schema as TObject, query as Record<string, unknown>) as { limit?: number; after?: string };
+  const position = after === undefined ? undefined : readCursor(after, cursor);
+  return { ...filter, limit, ...(position !== undefined && { after: position }) } as never;
+}
+
+/** Undefined after the last page. */
+export function nextCursor<T>(
+  items: readonly T[],
+  limit: number,
+  keyOf: (item: T) => readonly unknown[],
+): string | undefined {
+  const last = items.at(-1);
+  if (last === undefined || items.length < limit) return undefined;
+  return Buffer.from(JSON.stringify(keyOf(last))).toString('base64url');
+}
+
+function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {
+  try {
+    return validator(schema)(JSON.parse(Buffer.from(text, 'base64url').toString()));
+  } catch {
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'after'], 'is no cursor of this list');
+  }
+}
+
+/** The shape of a page of a list. */
+export function listOf<S extends TSchema>(title: string, item: S) {
+  return Type.Object(
+    {
+      items: Type.Array(item),
+      next: Type.Optional(Type.String({ description: 'The cursor of the next page, where there is one.' })),
+    },
+    { title },
+  );
+}

@@ -1,0 +1,166 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { isThisMachine } from '../http/local-only.ts';
+import type { PlainOperation } from '../http/openapi.ts';
+import { programVersion } from '../program-version.ts';
+import { validator } from '../protocol/validate.ts';
+import { findSigningKey } from '../registry/key-files.ts';
+import { writeAudit } from '../storage/console/audit.ts';
+import { listKnownNetworks } from '../storage/console/overview.ts';
+import type { ConsoleContext } from './context.ts';
+import { type GuardOptions, verifyToken } from './guard.ts';
+import { tilesUrl } from './map-tiles.ts';
+import { endedCookie, sessionCookie } from './operator-token.ts';
+
+/** /api/session: who one is to the console, and what there is to see; the token is exchanged for a cookie, and the cookie given up. */
+export function addSessionRoutes(
+  server: FastifyInstance,
+  context: ConsoleContext,
+  guard: GuardOptions,
+): void {
+  server.get('/api/session', { config: { operation: showOperation, access: 'open' } }, (request) => {
+    const { isOperator: operator } = request;
+    const needsToken = !isThisMachine(guard.host);
+    // Elsewhere than on a loopback address, who has no token learns only that one is asked for.
+    return needsToken && !operator ? { operator, needsToken } : describe(context, { operator, needsToken });
+  });
+
+  server.post(
+    '/api/session',
+    { config: { operation: openOperation, access: 'open' }, bodyLimit: maxTokenBytes },
+    async (request, reply) => {
+      const { token } = validator(OpenRequest)(request.body);
+      verifyToken(token, request, guard);
+      await writeAudit(context.database, {
+        ...{ action: 'session.open', target: 'console', outcome: 'done', address: request.ip },
+      });
+      const cookie = sessionCookie(guard.token, { now: context.now(), isSecure: isSecure(request) });
+      return reply.code(204).header('set-cookie', cookie).send();
+    },
+  );
+
+  server.delete(
+    '/api/session',
+    { config: { operation: endOperation, access: 'open' } },
+    async (request, reply) => {
+      const cookie = endedCookie({ isSecure: isSecure(request) });
+      return reply.code(204).header('set-cookie', cookie).send();
+    },
+  );
+}
+
+const maxTokenBytes = 4_096;
+
+/** Whether the browser speaks TLS, to us or to a proxy before us. */
+function isSecure({ headers: { origin } }: FastifyRequest): boolean {
+  return origin?.startsWith('https:') ?? false;
+}
+
+async function describe(
+  { config, database }: ConsoleContext,
+  sender: { operator: boolean; needsToken: boolean },
+) {
+  const { networks, isCrawling } = await listKnownNetworks(database);
+  const configured = [
+    config.DEFAULT_NETWORK_ID,
+    ...config.DISCOVERY_NETWORKS,
+    ...config.DISCOVERY_SUBSCRIPTIONS.flatMap(({ networkIds = [] }) => networkIds),
+  ];
+  return {
+    ...sender,
+    version: programVersion(),
+    roles: config.roles,
+    networks: [...new Set([...configured, ...networks])],
+    defaultNetwork: config.DEFAULT_NETWORK_ID,
+    registryName: config.REGISTRY_NAME,
+    identities: describeIdentities(config),
+    can: {
+      publishToService: config.roles.includes('catalog'),
+      publishFiles: config.roles.includes('publisher'),
+      crawl: isCrawling,
+    },
+    mapTiles: tilesUrl(config),
+    demo: config.demo !== undefined,
+    ...(config.demo && { demoCity: config.demo.city }),
+  };
+}
+
+/** Of the roles of this process, and of the consumer that the command line asks as. */
+function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['config']) {
+  const shown = (['catalog', 'discovery', 'publisher', 'consumer'] as const).filter(
+    (name) => name === 'consumer' || roles.includes(name),
+  );
+  return Object.fromEntries(
+    shown.map((name) => {
+      const { id, keyId, url } = identities[name];
+      return [name, { id, keyId: keyId ?? findSigningKey(DATA_DIR, identities[name])?.recordId, url }];
+    }),
+  );
+}
+
+const OpenRequest = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The operator token.' }) },
+  { title: 'OpenSession' },
+);
+
+const Identity = Type.Object({
+  id: Type.String(),
+  keyId: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+});
+
+const Session = Type.Object(
+  {
+    operator: Type.Boolean({ description: 'Whether the request came from the operator.' }),
+    needsToken: Type.Boolean({
+      description:
+        'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than these two.',
+    }),
+    version: Type.Optional(Type.String()),
+    roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),
+    networks: Type.Optional(Type.Array(Type.String())),
+    defaultNetwork: Type.Optional(Type.String()),
+    registryName: Type.Optional(Type.String()),
+    identities: Type.Optional(Type.Record(Type.String(), Identity)),
+    can: Type.Optional(
+      Type.Object({
+        publishToService: Type.Boolean(),
+        publishFiles: Type.Boolean(),
+        crawl: Type.Boolean(),
+      }),
+    ),
+    mapTiles: Type.Optional(Type.String({ description: 'Address of the PMTiles file of MAP_TILES.' })),
+    demo: Type.Optional(Type.Boolean()),
+    demoCity: Type.Optional(
+      Type.Object({
+        name: Type.String(),
+        center: Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
+        zoom: Type.Number(),
+      }),
+    ),
+  },
+  { title: 'Session' },
+);
+
+const showOperation: PlainOperation = {
+  summary: 'Tell who one is to the console, and what this process is and can do.',
+  tag: 'Operator',
+  answer: Session,
+};
+const openOperation: PlainOperation = {
+  summary: 'Exchange the operator token for a session cookie, which is good for a week.',
+  description:
+    'With the cookie, requests that may change something carry the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
+  tag: 'Operator',
+  body: OpenRequest,
+  answers: {
+    204: 'Set-Cookie has the session.',
+    401: 'This is not the token.',
+    429: 'Too many wrong ones came from this address.',
+  },
+};
+const endOperation: PlainOperation = {
+  summary: 'Have the browser forget its session.',
+  tag: 'Operator',
+  answers: { 204: 'Forgotten.' },
+};
