@@ -161,6 +161,7 @@ describe('signpost discover', () => {
     const { steps } = JSON.parse(elsewhere.out);
     expect(steps).toContainEqual({
       step: 'near miss',
+      code: 'unknown-target',
       says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
       path: '$.message.intent.spatial[0].targets',
       close: ['$.catalogs[*].provider.availableAt[*].geo'],

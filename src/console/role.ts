@@ -6,11 +6,14 @@ import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
 import { consoleErrorBody } from './errors.ts';
 import { addExplainRoute } from './explain.ts';
+import { addFieldRoutes } from './fields.ts';
+import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
 import { addTileRoute } from './map-tiles.ts';
 import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
 import { addPageRoutes } from './page.ts';
 import { addSessionRoutes } from './session.ts';
+import { addWhyRoute } from './why.ts';
 
 export interface StartedConsole {
   url: string;
@@ -47,6 +50,9 @@ export async function startConsoleRole(context: ConsoleContext): Promise<Started
   addAuditRoutes(server, context);
   addExplainRoute(server, context);
   addCrawlRoutes(server, context);
+  addFieldRoutes(server, context);
+  addFindRoute(server, context);
+  addWhyRoute(server, context);
   addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {

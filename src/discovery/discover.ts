@@ -158,7 +158,8 @@ async function tellNothing(
 }
 
 function beyondTheLast(total: number): NearMiss {
-  return { says: `The offset is beyond the last of ${total} that match.`, path: '$.message.offset' };
+  const says = `The offset is beyond the last of ${total} that match.`;
+  return { code: 'offset-beyond-last', says, path: '$.message.offset' };
 }
 
 function nothingFound(messageId: string, misses: readonly NearMiss[]): object {

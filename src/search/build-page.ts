@@ -42,7 +42,10 @@ interface PassedPart {
 }
 
 /** The candidates that pass the check, in their order, until enough are counted. The first ones come as soon as a page can be read. */
-async function* streamPassing(search: Search, { keys, check }: Candidates): AsyncGenerator<PassedPart> {
+export async function* streamPassing(
+  search: Search,
+  { keys, check }: Candidates,
+): AsyncGenerator<PassedPart> {
   const { database, deadline, plan } = search;
   const { limit = maxLimit, offset = 0 } = plan.paging;
   let missing = neededCount(plan.paging);

@@ -10,6 +10,7 @@ import { type Caches, createCaches, readCacheNames } from './cache/caches.ts';
 import { isStillFresh, purgeChanges } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
 import { loadCatalogs } from './documents/load-catalogs.ts';
+import { type DocumentSample, sampleDocuments } from './documents/sample-documents.ts';
 import { indexFormats, UnknownIndexVersion } from './format/index-format.ts';
 import { startCompactor } from './lists/walk-lists.ts';
 import { findNearMisses, type Missed, type NearMiss } from './near-misses/near-misses.ts';
@@ -28,6 +29,8 @@ import {
   type SearchOptions,
 } from './search.ts';
 import type { TraceStep } from './trace.ts';
+import type { AskedResource } from './why/asked-resource.ts';
+import { explainResource, type Why } from './why/why.ts';
 
 // The one door of the search engine: nothing else of this folder is imported from outside (tests/architecture.test.ts). PostgreSQL keeps the documents of record.
 // The index is derived from them and only proposes candidates; the evaluator decides on the documents.
@@ -36,7 +39,17 @@ export { describeDifference, type IndexStatus, maintainIndex } from './reindex/m
 export type { AppliedCatalog } from './write/apply-catalogs.ts';
 export type { IncomingCatalog } from './write/target.ts';
 export { type IndexWriter, writeIndex } from './write/write-index.ts';
-export type { Found, NearMiss, SearchContext, SearchOptions, TraceStep };
+export type {
+  AskedResource,
+  DocumentSample,
+  Found,
+  NearMiss,
+  Question,
+  SearchContext,
+  SearchOptions,
+  TraceStep,
+  Why,
+};
 export { createDeadline, type Deadline, UnknownIndexVersion, withinDeadline };
 
 export interface SearchService {
@@ -46,6 +59,10 @@ export interface SearchService {
   confirm(found: Found, deadline: Deadline): Promise<void>;
   /** What came close to a search that found nothing. */
   findNearMisses(missed: Missed): Promise<NearMiss[]>;
+  /** Why a resource is, or is not, in the answer to an intent. Throws a ProtocolError as discover would answer it. */
+  why(question: Question, asked: AskedResource): Promise<Why>;
+  /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
+  sample(scope: { networkId?: string }): Promise<DocumentSample>;
   /** Evaluates an intent as discover does, and tells how. Throws a ProtocolError as discover would answer it. */
   explain(question: Question): Promise<Explanation>;
   /**
@@ -88,6 +105,16 @@ export function createSearch(context: SearchContext): SearchService {
     },
 
     findNearMisses: (missed) => findNearMisses(engine, missed),
+
+    async why(question, asked) {
+      checkDiscoverMessage(question.message);
+      return explainResource(engine, question, asked);
+    },
+
+    sample: ({ networkId }) =>
+      sampleDocuments(openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS)), {
+        ...{ networkId, schemaContext: [], now: context.now() },
+      }),
 
     async explain(question) {
       checkDiscoverMessage(question.message);

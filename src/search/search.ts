@@ -171,7 +171,7 @@ export function openReader(engine: SearchEngine, { remainingMs }: Deadline): Ind
 }
 
 /** Has a search look for the entries of all formats there are. As a rule there is one, or all look for the same. */
-async function useFormats(
+export async function useFormats(
   search: Search,
   formats: IndexFormats,
   planFor: (inUse: readonly IndexFormat[]) => Plan,

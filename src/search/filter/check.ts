@@ -112,7 +112,7 @@ async function* filterWith(search: Search, candidates: Candidates, select: Selec
 }
 
 /** By a filter that looks at whole catalogs: each is evaluated once, whichever of its resources are candidates. */
-function selectByCatalogs(search: Search): Select {
+export function selectByCatalogs(search: Search): Select {
   const known = new Map<number, ReadonlySet<number>>();
   return async (keys) => {
     const unseen = new Set(keys.map(catalogKeyOf).filter((key) => !known.has(key)));

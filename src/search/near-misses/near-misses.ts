@@ -18,12 +18,22 @@ import { findUnknownPaths, findUnknownTargets, shorten } from './unknown-paths.t
 // but its own. They are a courtesy: they get little time, and do without what took longer.
 
 export interface NearMiss {
+  code: NearMissCode;
   says: string;
   /** The culprit in the request. */
   path: string;
   /** The known paths that come close to an unknown one. */
   close?: string[];
 }
+
+export type NearMissCode =
+  | 'network-empty'
+  | 'schema-unused'
+  | 'wrong-root'
+  | 'unknown-target'
+  | 'unknown-path'
+  | 'swapped-coordinates'
+  | 'offset-beyond-last';
 
 /** A semaphore: so many searches at a time look for near misses. Others go without, because searches that find something come first. */
 const maxAtOnce = 2;
@@ -85,10 +95,15 @@ async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promis
   const { networkId, schemaContext } = scope;
   if (!(await isAnySearched(database, { ...scope, schemaContext: [] }))) {
     const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
-    return { says: `Nothing is published ${where} at present.`, path: '$.context.networkId' };
+    return {
+      code: 'network-empty',
+      says: `Nothing is published ${where} at present.`,
+      path: '$.context.networkId',
+    };
   }
   if (schemaContext.length === 0 || (await isAnySearched(database, scope))) return undefined;
   return {
+    code: 'schema-unused',
     says: 'Nothing is published with a schema context that the request names.',
     path: '$.context.schemaContext',
   };
@@ -96,15 +111,19 @@ async function findEmptyScope(database: Queryable, scope: Plan['scope']): Promis
 
 /** Somebody who takes the request for the root: `$` is its message. */
 function findWrongRoots({ filter, spatial }: Plan): NearMiss[] {
+  const code = 'wrong-root' as const;
   const selectors = filter?.filter.query.segments[0]?.selectors ?? [];
   const isWrong = selectors.some((selector) => selector.kind === 'name' && selector.name === 'message');
   const targets = spatial.flatMap(({ constraint }, index) => {
     const target = constraint.targets.find((each) => /^\$(\.message\b|\[['"]message['"]\])/.test(each));
     const path = `$.message.intent.spatial[${index}].targets`;
-    return target ? [{ says: describeWrongRoot('The target', target), path }] : [];
+    return target ? [{ code, says: describeWrongRoot('The target', target), path }] : [];
   });
   const path = '$.message.intent.filters.expression';
-  return [...(isWrong ? [{ says: describeWrongRoot('The filter', '$.message'), path }] : []), ...targets];
+  return [
+    ...(isWrong ? [{ code, says: describeWrongRoot('The filter', '$.message'), path }] : []),
+    ...targets,
+  ];
 }
 
 function describeWrongRoot(what: string, written: string): string {
@@ -135,6 +154,7 @@ async function findSwapped(
   if (answer.resourceCount === 0) return [];
   return [
     {
+      code: 'swapped-coordinates',
       says: 'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].',
       path: '$.message.intent.spatial[0].geometry.coordinates',
     },

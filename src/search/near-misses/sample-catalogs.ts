@@ -10,8 +10,8 @@ const probes = 20;
 const lookedAtOnce = 25;
 /** Catalogs beside those. */
 const firstCatalogs = 10;
-const resourcesOfCatalog = 4;
-const offersOfCatalog = 2;
+/** Documents of each. */
+const usualSize: SampleSize = { resources: 4, offers: 2 };
 /** Larger documents say too little for their size. */
 const maxDocumentBytes = 16 * 1024;
 /** Of the first and of the last geometries of a path, in the order of keys. */
@@ -62,8 +62,17 @@ export interface SampledCatalog {
   offers: string[];
 }
 
+export interface SampleSize {
+  resources: number;
+  offers: number;
+}
+
 /** Some searched catalogs, with some of their resources and offers. */
-export async function sampleCatalogs(queryable: Queryable, scope: Scope): Promise<SampledCatalog[]> {
+export async function sampleCatalogs(
+  queryable: Queryable,
+  scope: Scope,
+  size = usualSize,
+): Promise<SampledCatalog[]> {
   const parameters = new Parameters();
   const { named, served } = searchedConditions(scope, parameters);
   const { rows } = await queryable.query<{ home: number; kind: keyof SampledCatalog; document: string }>(
@@ -88,13 +97,13 @@ export async function sampleCatalogs(queryable: Queryable, scope: Scope): Promis
      select chosen.key, 'resources', document::text from chosen cross join lateral (
        select document from discovery.resource
        where resource.key > chosen.key << 26 and resource.key < (chosen.key + 1) << 26
-       order by resource.key limit ${resourcesOfCatalog}) as resource
+       order by resource.key limit ${size.resources}) as resource
      where ${isSmall('document')}
      union all
      select chosen.key, 'offers', document::text from chosen cross join lateral (
        select document from discovery.offer
        where offer.key > chosen.key << 26 and offer.key < (chosen.key + 1) << 26
-       order by offer.key limit ${offersOfCatalog}) as offer
+       order by offer.key limit ${size.offers}) as offer
      where ${isSmall('document')}`,
     parameters.values,
   );

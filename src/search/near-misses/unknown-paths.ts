@@ -43,6 +43,7 @@ export async function findUnknownTargets(database: IndexReader, plan: Plan): Pro
     const close = await findClose(database, plan, spatial, known);
     if (close === undefined) continue;
     found.push({
+      code: 'unknown-target',
       says: `No geometry stands at ${spatial.constraint.targets.slice(0, maxTargets).map(shorten).join(' or ')}${describeNearest('targets', close)}.`,
       path: `$.message.intent.spatial[${index}].targets`,
       close,
@@ -98,6 +99,7 @@ export async function* findUnknownPaths(
     const close = findClosePaths(shorten(path), known, maxNamed);
     const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
     yield {
+      code: 'unknown-path',
       says: `${sample} nothing stands at ${shorten(path)}${describeNearest('paths', close)}.`,
       path: '$.message.intent.filters.expression',
       close,

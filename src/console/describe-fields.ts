@@ -1,0 +1,154 @@
+import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
+
+// The fields that a person can filter by, from a sample of documents: their paths, kinds and the values that occur. Pure.
+
+export interface Field {
+  /** From the resource or offer on. `[*]` stands for any element: a filter asks there with `[?@…]`. */
+  path: string;
+  label: string;
+  kind: 'enum' | 'number' | 'boolean' | 'text';
+  unit?: string;
+  /** The most frequent first, with their numbers in the sample. */
+  values?: { value: string; count: number }[];
+  min?: number;
+  max?: number;
+}
+
+const maxFields = 40;
+const maxDepth = 8;
+const maxValues = 24;
+const maxValueLength = 60;
+/** Members that say in which unit the number beside them is. */
+const unitNames = ['unit', 'unitCode', 'unitText', 'currency'];
+/** Names that only hold others, and say nothing to a person. */
+const silentNames = [
+  'resourceAttributes',
+  'offerAttributes',
+  'considerationAttributes',
+  'attributes',
+  'value',
+];
+
+/** Of `roots`, in each document, the members that have single values below them. Those that occur most often come first. */
+export function describeFields(documents: readonly JsonObject[], roots: readonly string[]): Field[] {
+  const seen = new Map<string, Seen>();
+  for (const document of documents) {
+    for (const root of roots) {
+      const value = document[root];
+      if (value !== undefined) collect(seen, value as Json, ['@', `.${root}`], undefined);
+    }
+  }
+  return [...seen.values()]
+    .filter((each) => !isUnit(each, seen))
+    .sort((a, b) => b.count - a.count)
+    .flatMap((each) => describe(each) ?? [])
+    .slice(0, maxFields);
+}
+
+interface Seen {
+  steps: readonly string[];
+  count: number;
+  texts: Map<string, number>;
+  numbers: { min: number; max: number; count: number };
+  booleans: number;
+  units: Map<string, number>;
+}
+
+function collect(
+  seen: Map<string, Seen>,
+  value: Json,
+  steps: readonly string[],
+  parent: JsonObject | undefined,
+): void {
+  if (steps.length > maxDepth) return;
+  if (Array.isArray(value)) {
+    for (const element of value) collect(seen, element, [...steps, '[*]'], undefined);
+  } else if (isJsonObject(value)) {
+    if (isGeometry(value)) return;
+    for (const [name, member] of Object.entries(value))
+      if (/^[A-Za-z_]\w*$/.test(name)) collect(seen, member as Json, [...steps, `.${name}`], value);
+  } else if (value !== null) note(seen, value, steps, parent);
+}
+
+function isGeometry(value: JsonObject): boolean {
+  return 'type' in value && ('coordinates' in value || 'geometries' in value);
+}
+
+function note(
+  seen: Map<string, Seen>,
+  value: string | number | boolean,
+  steps: readonly string[],
+  parent: JsonObject | undefined,
+): void {
+  const path = steps.join('');
+  const known: Seen = seen.get(path) ?? {
+    ...{ steps, count: 0, texts: new Map(), booleans: 0, units: new Map() },
+    numbers: { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, count: 0 },
+  };
+  seen.set(path, known);
+  known.count += 1;
+  if (typeof value === 'string') add(known.texts, value);
+  else if (typeof value === 'boolean') known.booleans += 1;
+  else {
+    const { numbers } = known;
+    numbers.count += 1;
+    numbers.min = Math.min(numbers.min, value);
+    numbers.max = Math.max(numbers.max, value);
+    const unit = unitNames.map((name) => parent?.[name]).find((text) => typeof text === 'string');
+    if (typeof unit === 'string') add(known.units, unit);
+  }
+}
+
+function add(counts: Map<string, number>, text: string): void {
+  counts.set(text, (counts.get(text) ?? 0) + 1);
+}
+
+/** A unit is told with the number that it belongs to. A currency is worth a filter of its own where there are several. */
+function isUnit({ steps, texts }: Seen, seen: ReadonlyMap<string, Seen>): boolean {
+  const name = steps.at(-1)?.slice(1) ?? '';
+  if (!unitNames.includes(name) || texts.size > 1) return false;
+  const beside = steps.slice(0, -1).join('');
+  return [...seen.values()].some(
+    (other) => other.units.size > 0 && other.steps.slice(0, -1).join('') === beside,
+  );
+}
+
+function describe({ steps, count, texts, numbers, booleans, units }: Seen): Field | undefined {
+  const common = { path: steps.join(''), label: labelOf(steps) };
+  if (booleans === count) return { ...common, kind: 'boolean' };
+  if (numbers.count === count) {
+    const [unit] = byCount(units);
+    const { min, max } = numbers;
+    return { ...common, kind: 'number', ...(unit && { unit: unit.value }), min, max };
+  }
+  const values = byCount(texts);
+  const isShort = values.every(({ value }) => value.length <= maxValueLength);
+  // Names and ids differ everywhere; kinds recur.
+  const recurs = values.length <= maxValues && (values.length * 2 <= count || values.length <= 2);
+  return recurs && isShort ? { ...common, kind: 'enum', values } : { ...common, kind: 'text' };
+}
+
+function byCount(counts: ReadonlyMap<string, number>): { value: string; count: number }[] {
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+}
+
+function labelOf(steps: readonly string[]): string {
+  const names = steps.filter((step) => step.startsWith('.')).map((step) => step.slice(1));
+  const telling = names.filter((name) => !silentNames.includes(name));
+  return sentenceCase((telling.length === 0 ? names : telling).slice(-2).map(splitWords).join(' '));
+}
+
+/** `EnergyResourceEVCharger` is "Energy resource EV charger". */
+export function sentenceCase(words: string): string {
+  const lower = words.replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase());
+  return lower.charAt(0).toUpperCase() + lower.slice(1);
+}
+
+export function splitWords(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .replace(/[_-]+/g, ' ');
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { LruCache } from '../lru-cache.ts';
+import { parseQuery } from '../protocol/envelope.ts';
+import { isJsonObject, type JsonObject } from '../protocol/json.ts';
+import { NetworkId } from '../protocol/shapes.ts';
+import type { DocumentSample } from '../search/port.ts';
+import type { ConsoleContext } from './context.ts';
+import { describeFields, type Field, sentenceCase, splitWords } from './describe-fields.ts';
+
+/** GET /api/schemas/fields: what a search can be narrowed by, from the documents that are indexed. */
+export function addFieldRoutes(server: FastifyInstance, { search, now }: ConsoleContext): void {
+  // Every visitor of the page asks, and the answer hardly changes.
+  const kept = new LruCache<string, { at: number; answer: Promise<object> }>(maxNetworksKept);
+  server.get('/api/schemas/fields', { config: { operation } }, async ({ query }) => {
+    const { network } = parseQuery(FieldsQuery, query as Record<string, unknown>);
+    const known = kept.find(network ?? '');
+    if (known && now().getTime() - known.at < keptMs) return known.answer;
+    const answer = search.sample({ networkId: network }).then(buildAnswer);
+    kept.keep(network ?? '', { at: now().getTime(), answer });
+    answer.catch(() => kept.forget(network ?? ''));
+    return answer;
+  });
+}
+
+const maxNetworksKept = 50;
+const keptMs = 5_000;
+
+function buildAnswer({ types, resources, offers }: DocumentSample): object {
+  const byType = new Map<string, JsonObject[]>();
+  for (const resource of parseAll(resources)) {
+    const type = typeOf(resource);
+    if (type !== undefined) byType.set(type, [...(byType.get(type) ?? []), resource]);
+  }
+  const uses = new Map(types.map((each) => [each.type, each.uses]));
+  const described = [...byType].map(([type, documents]) => ({
+    type,
+    label: sentenceCase(splitWords(type.slice(type.lastIndexOf('#') + 1))),
+    resources: uses.get(type) ?? documents.length,
+    fields: describeFields(documents, ['resourceAttributes']),
+  }));
+  return {
+    types: described.sort((a, b) => b.resources - a.resources),
+    offers: describeOffers(parseAll(offers)),
+  };
+}
+
+/** The price comes first: other numbers of an offer may be its parts. */
+function describeOffers(offers: readonly JsonObject[]): Field[] {
+  const fields = describeFields(offers, ['considerations', 'offerAttributes']);
+  const isPrice = ({ path }: Field) => path === pricePath;
+  return [
+    ...fields.filter(isPrice).map((field) => ({ ...field, label: 'Price' })),
+    ...fields.filter((field) => !isPrice(field)),
+  ];
+}
+
+const pricePath = '@.considerations[*].considerationAttributes.value';
+
+function parseAll(texts: readonly string[]): JsonObject[] {
+  return texts.map((text) => JSON.parse(text)).filter(isJsonObject);
+}
+
+function typeOf({ resourceAttributes }: JsonObject): string | undefined {
+  if (!isJsonObject(resourceAttributes)) return undefined;
+  const { '@context': context, '@type': type } = resourceAttributes;
+  return typeof context === 'string' && typeof type === 'string' ? `${context}#${type}` : undefined;
+}
+
+const FieldsQuery = Type.Object({ network: Type.Optional(NetworkId) });
+
+const FieldShape = Type.Object(
+  {
+    path: Type.String({
+      description:
+        'From the resource, or offer, on. [*] stands for any element: a filter asks there with [?@…].',
+      examples: ['@.resourceAttributes.attributes.ratedPower.value'],
+    }),
+    label: Type.String({ examples: ['Rated power'] }),
+    kind: Type.Enum(['enum', 'number', 'boolean', 'text']),
+    unit: Type.Optional(Type.String({ examples: ['kW'] })),
+    values: Type.Optional(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() }))),
+    min: Type.Optional(Type.Number()),
+    max: Type.Optional(Type.Number()),
+  },
+  { title: 'Field' },
+);
+
+const operation: PlainOperation = {
+  summary: 'List the fields that a search can be narrowed by, with the values that occur.',
+  description:
+    'Read from a bounded sample of the documents in the index; the numbers of values are those of the sample.',
+  query: FieldsQuery,
+  answer: Type.Object({
+    types: Type.Array(
+      Type.Object({
+        type: Type.String({ description: 'Schema context and type.' }),
+        label: Type.String(),
+        resources: Type.Integer(),
+        fields: Type.Array(FieldShape),
+      }),
+    ),
+    offers: Type.Array(FieldShape),
+  }),
+};

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { actions } from '../protocol/actions.ts';
+import { protocolVersion } from '../protocol/context.ts';
+import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
+import { NetworkId, Pagination } from '../protocol/shapes.ts';
+import { prepareValidator, validator } from '../protocol/validate.ts';
+import { exactTotal } from '../rules/discover/page-answer.ts';
+import { createDeadline, type NearMiss, type Question } from '../search/port.ts';
+import type { ConsoleContext } from './context.ts';
+
+/** POST /api/find: what discover answers, with how it was found, and what came close where nothing was. Nothing is sent or stored. */
+export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
+  prepareValidator(FindRequest);
+  server.post('/api/find', { config: { operation, access: 'read' } }, async (request, reply) => {
+    const asked = validator(FindRequest)(request.body);
+    // The catalogs are rendered already.
+    const { catalogs, ...others } = await find(context, asked);
+    reply.type('application/json');
+    return `{"catalogs":${catalogs},${JSON.stringify(others).slice(1)}`;
+  });
+}
+
+export const findMembers = {
+  networkId: Type.Optional(NetworkId),
+  schemaContext: Type.Optional(Type.Array(Type.String())),
+  message: DiscoverMessage,
+};
+const FindRequest = Type.Object(findMembers, { title: 'FindRequest' });
+export type FindRequest = Static<typeof FindRequest>;
+
+export function questionOf({ message, networkId, schemaContext }: FindRequest): Question {
+  return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
+}
+
+async function find(context: ConsoleContext, asked: FindRequest) {
+  const { search, config } = context;
+  const question = questionOf(asked);
+  checkDiscoverMessage(question.message);
+  const startedAt = performance.now();
+  const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
+  const { answer, trace } = await search.search(question, { deadline });
+  const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+  const misses =
+    answer.total === 0 ? await search.findNearMisses({ ...question, deadline, trace }) : beyondLast(answer);
+  const elsewhere = answer.total === 0 && misses.length === 0 ? await findElsewhere(context, question) : [];
+  const { catalogs, resourceCount, total, pagination, leftOut } = answer;
+  return {
+    catalogs,
+    ...{ resourceCount, total, orMore: total > exactTotal },
+    ...{ pagination, leftOut },
+    nearMisses: [...misses.map(describeMiss), ...elsewhere],
+    explain: { steps: trace.steps.filter(({ step }) => step !== 'near miss'), ms },
+    request: buildRequest(context, asked),
+  };
+}
+
+interface DescribedMiss {
+  code: NearMiss['code'] | 'other-network';
+  message: string;
+  path?: string;
+  suggestion?: string;
+}
+
+function describeMiss({ code, says, path, close }: NearMiss): DescribedMiss {
+  return { code, message: says, path, suggestion: close?.[0] };
+}
+
+function beyondLast({ resourceCount, total }: { resourceCount: number; total: number }): NearMiss[] {
+  if (resourceCount > 0) return [];
+  const says = `The offset is beyond the last of ${total} that match.`;
+  return [{ code: 'offset-beyond-last', says, path: '$.message.offset' }];
+}
+
+/** A consumer is not told of other networks; the operator is. */
+async function findElsewhere(
+  { search }: ConsoleContext,
+  { message, scope: { networkId, ...scope } }: Question,
+): Promise<DescribedMiss[]> {
+  if (networkId === undefined) return [];
+  const { answer } = await search.search({ message: { ...message, limit: 1, offset: 0 }, scope });
+  if (answer.total === 0) return [];
+  const count = answer.total > exactTotal ? `more than ${exactTotal}` : answer.total;
+  const says = `The same intent finds ${count} outside the network ${networkId}.`;
+  return [{ code: 'other-network', message: says, path: '$.context.networkId' }];
+}
+
+/** The body of a discover that asks the same, as the consumer of the settings would send it. */
+function buildRequest({ config, now }: ConsoleContext, asked: FindRequest): object {
+  const { message, networkId, schemaContext } = asked;
+  const { id, url } = config.identities.consumer;
+  return {
+    context: {
+      version: protocolVersion,
+      action: actions.discover.name,
+      messageId: randomUUID(),
+      transactionId: randomUUID(),
+      timestamp: now().toISOString(),
+      bapId: id,
+      bapUri: url ?? `${config.consoleUrl}/inbox`,
+      ...(networkId && { networkId }),
+      ...(schemaContext && { schemaContext }),
+    },
+    message,
+  };
+}
+
+const NearMissShape = Type.Object({
+  code: Type.String({ examples: ['unknown-path'] }),
+  message: Type.String(),
+  path: Type.Optional(Type.String({ description: 'The culprit in the request.' })),
+  suggestion: Type.Optional(Type.String({ description: 'What may have been meant.' })),
+});
+
+const operation: PlainOperation = {
+  summary: 'Find resources as the discovery service does, and tell how they were found.',
+  description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
+  body: FindRequest,
+  answer: Type.Object(
+    {
+      catalogs: Type.Array(Type.Unknown(), { description: 'As the message of on_discover has them.' }),
+      resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
+      total: Type.Integer({ description: 'Resources that match.' }),
+      orMore: Type.Boolean({ description: 'There may be more: above 1,000, matches are not counted.' }),
+      pagination: Type.Optional(Pagination),
+      leftOut: Type.Optional(Type.Unknown({ description: 'What matched and is not in the answer.' })),
+      nearMisses: Type.Array(NearMissShape, { description: 'What came close, where nothing was found.' }),
+      explain: Type.Object({
+        steps: Type.Array(Type.Object({ step: Type.String(), ms: Type.Optional(Type.Number()) })),
+        ms: Type.Number({ description: 'How long the search took.' }),
+      }),
+      request: Type.Unknown({ description: 'The body of a discover that asks the same.' }),
+    },
+    { title: 'FindAnswer' },
+  ),
+  answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
+};

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { closed, Id } from '../protocol/shapes.ts';
+import { prepareValidator, validator } from '../protocol/validate.ts';
+import type { Why } from '../search/port.ts';
+import type { ConsoleContext } from './context.ts';
+import { findMembers, questionOf } from './find.ts';
+
+/** POST /api/find/why: whether a resource is in the answer to an intent, and which check keeps it out. */
+export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
+  prepareValidator(WhyRequest);
+  server.post('/api/find/why', { config: { operation, access: 'read' } }, async (request) => {
+    const asked = validator(WhyRequest)(request.body);
+    const { id, catalogId, owner } = asked.resource;
+    const why = await search.why(questionOf(asked), {
+      ...{ id, catalogId },
+      ...(owner !== undefined && { owner: identityOf(owner, config.REGISTRY_NAME) }),
+    });
+    return { found: why.checks.every(({ ok }) => ok), ...why, ...conclude(why) };
+  });
+}
+
+type CheckName = Why['checks'][number]['check'];
+
+const nextSteps: Record<CheckName, string> = {
+  indexed: 'Inspect the catalog, or its node: the chain there shows how far it came.',
+  served: 'Inspect the catalog: its source says whether it is paused, retired or withdrawn.',
+  network: 'Search in a network that the catalog is visible in, or publish it with visibleTo for this one.',
+  schema: 'Search without a schema context, or with one that the catalog uses.',
+  validity: 'Publish the catalog with a validity that includes the present.',
+  filter: 'Change the condition, or what the resource says.',
+  spatial: 'Search a larger area, or another target path.',
+  text: 'Search for a word that stands in its name, description, provider or offers.',
+  limit: 'Ask for a page that reaches it: limit and offset.',
+};
+
+function conclude({ checks, rank }: Why): { conclusion: string; nextStep?: string } {
+  const failed = checks.find(({ ok }) => !ok);
+  if (!failed) return { conclusion: `It is found, as number ${rank}.` };
+  return { conclusion: `It is not found: ${failed.detail}`, nextStep: nextSteps[failed.check] };
+}
+
+const WhyRequest = Type.Object(
+  {
+    ...findMembers,
+    resource: closed({
+      id: Id,
+      catalogId: Type.Optional(Id),
+      owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
+    }),
+  },
+  { title: 'WhyRequest' },
+);
+
+const operation: PlainOperation = {
+  summary: 'Tell why a resource is, or is not, in the answer to an intent.',
+  description: 'Makes each check of a search on this resource alone; all of them, also after one that fails.',
+  body: WhyRequest,
+  answer: Type.Object(
+    {
+      found: Type.Boolean(),
+      resource: Type.Optional(Type.Unknown({ description: 'The one that was looked at.' })),
+      rank: Type.Optional(Type.Integer({ description: 'Its position among all that match, from 1.' })),
+      checks: Type.Array(
+        Type.Object({
+          check: Type.String({ examples: ['filter'] }),
+          ok: Type.Boolean(),
+          detail: Type.String(),
+          got: Type.Optional(Type.Unknown({ description: 'What stands there instead.' })),
+        }),
+      ),
+      conclusion: Type.String(),
+      nextStep: Type.Optional(Type.String()),
+    },
+    { title: 'WhyAnswer' },
+  ),
+};

@@ -1,0 +1,47 @@
+import type { CatalogType } from '../../protocol/catalog.ts';
+import type { PeriodBounds } from '../../rules/time-period.ts';
+import type { Queryable } from '../../storage/database.ts';
+import { readPeriod, validityText } from '../documents/scope.ts';
+
+/** A resource as a person names it. */
+export interface AskedResource {
+  id: string;
+  catalogId?: string;
+  /** Identity of the node that publishes it. */
+  owner?: string;
+}
+
+/** A resource of the index, with what decides whether its catalog is searched. */
+export interface IndexedResource {
+  key: number;
+  catalogKey: number;
+  catalogId: string;
+  owner: string;
+  /** JSON text. */
+  document: string;
+  type: CatalogType;
+  isActive: boolean;
+  isServed: boolean;
+  networks: string[];
+  schemaTypes: string[];
+  validity: PeriodBounds;
+}
+
+const maxSameIds = 20;
+
+/** Those with this id, served ones first; the same id may stand in several catalogs. */
+export async function findIndexed(
+  queryable: Queryable,
+  { id, catalogId, owner }: AskedResource,
+): Promise<IndexedResource[]> {
+  const { rows } = await queryable.query<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
+    `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,
+       resource.document::text as document, catalog.type, is_active as "isActive", served as "isServed",
+       networks, schema_types as "schemaTypes", ${validityText} as validity
+     from discovery.resource join discovery.catalog on catalog.key = resource.catalog_key
+     where resource.id = $1 and ($2::text is null or catalog.id = $2) and ($3::text is null or catalog.owner = $3)
+     order by served desc, is_active desc, catalog.type desc, resource.key limit ${maxSameIds}`,
+    [id, catalogId ?? null, owner ?? null],
+  );
+  return rows.map(({ validity, ...row }) => ({ ...row, validity: readPeriod(validity) }));
+}

@@ -1,0 +1,196 @@
+import { maxLimit } from '../../rules/discover/page-answer.ts';
+import { isWithin } from '../../rules/time-period.ts';
+import { streamPassing } from '../build-page.ts';
+import { refreshCaches } from '../cache/invalidation.ts';
+import type { Search } from '../candidates.ts';
+import { createDeadline, withinDeadline } from '../deadline.ts';
+import { findCandidates } from '../find-candidates.ts';
+import { indexFormats, newestOf } from '../format/index-format.ts';
+import { planQuestion } from '../plan.ts';
+import { openReader, type Question, type SearchEngine, useFormats } from '../search.ts';
+import { createTrace } from '../trace.ts';
+import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
+import { checkFilter, checkSpatial, checkText } from './check-parts.ts';
+
+// Why a resource is, or is not, in the answer to an intent: each check of a search, made on this resource alone, in the order in which a search
+// makes them. All of them are made, also after one that fails: there may be several reasons.
+
+export type CheckName =
+  | 'indexed'
+  | 'served'
+  | 'network'
+  | 'schema'
+  | 'validity'
+  | 'filter'
+  | 'spatial'
+  | 'text'
+  | 'limit';
+
+export interface Check {
+  check: CheckName;
+  ok: boolean;
+  /** A sentence. */
+  detail: string;
+  /** What was found instead. */
+  got?: unknown;
+}
+
+export interface Why {
+  /** Which one was looked at, where several have the id. */
+  resource?: { id: string; catalogId: string; owner: string };
+  checks: Check[];
+  /** Its position among all that match, from 1. */
+  rank?: number;
+}
+
+/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+export async function explainResource(
+  engine: SearchEngine,
+  question: Question,
+  asked: AskedResource,
+): Promise<Why> {
+  const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
+  return withinDeadline(deadline, async () => {
+    const search = await openSearch(engine, question, deadline);
+    const [resource, ...others] = await findIndexed(search.database, asked);
+    if (!resource) return { checks: [notIndexed(asked)] };
+    const { catalogId, owner } = resource;
+    const checks = [
+      indexed(resource, others),
+      ...checkScope(search, resource),
+      ...(await checkFilter(search, resource)),
+      ...(await checkSpatial(search, resource)),
+      ...(await checkText(search, resource)),
+    ];
+    const why = { resource: { id: asked.id, catalogId, owner }, checks };
+    if (checks.some(({ ok }) => !ok)) return why;
+    const rank = await findRank(search, resource.key);
+    return { ...why, checks: [...checks, checkPage(search, rank)], ...(rank !== undefined && { rank }) };
+  });
+}
+
+async function openSearch(
+  engine: SearchEngine,
+  question: Question,
+  deadline: Search['deadline'],
+): Promise<Search> {
+  const { formats = indexFormats } = engine;
+  const newest = [newestOf(formats)];
+  const search: Search = {
+    plan: planQuestion(engine, question, newest),
+    formats: newest,
+    database: openReader(engine, deadline),
+    threads: engine.threads,
+    deadline,
+    trace: createTrace(),
+    index: engine.index,
+    count: () => undefined,
+  };
+  await refreshCaches(search.database, { mayLag: false });
+  await useFormats(search, formats, (inUse) => planQuestion(engine, question, inUse));
+  return search;
+}
+
+function notIndexed({ id, catalogId, owner }: AskedResource): Check {
+  const where = [
+    ...(catalogId === undefined ? [] : [`in a catalog ${catalogId}`]),
+    ...(owner === undefined ? [] : [`of ${owner}`]),
+  ].join(' ');
+  const detail = `The index has no resource ${id}${where === '' ? '' : ` ${where}`}.`;
+  return { check: 'indexed', ok: false, detail };
+}
+
+function indexed({ catalogId, owner }: IndexedResource, others: readonly IndexedResource[]): Check {
+  const more = others.length === 0 ? '' : ` So it is in ${others.map(nameHome).join(', ')}.`;
+  return { check: 'indexed', ok: true, detail: `It is in the catalog ${catalogId} of ${owner}.${more}` };
+}
+
+function nameHome({ catalogId, owner }: IndexedResource): string {
+  return `${catalogId} of ${owner}`;
+}
+
+function checkScope({ plan: { scope } }: Search, resource: IndexedResource): Check[] {
+  const { networkId, schemaContext, now } = scope;
+  const { catalogId, networks, schemaTypes, validity } = resource;
+  const checks: Check[] = [checkServed(resource)];
+  if (networkId !== undefined)
+    checks.push({
+      check: 'network',
+      ok: networks.length === 0 || networks.includes(networkId),
+      detail:
+        networks.length === 0
+          ? `${catalogId} is visible in every network.`
+          : `${catalogId} is visible in ${networks.join(', ')}; the search is in ${networkId}.`,
+      got: networks,
+    });
+  if (schemaContext.length > 0)
+    checks.push({
+      check: 'schema',
+      ok: schemaContext.some((context) => schemaTypes.includes(context)),
+      detail: `${catalogId} uses ${schemaTypes.join(', ') || 'no schema'}; the search asks for ${schemaContext.join(' or ')}.`,
+      got: schemaTypes,
+    });
+  checks.push({
+    check: 'validity',
+    ok: isWithin(validity, now),
+    detail: isWithin(validity, now)
+      ? `${catalogId} is valid now.`
+      : `${catalogId} is not valid now: ${describeValidity(resource)}.`,
+    got: validity,
+  });
+  return checks;
+}
+
+function checkServed({ catalogId, type, isActive, isServed }: IndexedResource): Check {
+  const fails = (detail: string): Check => ({ check: 'served', ok: false, detail });
+  if (type === 'MASTER')
+    return fails(
+      `${catalogId} is a MASTER catalog: its resources are templates, found only through what extends them.`,
+    );
+  if (!isActive) return fails(`${catalogId} is not active: its publisher says so (isActive).`);
+  if (!isServed)
+    return fails(
+      `${catalogId} is not served: it was withdrawn, is gone from its source, or another source's copy counts.`,
+    );
+  return { check: 'served', ok: true, detail: `${catalogId} is served.` };
+}
+
+function describeValidity({ validity: { from, until, window } }: IndexedResource): string {
+  return [
+    ...(from ? [`from ${from.toISOString()}`] : []),
+    ...(until ? [`until ${until.toISOString()}`] : []),
+    ...(window ? [`each day from ${clock(window.start)} to ${clock(window.start + window.length)} UTC`] : []),
+  ].join(', ');
+}
+
+function clock(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 16);
+}
+
+/** Undefined where more match than are counted, and it is not among the first. */
+async function findRank(search: Search, key: number): Promise<number | undefined> {
+  const whole: Search = { ...search, plan: { ...search.plan, paging: { limit: maxLimit } } };
+  let before = 0;
+  for await (const { passed } of streamPassing(whole, await findCandidates(whole))) {
+    const at = Array.from(passed).indexOf(key);
+    if (at >= 0) return before + at + 1;
+    before += passed.length;
+  }
+  return undefined;
+}
+
+function checkPage({ plan: { paging } }: Search, rank: number | undefined): Check {
+  const { limit = maxLimit, offset = 0 } = paging;
+  if (rank === undefined)
+    return {
+      check: 'limit',
+      ok: false,
+      detail: `It matches, but is not among the first ${maxLimit} that do; further ones are not counted.`,
+    };
+  const page = `${offset + 1} to ${offset + limit}`;
+  const ok = rank > offset && rank <= offset + limit;
+  const detail = ok
+    ? `It is number ${rank} of what matches.`
+    : `It is number ${rank} of what matches; the page has numbers ${page}.`;
+  return { check: 'limit', ok, detail, got: rank };
+}
