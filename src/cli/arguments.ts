@@ -1,12 +1,16 @@
 import { InvalidArgumentError } from 'commander';
 import type { Action } from '../protocol/actions.ts';
-import { CatalogType } from '../protocol/catalog.ts';
+import type { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import { RecordState } from '../protocol/registry-record.ts';
+import type { RecordState } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
-// What people type, checked. The messages follow commander's "argument '…' is invalid."
+// What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of types stand
+// here once more, because the schemas that have them take long to load.
+
+export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
+export const recordStates: readonly RecordState[] = ['draft', 'live', 'suspended', 'revoked', 'expired'];
 
 export function parseSubscriber(text: string): string {
   if (isSubscriberId(text)) return text;
@@ -46,9 +50,9 @@ export function parseKey(text: string): string {
 }
 
 export function parseState(text: string): RecordState {
-  const state = RecordState.enum.find((name) => name === text);
+  const state = recordStates.find((name) => name === text);
   if (state) return state;
-  throw new InvalidArgumentError(`It is one of ${RecordState.enum.join(', ')}.`);
+  throw new InvalidArgumentError(`It is one of ${recordStates.join(', ')}.`);
 }
 
 export function parseTime(text: string): Date {
@@ -78,9 +82,9 @@ export function parseListen(text: string): { host: string; port: number } {
 }
 
 export function parseCatalogType(text: string): CatalogType {
-  const type = CatalogType.enum.find((name) => name === text.toUpperCase());
+  const type = catalogTypes.find((name) => name === text.toUpperCase());
   if (type) return type;
-  throw new InvalidArgumentError(`It is one of ${CatalogType.enum.join(', ')}.`);
+  throw new InvalidArgumentError(`It is one of ${catalogTypes.join(', ')}.`);
 }
 
 export function parseMode(text: string): 'MERGE' | 'FULL' {

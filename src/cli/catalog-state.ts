@@ -8,7 +8,6 @@ import { publishHere } from './publish/self.ts';
 
 interface State {
   verb: 'retire' | 'pause' | 'resume';
-  description: string;
   /** What a catalog is then. */
   outcome: string;
 }
@@ -16,11 +15,10 @@ interface State {
 const states: readonly State[] = [
   {
     verb: 'retire',
-    description: 'say that published catalogs are no longer offered; this is for ever',
     outcome: 'RETIRED',
   },
-  { verb: 'pause', description: 'say that published catalogs are not to be had for now', outcome: 'PAUSED' },
-  { verb: 'resume', description: 'say that paused catalogs are to be had again', outcome: 'RESUMED' },
+  { verb: 'pause', outcome: 'PAUSED' },
+  { verb: 'resume', outcome: 'RESUMED' },
 ];
 
 interface StateOptions {
@@ -30,10 +28,9 @@ interface StateOptions {
 
 export function registerStateCommands(program: Command, context: CommandContext): void {
   for (const state of states) {
-    const { verb, description } = state;
+    const { verb } = state;
     const command = program
       .command(verb)
-      .description(description)
       .argument('<id...>', 'catalog ids')
       .option('--json', 'print the answer as JSON')
       .addHelpText('after', helpFor(verb))

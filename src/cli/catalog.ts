@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CatalogType } from '../protocol/catalog.ts';
+import type { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
-import { parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
+import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderProblems } from './publish/report.ts';
@@ -20,16 +20,13 @@ import { renderProblems } from './publish/report.ts';
 // The operator's view of the catalogs that were published through the catalog service.
 
 export function registerCatalogCommand(program: Command, context: CommandContext): void {
-  const catalog = program
-    .command('catalog')
-    .description('catalogs of the own catalog service')
-    .addHelpText('after', examples);
+  const catalog = program.command('catalog').addHelpText('after', examples);
 
   catalog
     .command('list')
     .description('list catalogs in the order in which they were first published')
     .option('--owner <subscriber>', 'only those of this publisher', parseSubscriber)
-    .option('--type <type>', `only ${CatalogType.enum.join(' or ')}`, parseCatalogType)
+    .option('--type <type>', `only ${catalogTypes.join(' or ')}`, parseCatalogType)
     .option('--network <id>', 'only those visible to this network', parseNetwork)
     .option('--limit <count>', 'at most so many', parseCount, 1_000)
     .option('--json', 'print JSON')

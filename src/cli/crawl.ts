@@ -12,10 +12,7 @@ import { withDatabase } from './database.ts';
 // The operator's view of the crawler of the own discovery service.
 
 export function registerCrawlCommand(program: Command, context: CommandContext): void {
-  const crawl = program
-    .command('crawl')
-    .description('self-hosted catalogs: how the crawl stands, what it did not take, a look at a node now')
-    .addHelpText('after', examples);
+  const crawl = program.command('crawl').addHelpText('after', examples);
 
   crawl
     .command('status')

@@ -16,10 +16,7 @@ import { withDatabase } from './database.ts';
 // The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
 
 export function registerDeliveriesCommand(program: Command, context: CommandContext): void {
-  const deliveries = program
-    .command('deliveries')
-    .description('callbacks and pushes: what was delivered, what waits, what is parked')
-    .addHelpText('after', examples);
+  const deliveries = program.command('deliveries').addHelpText('after', examples);
 
   deliveries
     .command('list')

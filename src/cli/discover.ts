@@ -45,7 +45,6 @@ interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
 export function registerDiscoverCommand(program: Command, context: CommandContext): void {
   program
     .command('discover')
-    .description('find resources as a consumer does, and show what a discovery service answers')
     .argument('[text...]', 'what to look for, in plain words')
     .option('--near <lat,lon>', 'around this place', parsePlace)
     .option('--within <distance>', 'so far from it, such as 800m, 5km or 3mi (5km)', parseDistance)

@@ -33,7 +33,6 @@ interface DoctorOptions {
 export function registerDoctorCommand(program: Command, context: CommandContext): void {
   program
     .command('doctor')
-    .description('find out why catalogs of a node do not appear in discovery')
     .argument('<node>', 'domain, subscriberId or address of the node', parseNode)
     .option('--network <id>', 'network that it is to be found in; may be repeated', collectNetworks)
     .option('--catalog <id>', 'only this catalog')

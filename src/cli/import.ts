@@ -29,10 +29,7 @@ interface ImportOptions {
 }
 
 export function registerImportCommand(program: Command, context: CommandContext): void {
-  const group = program
-    .command('import')
-    .description('turn a list of charging stations into EV charger catalogs, ready to publish')
-    .addHelpText('after', help);
+  const group = program.command('import').addHelpText('after', help);
 
   withOptions(group.command('csv').description('a CSV list, read by a mapping'))
     .argument('<mapping>', `YAML or JSON file, or a bundled one: ${bundledNames().join(', ')}`)

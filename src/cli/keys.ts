@@ -6,7 +6,7 @@ import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.
 import { seedFile } from '../registry/key-files.ts';
 import { parseKeyId, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { registerRotateCommand } from './keys/rotate.ts';
+import type { RotateOptions } from './keys/rotate.ts';
 import { registerShowCommands } from './keys/show.ts';
 
 interface NewKeyOptions {
@@ -18,9 +18,7 @@ interface NewKeyOptions {
 }
 
 export function registerKeysCommand(program: Command, context: CommandContext): void {
-  const keys = program
-    .command('keys')
-    .description('make, show and list signing keys, and change to a new one');
+  const keys = program.command('keys');
   keys
     .command('new')
     .description('make an Ed25519 key pair and say how to register it')
@@ -39,8 +37,26 @@ Examples:
     )
     .action((options: NewKeyOptions) => newKey(options, context));
   registerShowCommands(keys, context);
-  registerRotateCommand(keys, context);
+  keys
+    .command('rotate')
+    .description(
+      'give the publisher a new signing key: make it, have it registered, sign with it from then on',
+    )
+    .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
+    .option('--resign', 'sign everything published anew: the old key was compromised')
+    .addHelpText('after', rotateHelp)
+    .action(async (options: RotateOptions) => (await import('./keys/rotate.ts')).rotate(options, context));
 }
+
+const rotateHelp = `
+In a registry of your own (REGISTRY_URL not set) the key is registered at once. In any other one you register it: the first
+call says what, and a second call, once it is there, goes on.
+
+Exit code: 0 when the new key is in use, 1 while it waits to be registered or configured.
+
+Examples:
+  $ signpost keys rotate
+  $ signpost keys rotate --resign`;
 
 function newKey(options: NewKeyOptions, context: CommandContext): void {
   const seed = generateSeed();

@@ -30,7 +30,8 @@ const context: CommandContext = {
 const leftOpenMs = 2_000;
 
 try {
-  await buildProgram(context).parseAsync();
+  const program = await buildProgram(context, process.argv.slice(2));
+  await program.parseAsync();
 } catch (error) {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;

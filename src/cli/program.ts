@@ -1,60 +1,163 @@
 import { Command } from 'commander';
 import { programVersion } from '../program-version.ts';
-import { registerCatalogCommand } from './catalog.ts';
-import { registerStateCommands } from './catalog-state.ts';
 import type { CommandContext } from './command.ts';
-import { registerCrawlCommand } from './crawl.ts';
-import { registerDeliveriesCommand } from './deliveries.ts';
-import { registerDiscoverCommand } from './discover.ts';
-import { registerDoctorCommand } from './doctor.ts';
-import { registerImportCommand } from './import.ts';
-import { registerKeysCommand } from './keys.ts';
-import { registerPublishCommand } from './publish.ts';
-import { registerRefreshCommand } from './refresh.ts';
-import { registerRegistryCommand } from './registry.ts';
-import { registerSchemaCommand } from './schema.ts';
-import { registerIndexCommand } from './search-index.ts';
-import { registerSendCommand } from './send.ts';
-import { registerServeCommand } from './serve.ts';
-import { registerUpCommand } from './up.ts';
-import { registerVerifyCommand } from './verify.ts';
-import { registerWorkerCommand } from './worker.ts';
 
-/** All commands, each of which lives in a file of its own. */
-export function buildProgram(context: CommandContext): Command {
-  const program = new Command('signpost')
+type Register = (program: Command, context: CommandContext) => void;
+
+/** One or several commands of a file, which is loaded when one of them is wanted: most of them load a good part of the system. */
+interface CommandFile {
+  /** Every command of the file by its name, with what the list of commands says of it. */
+  commands: Readonly<Record<string, string>>;
+  load(): Promise<Register>;
+}
+
+/** All commands in the order in which they are listed. */
+export const commandFiles: readonly CommandFile[] = [
+  {
+    commands: { up: 'run every role with a demo network on this machine, until Ctrl-C' },
+    load: async () => (await import('./up.ts')).registerUpCommand,
+  },
+  {
+    commands: { serve: 'run roles of a network, until Ctrl-C' },
+    load: async () => (await import('./serve.ts')).registerServeCommand,
+  },
+  {
+    commands: { keys: 'make, show and list signing keys, and change to a new one' },
+    load: async () => (await import('./keys.ts')).registerKeysCommand,
+  },
+  {
+    commands: { registry: 'register, list and revoke participants of our own registry' },
+    load: async () => (await import('./registry.ts')).registerRegistryCommand,
+  },
+  {
+    commands: { send: 'sign a JSON file as an identity, send it, and show the answer' },
+    load: async () => (await import('./send.ts')).registerSendCommand,
+  },
+  {
+    commands: { publish: 'publish catalogs: as signed files of our own, or to a catalog service' },
+    load: async () => (await import('./publish.ts')).registerPublishCommand,
+  },
+  {
+    commands: {
+      retire: 'say that published catalogs are no longer offered; this is for ever',
+      pause: 'say that published catalogs are not to be had for now',
+      resume: 'say that paused catalogs are to be had again',
+    },
+    load: async () => (await import('./catalog-state.ts')).registerStateCommands,
+  },
+  {
+    commands: {
+      refresh: 'renew index, manifest and Subscriber record, before the update that they announce',
+    },
+    load: async () => (await import('./refresh.ts')).registerRefreshCommand,
+  },
+  {
+    commands: { discover: 'find resources as a consumer does, and show what a discovery service answers' },
+    load: async () => (await import('./discover.ts')).registerDiscoverCommand,
+  },
+  {
+    commands: { catalog: 'catalogs of the own catalog service' },
+    load: async () => (await import('./catalog.ts')).registerCatalogCommand,
+  },
+  {
+    commands: { deliveries: 'callbacks and pushes: what was delivered, what waits, what is parked' },
+    load: async () => (await import('./deliveries.ts')).registerDeliveriesCommand,
+  },
+  {
+    commands: { schema: 'look at domain schemas, and check files against them' },
+    load: async () => (await import('./schema.ts')).registerSchemaCommand,
+  },
+  {
+    commands: { import: 'turn a list of charging stations into EV charger catalogs, ready to publish' },
+    load: async () => (await import('./import.ts')).registerImportCommand,
+  },
+  {
+    commands: { verify: 'verify published catalogs as a crawler would: every signature, digest and version' },
+    load: async () => (await import('./verify.ts')).registerVerifyCommand,
+  },
+  {
+    commands: {
+      crawl: 'self-hosted catalogs: how the crawl stands, what it did not take, a look at a node now',
+    },
+    load: async () => (await import('./crawl.ts')).registerCrawlCommand,
+  },
+  {
+    commands: { doctor: 'find out why catalogs of a node do not appear in discovery' },
+    load: async () => (await import('./doctor.ts')).registerDoctorCommand,
+  },
+  {
+    commands: {
+      index:
+        'the index of the discovery service: its version, a rebuild by hand, a check against the documents',
+    },
+    load: async () => (await import('./search-index.ts')).registerIndexCommand,
+  },
+  {
+    commands: { completion: 'print a script that has bash, zsh or fish complete commands and options' },
+    load: async () => (await import('./completion.ts')).registerCompletionCommand,
+  },
+];
+
+/** Started by a supervisor, never by a person. */
+const hiddenFiles: readonly CommandFile[] = [
+  { commands: { worker: '' }, load: async () => (await import('./worker.ts')).registerWorkerCommand },
+];
+
+/**
+ * The program with the command that the arguments name; of all others, only names and descriptions are there.
+ *
+ * @param args what was typed after `signpost`
+ */
+export async function buildProgram(context: CommandContext, args: readonly string[]): Promise<Command> {
+  const wanted = findWanted(args);
+  const program = createProgram(context);
+  for (const file of [...commandFiles, ...hiddenFiles]) {
+    if (wanted !== undefined && Object.hasOwn(file.commands, wanted)) await register(program, file, context);
+    else if (!hiddenFiles.includes(file))
+      for (const [name, about] of Object.entries(file.commands)) program.command(name).description(about);
+  }
+  return program;
+}
+
+/** The program with every command, whatever that takes: for what has to know all options. */
+export async function buildWholeProgram(context: CommandContext): Promise<Command> {
+  const program = createProgram(context);
+  for (const file of commandFiles) await register(program, file, context);
+  return program;
+}
+
+/** `signpost help publish` asks for publish as `signpost publish --help` does. */
+function findWanted([first, second]: readonly string[]): string | undefined {
+  return first === 'help' ? second : first;
+}
+
+async function register(
+  program: Command,
+  { commands, load }: CommandFile,
+  context: CommandContext,
+): Promise<void> {
+  (await load())(program, context);
+  for (const command of program.commands) {
+    const about = commands[command.name()];
+    if (about) command.description(about);
+  }
+}
+
+function createProgram(context: CommandContext): Command {
+  return new Command('signpost')
     .description('Signed catalog distribution and discovery for Beckn 2.0 networks')
     .version(programVersion())
     .showHelpAfterError('(signpost --help lists the commands)')
     .configureOutput({ writeErr: (text) => context.note(text.trimEnd()) })
-    .addHelpText(
-      'after',
-      `
+    .addHelpText('after', help);
+}
+
+const help = `
 Examples:
   $ signpost up                              every role and a demo network, on this machine
   $ signpost serve --roles catalog           one role, for production
   $ signpost send publish.json --to http://127.0.0.1:4002 --as provider.signpost.test --wait
   $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
-Settings are environment variables; .env.example lists them all.`,
-    );
-  registerUpCommand(program, context);
-  registerServeCommand(program, context);
-  registerKeysCommand(program, context);
-  registerRegistryCommand(program, context);
-  registerSendCommand(program, context);
-  registerPublishCommand(program, context);
-  registerStateCommands(program, context);
-  registerRefreshCommand(program, context);
-  registerDiscoverCommand(program, context);
-  registerCatalogCommand(program, context);
-  registerDeliveriesCommand(program, context);
-  registerSchemaCommand(program, context);
-  registerImportCommand(program, context);
-  registerVerifyCommand(program, context);
-  registerCrawlCommand(program, context);
-  registerDoctorCommand(program, context);
-  registerIndexCommand(program, context);
-  registerWorkerCommand(program, context);
-  return program;
-}
+Exit codes: 0 it was done; 1 it was refused, failed, or was called in a wrong way; 130 interrupted by Ctrl-C.
+Settings are environment variables; .env.example lists them all.`;

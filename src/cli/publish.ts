@@ -41,7 +41,6 @@ interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> 
 export function registerPublishCommand(program: Command, context: CommandContext): void {
   program
     .command('publish')
-    .description('publish catalogs: as signed files of our own, or to a catalog service')
     .argument('<file...>', 'a publish request, a catalog, or an array of catalogs; - reads standard input')
     .option('--self', 'as signed files, through the publisher that runs here or directly (the default)')
     .option('--to <url>', 'to the catalog service at this base address, and wait for on_publish', parseUrl)

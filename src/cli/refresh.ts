@@ -10,7 +10,6 @@ import { withPublisher } from './publish/self.ts';
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program
     .command('refresh')
-    .description('renew index, manifest and Subscriber record, before the update that they announce')
     .option('--resign', 'sign everything published anew, after an older key was compromised')
     .addHelpText('after', help)
     .action((options: RefreshOptions) => refreshHere(context.config(), options, context));

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
-import { RecordState } from '../protocol/registry-record.ts';
+import type { RecordState } from '../protocol/registry-record.ts';
 import type { Database } from '../storage/database.ts';
 import {
   addKey,
@@ -26,6 +26,7 @@ import {
   parseSubscriber,
   parseTime,
   parseUrl,
+  recordStates,
 } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -34,10 +35,7 @@ import { renderParticipant, renderRecords } from './registry-report.ts';
 // The operator's side of the registry role: writing happens here, on the database; over HTTP it is only read.
 
 export function registerRegistryCommand(program: Command, context: CommandContext): void {
-  const registry = program
-    .command('registry')
-    .description('register, list and revoke participants of our own registry')
-    .addHelpText('after', examples);
+  const registry = program.command('registry').addHelpText('after', examples);
 
   /** Opens the database, names the participant by its identity, and turns a refusal into a sentence. */
   const onRegistry = <T>(name: string, work: (database: Database, who: Named) => Promise<T>): Promise<T> =>
@@ -118,7 +116,7 @@ export function registerRegistryCommand(program: Command, context: CommandContex
 
   registry
     .command('state')
-    .description(`set the state of keys: ${RecordState.enum.join(', ')}; only live keys are usable`)
+    .description(`set the state of keys: ${recordStates.join(', ')}; only live keys are usable`)
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<state>', 'the new state', parseState)
     .option('--key-id <id>', 'only this key')

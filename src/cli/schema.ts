@@ -14,9 +14,7 @@ interface CheckOptions extends ListOptions {
 }
 
 export function registerSchemaCommand(program: Command, context: CommandContext): void {
-  const schema = program
-    .command('schema')
-    .description('look at domain schemas, and check files against them');
+  const schema = program.command('schema');
   schema
     .command('list')
     .description('list the types that attributes are checked against')

@@ -9,12 +9,7 @@ import { withDatabase } from './database.ts';
 // The operator's view of the index of the own discovery service.
 
 export function registerIndexCommand(program: Command, context: CommandContext): void {
-  const index = program
-    .command('index')
-    .description(
-      'the index of the discovery service: its version, a rebuild by hand, a check against the documents',
-    )
-    .addHelpText('after', examples);
+  const index = program.command('index').addHelpText('after', examples);
 
   index
     .command('status')

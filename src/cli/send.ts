@@ -40,7 +40,6 @@ export interface SendOptions extends SignerOptions {
 export function registerSendCommand(program: Command, context: CommandContext): void {
   program
     .command('send')
-    .description('sign a JSON file as an identity, send it, and show the answer')
     .argument('[file]', 'request with context and message; - reads standard input; none for GET and DELETE')
     .requiredOption('--to <url>', 'base address of a service, or the whole address', parseUrl)
     .requiredOption(

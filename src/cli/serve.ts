@@ -8,7 +8,6 @@ import { runProcess, workersHelp } from './run-process.ts';
 export function registerServeCommand(program: Command, context: CommandContext): void {
   program
     .command('serve')
-    .description('run roles of a network, until Ctrl-C')
     .option('--roles <list>', `comma-separated: ${roles.join(', ')}, or all (default: ROLES)`)
     .option('--workers <number>', workersHelp)
     .addHelpText(

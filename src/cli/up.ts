@@ -23,7 +23,6 @@ import { runProcess, workersHelp } from './run-process.ts';
 export function registerUpCommand(program: Command, context: CommandContext): void {
   program
     .command('up')
-    .description('run every role with a demo network on this machine, until Ctrl-C')
     .option('--workers <number>', workersHelp)
     .addHelpText(
       'after',

@@ -31,7 +31,6 @@ interface VerifyOptions {
 export function registerVerifyCommand(program: Command, context: CommandContext): void {
   program
     .command('verify')
-    .description('verify published catalogs as a crawler would: every signature, digest and version')
     .argument('[path-or-url]', 'directory of the published files, address of a node, or address of an index')
     .option(
       '--key <key>',

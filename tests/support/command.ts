@@ -53,3 +53,16 @@ export async function runCommand(
   }
   return run;
 }
+
+/** For what prints nothing and reads no settings. */
+export function silentContext(): CommandContext {
+  return {
+    config: () => readConfig({}),
+    isSet: () => false,
+    print: () => undefined,
+    note: () => undefined,
+    readStdin: async () => Buffer.alloc(0),
+    confirm: async () => undefined,
+    setExitCode: () => undefined,
+  };
+}

@@ -1,12 +1,10 @@
 import { createPublicKey } from 'node:crypto';
-import type { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { identityOf, splitIdentity } from '../../protocol/identity.ts';
 import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
 import { RegistryUnavailable } from '../../registry/client.ts';
 import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../../registry/key-files.ts';
 import { addKey, RegistrationRefused } from '../../storage/registry/participants.ts';
-import { parseKeyId } from '../arguments.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { refreshHere } from '../refresh.ts';
@@ -15,34 +13,12 @@ import { withRegistry } from '../send/exchange.ts';
 // Key rotation of the publisher (self-hosted spec: Authentication, 5): the new key comes into the registry first, because nobody could verify
 // what it signs before; then it signs whatever is new. The manifest lists both for as long as content of the old one is published.
 
-interface RotateOptions {
+export interface RotateOptions {
   keyId?: string;
   resign?: boolean;
 }
 
-export function registerRotateCommand(keys: Command, context: CommandContext): void {
-  keys
-    .command('rotate')
-    .description(
-      'give the publisher a new signing key: make it, have it registered, sign with it from then on',
-    )
-    .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
-    .option('--resign', 'sign everything published anew: the old key was compromised')
-    .addHelpText('after', help)
-    .action((options: RotateOptions) => rotate(options, context));
-}
-
-const help = `
-In a registry of your own (REGISTRY_URL not set) the key is registered at once. In any other one you register it: the first
-call says what, and a second call, once it is there, goes on.
-
-Exit code: 0 when the new key is in use, 1 while it waits to be registered or configured.
-
-Examples:
-  $ signpost keys rotate
-  $ signpost keys rotate --resign`;
-
-async function rotate({ keyId, resign }: RotateOptions, context: CommandContext): Promise<void> {
+export async function rotate({ keyId, resign }: RotateOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const { DATA_DIR, identities, REGISTRY_URL } = config;
   const { id, seed } = identities.publisher;

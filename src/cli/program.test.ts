@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { silentContext } from '../../tests/support/command.ts';
+import { buildProgram, commandFiles } from './program.ts';
+
+const listed = commandFiles.flatMap(({ commands }) => Object.keys(commands));
+
+describe('the commands of the program', () => {
+  it('are all in the list, each with a sentence, before any of them is loaded', async () => {
+    const program = await buildProgram(silentContext(), []);
+    expect(program.commands.map((command) => command.name())).toEqual(listed);
+    for (const command of program.commands) expect(command.description(), command.name()).not.toBe('');
+  });
+
+  it('are loaded one at a time, also for their help', async () => {
+    for (const args of [
+      ['keys', 'list'],
+      ['help', 'keys'],
+    ]) {
+      const program = await buildProgram(silentContext(), args);
+      const loaded = program.commands.filter(({ commands, options }) => commands.length + options.length > 0);
+      expect(loaded.map((command) => command.name())).toEqual(['keys']);
+    }
+  });
+});

@@ -1,0 +1,89 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { commandFiles } from '../src/cli/program.ts';
+import { commandLine } from './support/up-process.ts';
+
+// The command line as a process: what it loads, and what it says of itself.
+
+const run = promisify(execFile);
+const lister = pathToFileURL(resolve('tests/support/list-modules.mjs')).href;
+
+/** Every module that a command has loaded. */
+async function loadedBy(...args: string[]): Promise<string[]> {
+  const { stderr } = await run(process.execPath, ['--import', lister, commandLine, ...args]);
+  return [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url = '']) => url);
+}
+
+const packageOf = (url: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
+
+describe('the command line', () => {
+  it.each([['--version'], ['--help'], ['keys', '--help'], ['completion', 'bash', '--help']])(
+    'loads no other package than commander for %s %s',
+    async (...args) => {
+      const loaded = await loadedBy(...args.filter(Boolean));
+      const packages = new Set(loaded.map(packageOf).filter(Boolean));
+      expect([...packages]).toEqual(['commander']);
+      expect(loaded.length).toBeLessThan(60);
+    },
+  );
+
+  it('loads no server, validator or client for a command that only asks the database', async () => {
+    const loaded = (await loadedBy('catalog', '--help')).map(packageOf);
+    for (const name of ['fastify', 'ajv', 'undici']) expect(loaded).not.toContain(name);
+  });
+
+  it('names the command that was probably meant', async () => {
+    await expect(run(process.execPath, [commandLine, 'discovr'])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Did you mean discover?'),
+    });
+  });
+});
+
+describe('signpost completion', () => {
+  const script = (shell: string) =>
+    execFileSync(process.execPath, [commandLine, 'completion', shell], { encoding: 'utf8' });
+
+  /** What bash offers at the end of a line. */
+  function complete(bash: string, line: string): string[] {
+    const words = line.split(' ');
+    const asked = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _signpost; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = spawnSync('bash', ['-c', `${bash}\n${asked}`], { encoding: 'utf8' });
+    return stdout.split('\n').filter((word) => word !== '');
+  }
+
+  it('has bash offer commands, subcommands and options where they belong', () => {
+    const bash = script('bash');
+    const listed = commandFiles.flatMap(({ commands }) => Object.keys(commands));
+    expect(complete(bash, 'signpost ')).toEqual([...listed, 'help', '--version', '--help']);
+    expect(complete(bash, 'signpost dis')).toEqual(['discover']);
+    expect(complete(bash, 'signpost crawl ')).toEqual(expect.arrayContaining(['status', 'now', 'log']));
+    expect(complete(bash, 'signpost registry key r')).toEqual(['revoke']);
+    expect(complete(bash, 'signpost discover fast charger --ne')).toEqual(['--near', '--network']);
+    expect(complete(bash, 'signpost completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+    expect(complete(bash, 'signpost send body.json --key ')).toEqual([]); // so that bash offers files
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('writes for %s what that shell can read, where it is there', (shell) => {
+    const directory = mkdtempSync(join(tmpdir(), 'signpost-completion-'));
+    try {
+      const file = join(directory, `signpost.${shell}`);
+      writeFileSync(file, script(shell));
+      const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
+      if (isThere) expect(spawnSync(shell, ['-n', file], { encoding: 'utf8' }).stderr).toBe('');
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  it('knows no other shell', async () => {
+    const asked = run(process.execPath, [commandLine, 'completion', 'cmd']);
+    const stderr = expect.stringContaining('Allowed choices are bash, zsh, fish');
+    await expect(asked).rejects.toMatchObject({ code: 1, stderr });
+  });
+});
