@@ -31,13 +31,24 @@ once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
   console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
   run('npm', ['install', '--no-save', ...options]);
 });
-once('dist/.built', ['package-lock.json', 'tsconfig.json', ...filesBelow('src')], () => {
-  console.log('signpost: building …');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
-  // npx makes it so only when it meets this directory for the first time.
-  chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
-});
+once(
+  'dist/.built',
+  ['package-lock.json', 'tsconfig.json', ...filesBelow('src'), ...filesBelow('web')],
+  () => {
+    console.log('signpost: building …');
+    rmSync(join(root, 'dist'), { recursive: true, force: true });
+    run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+    run(process.execPath, [
+      join('node_modules', 'vite', 'bin', 'vite.js'),
+      'build',
+      'web',
+      '--logLevel',
+      'warn',
+    ]);
+    // npx makes it so only when it meets this directory for the first time.
+    chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
+  },
+);
 
 /** Does the work unless the stamp file says that it was done for exactly these inputs. */
 function once(stamp, inputs, work) {

@@ -153,6 +153,45 @@ describe('the architecture', () => {
   });
 });
 
+/** The page's own layers: a folder uses those before it, and no page uses another. */
+const layersOfPage = [
+  ['api', 'router.ts', 'theme.ts'],
+  ['ui'],
+  ['map'],
+  ['shell', 'pages'],
+  ['app.tsx'],
+  ['main.tsx'],
+];
+
+describe('the architecture of the page', () => {
+  const web = join('web', 'src');
+  const sources = readdirSync(web, { recursive: true })
+    .map(String)
+    .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'));
+  const layerOf = (path: string) => layersOfPage.findIndex((layer) => layer.includes(roomOf(path)));
+  const imports = sources.flatMap((file) =>
+    importsIn(readFileSync(join(web, file), 'utf8'))
+      .filter((target) => target.startsWith('.') && /\.tsx?$/.test(target))
+      .map((target) => ({ file, target: normalize(join(dirname(file), target)) })),
+  );
+
+  it('knows every folder, and lets imports go one way only', () => {
+    expect(sources.filter((file) => layerOf(file) === -1)).toEqual([]);
+    const isOwn = (file: string, target: string) =>
+      roomOf(file) === roomOf(target) && (roomOf(file) !== 'pages' || dirname(file) === dirname(target));
+    const wrong = imports.filter(
+      ({ file, target }) =>
+        !isOwn(file, target) && !(layerOf(target) !== -1 && layerOf(target) < layerOf(file)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps files short: none passes 300 lines', () => {
+    const long = sources.filter((file) => readFileSync(join(web, file), 'utf8').split('\n').length > 300);
+    expect(long).toEqual([]);
+  });
+});
+
 /** The files of ours that a file imports, from the root. */
 function targetsOf(file: string): string[] {
   return importsOf(file)

@@ -56,7 +56,10 @@ describe('the packed package', () => {
     const files = (await readdir(join(installed, 'dist'), { recursive: true, withFileTypes: true })).filter(
       (entry) => entry.isFile(),
     );
-    expect(files.filter(({ name }) => !name.endsWith('.js'))).toEqual([]);
+    const isPage = ({ parentPath }: { parentPath: string }) =>
+      parentPath.startsWith(join(installed, 'dist', 'web'));
+    expect(files.filter((entry) => !entry.name.endsWith('.js') && !isPage(entry))).toEqual([]);
+    expect(files.filter(isPage).map(({ name }) => name)).toContain('index.html');
     for (const { parentPath, name } of files)
       expect(await readFile(join(parentPath, name), 'utf8'), name).not.toContain('sourceMappingURL');
   });

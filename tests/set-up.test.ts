@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 // What `npm start`, `npm test` and the others do first in a fresh clone: the script itself, in a small project that needs nothing from a registry.
 
 const run = promisify(execFile);
+const builders = { typescript: 'file:packages/typescript', vite: 'file:packages/vite' };
 
 interface Locked {
   version?: string;
@@ -31,9 +32,12 @@ describe('set-up', () => {
     const compiler = resolve('node_modules/typescript/bin/tsc');
     await put('packages/typescript/package.json', '{"name":"typescript","version":"1.0.0"}');
     await put('packages/typescript/bin/tsc', `import(${JSON.stringify(compiler)});`);
+    await put('packages/vite/package.json', '{"name":"vite","version":"1.0.0"}');
+    await put('packages/vite/bin/vite.js', '');
     await put('packages/colour/package.json', '{"name":"colour","version":"1.0.0"}');
-    await put('package.json', JSON.stringify({ dependencies: { typescript: 'file:packages/typescript' } }));
+    await put('package.json', JSON.stringify({ dependencies: builders }));
     await put('tsconfig.json', '{"compilerOptions":{"outDir":"dist","rootDir":"src"},"include":["src"]}');
+    await put('web/index.html', '');
     await put('src/cli/main.ts', 'export const answer: number = 42;\n');
     await mkdir(join(project, 'scripts'));
     await copyFile('scripts/set-up.mjs', join(project, 'scripts/set-up.mjs'));
@@ -52,7 +56,7 @@ describe('set-up', () => {
   });
 
   it('installs all the same when npm ci refuses the lock file, and says so in one line', async () => {
-    const dependencies = { typescript: 'file:packages/typescript', colour: 'file:packages/colour' };
+    const dependencies = { ...builders, colour: 'file:packages/colour' };
     await put('package.json', JSON.stringify({ dependencies }));
     const lockFile = await readFile(join(project, 'package-lock.json'), 'utf8');
     const { stdout, stderr } = await setUp();

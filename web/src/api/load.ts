@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from './client.ts';
+import { onChange, type Topic } from './events.ts';
+
+export interface Loaded<T> {
+  data?: T;
+  error?: ApiError;
+  /** True also while old data is still shown. */
+  loading: boolean;
+  reload(): void;
+}
+
+/**
+ * Loads when `key` changes, and again when one of the topics does. An undefined key loads nothing. Old data stays until the new is there, unless
+ * the key has changed.
+ */
+export function useLoad<T>(
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<T>,
+  topics: readonly Topic[] = [],
+): Loaded<T> {
+  const [state, setState] = useState<{ key?: string; data?: T; error?: ApiError; loading: boolean }>({
+    loading: key !== undefined,
+  });
+  const [turn, setTurn] = useState(0);
+  const latest = useRef(load);
+  latest.current = load;
+
+  // Another turn is another load.
+  useEffect(() => {
+    if (key === undefined) {
+      setState({ loading: false });
+      return;
+    }
+    const abort = new AbortController();
+    setState((old) => ({ key, loading: true, ...(old.key === key && { data: old.data, error: old.error }) }));
+    latest.current(abort.signal).then(
+      (data) => !abort.signal.aborted && setState({ key, data, loading: false }),
+      (error: unknown) =>
+        !abort.signal.aborted &&
+        setState((old) => ({ key, data: old.data, error: asApiError(error), loading: false })),
+    );
+    return () => abort.abort();
+  }, [key, turn]);
+
+  const reload = useCallback(() => setTurn((count) => count + 1), []);
+  useReloadOn(topics, reload);
+  const { data, error, loading } = state;
+  return { data, error, loading, reload };
+}
+
+/** Changes come in bursts: one reload follows a burst. */
+function useReloadOn(topics: readonly Topic[], reload: () => void): void {
+  const wanted = topics.join();
+  useEffect(() => {
+    if (wanted === '') return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = onChange(({ topic }) => {
+      if (timer !== undefined || !wanted.split(',').includes(topic)) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        reload();
+      }, burstMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [wanted, reload]);
+}
+
+const burstMs = 400;
+
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError({ status: 0, code: 'UNEXPECTED', message });
+}

@@ -1,0 +1,74 @@
+import { computed, signal } from '@preact/signals';
+
+/** Who this process is, what it can do, and whether the operator has signed in. */
+export interface Session {
+  operator: boolean;
+  needsToken: boolean;
+  version: string;
+  roles: string[];
+  networks: string[];
+  defaultNetwork: string;
+  registryName: string;
+  identities: Partial<Record<'catalog' | 'discovery' | 'publisher' | 'consumer', Identity>>;
+  can: { publishToService: boolean; publishFiles: boolean; crawl: boolean };
+  mapTiles?: string;
+  demo: boolean;
+  demoCity?: { name: string; center: [number, number]; zoom: number };
+}
+
+export interface Identity {
+  id: string;
+  keyId?: string;
+  url?: string;
+}
+
+export const session = signal<Session | undefined>(undefined);
+export const sessionFailed = signal(false);
+export const isOperator = computed(() => session.value?.operator === true);
+
+/** Set while the dialog asks for the token: called with whether the operator is signed in. */
+export const tokenWanted = signal<((signedIn: boolean) => void) | undefined>(undefined);
+let asking: Promise<boolean> | undefined;
+
+export async function loadSession(): Promise<void> {
+  try {
+    const answer = await fetch('/api/session', { headers: { accept: 'application/json' } });
+    if (!answer.ok) throw new Error(String(answer.status));
+    session.value = (await answer.json()) as Session;
+    sessionFailed.value = false;
+  } catch {
+    sessionFailed.value = true;
+  }
+}
+
+/** Opens the dialog, unless it is open already, and waits for its end. */
+export function signIn(): Promise<boolean> {
+  asking ??= new Promise<boolean>((resolve) => {
+    tokenWanted.value = resolve;
+  }).finally(() => {
+    tokenWanted.value = undefined;
+    asking = undefined;
+  });
+  return asking;
+}
+
+/** The reason why the token is not taken, or undefined where it is. */
+export async function sendToken(token: string): Promise<string | undefined> {
+  const answer = await fetch('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-signpost': 'console' },
+    body: JSON.stringify({ token }),
+  }).catch(() => undefined);
+  if (answer === undefined) return 'The console does not answer.';
+  if (answer.status === 429) return 'Too many attempts. Wait a minute, then try again.';
+  if (!answer.ok) return 'This is not the operator token.';
+  await loadSession();
+  return undefined;
+}
+
+export async function signOut(): Promise<void> {
+  await fetch('/api/session', { method: 'DELETE', headers: { 'x-signpost': 'console' } }).catch(
+    () => undefined,
+  );
+  await loadSession();
+}

@@ -1,0 +1,47 @@
+import type { ComponentType } from 'preact';
+import { lazy, Suspense } from 'preact/compat';
+import { useEffect, useRef } from 'preact/hooks';
+import { type PageName, route } from './router.ts';
+import { Header } from './shell/header.tsx';
+import { SignInDialog } from './shell/sign-in.tsx';
+import { Loading } from './ui/states.tsx';
+import { Toasts } from './ui/toasts.tsx';
+
+/** Each page is a chunk of its own: the first load has the shell and the page that is asked for. */
+const pages: Record<PageName, ComponentType> = {
+  find: lazy(() => import('./pages/find/find-page.tsx')),
+  inspect: lazy(() => import('./pages/inspect/inspect-page.tsx')),
+};
+
+export function App() {
+  const { page } = route.value;
+  const main = useRef<HTMLElement>(null);
+  const Page = pages[page];
+  useTitle(page, main);
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
+      <Header page={page} />
+      <main id="main" ref={main} tabIndex={-1} class={`page page-${page}`}>
+        <Suspense fallback={<Loading what="page" />}>
+          <Page key={page} />
+        </Suspense>
+      </main>
+      <SignInDialog />
+      <Toasts />
+    </>
+  );
+}
+
+/** A change of page is told to screen readers by the title and by the focus, which goes to the new page. */
+function useTitle(page: PageName, main: { current: HTMLElement | null }): void {
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = `${page[0]?.toUpperCase()}${page.slice(1)} · Signpost`;
+    if (!first.current) main.current?.focus({ preventScroll: true });
+    first.current = false;
+    scrollTo(0, 0);
+  }, [page, main]);
+}

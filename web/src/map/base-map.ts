@@ -1,0 +1,70 @@
+import type { Polygon, Position } from 'geojson';
+import L from 'leaflet';
+import { feature, mesh } from 'topojson-client';
+import type { GeometryCollection, Topology } from 'topojson-specification';
+import atlasUrl from 'world-atlas/countries-50m.json?url';
+import 'leaflet/dist/leaflet.css';
+import './map.css';
+import { addCity } from './city.ts';
+import { addGraticule } from './graticule.ts';
+
+export interface View {
+  center: [number, number];
+  zoom: number;
+}
+
+/** A map that needs nobody: outlines of Natural Earth, a graticule, a scale, and the streets of the demo city as we drew them. */
+export function createBaseMap(element: HTMLElement, { center, zoom }: View): L.Map {
+  const map = L.map(element, {
+    center,
+    zoom,
+    minZoom: 2,
+    maxZoom: 17,
+    worldCopyJump: true,
+    zoomControl: false,
+    attributionControl: false,
+    zoomSnap: 0.5,
+  });
+  for (const [name, zIndex] of panes) map.createPane(name).style.zIndex = zIndex;
+  L.control.zoom({ position: 'topright' }).addTo(map);
+  L.control.scale({ position: 'bottomright', imperial: false }).addTo(map);
+  L.control
+    .attribution({ prefix: false, position: 'bottomright' })
+    .addAttribution('Natural Earth')
+    .addTo(map);
+  void addOutlines(map);
+  addGraticule(map);
+  void addCity(map);
+  return map;
+}
+
+const panes = [
+  ['land', '210'],
+  ['graticule', '220'],
+  ['city', '230'],
+] as const;
+
+async function addOutlines(map: L.Map): Promise<void> {
+  const answer = await fetch(atlasUrl).catch(() => undefined);
+  if (!answer?.ok) return;
+  const atlas = (await answer.json()) as Topology<{
+    countries: GeometryCollection;
+    land: GeometryCollection;
+  }>;
+  const { countries, land } = atlas.objects;
+  const still = { interactive: false, pane: 'land' } as const;
+  L.geoJSON(feature(atlas, land), { ...still, style: { className: 'land' } }).addTo(map);
+  const borders = mesh(atlas, countries, (one, other) => one !== other);
+  L.geoJSON(borders, { ...still, style: { className: 'border' } }).addTo(map);
+}
+
+export function toPolygon(corners: readonly L.LatLng[]): Polygon {
+  const ring: Position[] = corners.map(({ lat, lng }) => [round(lng), round(lat)]);
+  const [first] = ring;
+  return { type: 'Polygon', coordinates: [first ? [...ring, first] : ring] };
+}
+
+/** Six decimals are a decimetre; more would only make links long. */
+export function round(degrees: number): number {
+  return Math.round(degrees * 1e6) / 1e6;
+}

@@ -1,0 +1,50 @@
+import L from 'leaflet';
+
+const spacings = [30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005];
+const wantedLines = 7;
+
+/** Meridians and parallels of the visible part, at a spacing that leaves a few of each. */
+export function addGraticule(map: L.Map): void {
+  const lines = L.layerGroup().addTo(map);
+  const draw = () => {
+    lines.clearLayers();
+    for (const line of linesIn(map.getBounds())) lines.addLayer(line);
+  };
+  map.on('moveend', draw);
+  draw();
+}
+
+function linesIn(bounds: L.LatLngBounds): L.Layer[] {
+  const [west, east] = [Math.max(-180, bounds.getWest()), Math.min(180, bounds.getEast())];
+  const [south, north] = [Math.max(-85, bounds.getSouth()), Math.min(85, bounds.getNorth())];
+  const spacing = spacings.findLast((degrees) => (east - west) / degrees <= wantedLines) ?? 30;
+  const meridians = multiples(west, east, spacing).flatMap((lng) => [
+    lineOf([south, lng], [north, lng]),
+    labelAt([south, lng], spell(lng, 'E', 'W'), 'south'),
+  ]);
+  const parallels = multiples(south, north, spacing).flatMap((lat) => [
+    lineOf([lat, west], [lat, east]),
+    labelAt([lat, west], spell(lat, 'N', 'S'), 'west'),
+  ]);
+  return [...meridians, ...parallels];
+}
+
+function multiples(from: number, to: number, spacing: number): number[] {
+  const first = Math.ceil(from / spacing);
+  const count = Math.floor(to / spacing) - first + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, index) => (first + index) * spacing);
+}
+
+function lineOf(from: [number, number], to: [number, number]): L.Polyline {
+  return L.polyline([from, to], { className: 'graticule', interactive: false, pane: 'graticule' });
+}
+
+function labelAt(place: [number, number], text: string, side: 'south' | 'west'): L.Marker {
+  const icon = L.divIcon({ className: `degrees ${side}`, html: text, iconSize: undefined });
+  return L.marker(place, { icon, interactive: false, keyboard: false, pane: 'graticule' });
+}
+
+function spell(degrees: number, positive: string, negative: string): string {
+  const text = String(Math.round(Math.abs(degrees) * 1_000) / 1_000);
+  return `${text}°${degrees > 0 ? positive : degrees < 0 ? negative : ''}`;
+}

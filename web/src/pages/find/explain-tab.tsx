@@ -1,0 +1,55 @@
+import type { Loaded } from '../../api/load.ts';
+import { Show } from '../../ui/states.tsx';
+import { spellMs } from '../../ui/time.tsx';
+import type { ExplainStep, FindAnswer } from './api.ts';
+
+/** How it was evaluated: which index proposed, how many candidates there were, what each check left, how long it took. */
+export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
+  return (
+    <Show of={answer} what="explanation">
+      {({ explain, leftOut }) => (
+        <div class="stack">
+          <p class="soft small">
+            The index proposes candidates, the evaluator decides. In the order in which the steps ended;{' '}
+            {spellMs(explain.ms)} in all.
+          </p>
+          <ol class="steps">
+            {explain.steps.map((step, index) => (
+              // The same step may come twice, and the list is never reordered.
+              <Step key={index} step={step} whole={explain.ms} />
+            ))}
+          </ol>
+          {leftOut && leftOut.resources > 0 && (
+            <p class="small">
+              {leftOut.resources}
+              {leftOut.orMore ? ' or more' : ''} other resources matched and are not on this page.
+            </p>
+          )}
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; whole: number }) {
+  const share = ms === undefined || whole <= 0 ? 0 : Math.min(100, (100 * ms) / whole);
+  return (
+    <li class="step">
+      <div class="spread">
+        <strong>{step}</strong>
+        {ms !== undefined && <span class="soft small nowrap">{spellMs(ms)}</span>}
+      </div>
+      <span class="share" aria-hidden="true">
+        <span style={{ width: `${share}%` }} />
+      </span>
+      <dl class="facts small">
+        {Object.entries(details).map(([name, value]) => (
+          <div key={name} class="contents">
+            <dt>{name}</dt>
+            <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </li>
+  );
+}

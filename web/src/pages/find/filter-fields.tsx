@@ -1,0 +1,149 @@
+import type { Loaded } from '../../api/load.ts';
+import { Problem } from '../../ui/states.tsx';
+import { spellCount } from '../../ui/time.tsx';
+import type { Field, FieldsAnswer } from './api.ts';
+import { type Condition, changeQuery, type FindQuery, type Operator, withCondition } from './query.ts';
+
+/** Filters made from the schemas that are indexed: the fields of the chosen type, and the price of offers. */
+export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
+  const types = fields.data?.types ?? [];
+  const chosen = types.find(({ type }) => type === query.type) ?? (types.length === 1 ? types[0] : undefined);
+  return (
+    <>
+      {fields.error && <Problem error={fields.error} retry={fields.reload} />}
+      <label class="field">
+        <span>Kind of thing</span>
+        <select
+          value={query.type}
+          onChange={(event) =>
+            changeQuery(query, {
+              type: event.currentTarget.value,
+              conditions: query.conditions.filter(({ on }) => on === 'offer'),
+            })
+          }
+        >
+          <option value="">Anything</option>
+          {types.map(({ type, label, resources }) => (
+            <option key={type} value={type}>
+              {label} ({spellCount(resources)})
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="filter-grid">
+        {chosen?.fields.map((field) => (
+          <FieldInput key={field.path} on="resource" field={field} query={query} />
+        ))}
+        {fields.data?.offers.map((field) => (
+          <FieldInput key={field.path} on="offer" field={field} query={query} />
+        ))}
+      </div>
+      <label class="field">
+        <span>Condition in JSONPath</span>
+        <input
+          class="mono"
+          value={query.expression}
+          placeholder="@.resourceAttributes.attributes.ratedPower.value >= 100"
+          spellcheck={false}
+          onInput={(event) => changeQuery(query, { expression: event.currentTarget.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+interface FieldProps {
+  on: Condition['on'];
+  field: Field;
+  query: FindQuery;
+}
+
+function FieldInput(props: FieldProps) {
+  const { field } = props;
+  const label = field.unit ? `${field.label} (${field.unit})` : field.label;
+  if (field.kind === 'number') return <NumberField {...props} label={label} />;
+  if (field.kind === 'text' && !field.values?.length) return <TextField {...props} label={label} />;
+  return <ChoiceField {...props} label={label} />;
+}
+
+function ChoiceField({ on, field, query, label }: FieldProps & { label: string }) {
+  const values = field.values ?? (field.kind === 'boolean' ? [{ value: true }, { value: false }] : []);
+  const current = findValue(query, field, '==');
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select
+        value={current === undefined ? '' : String(current)}
+        onChange={(event) => {
+          const text = event.currentTarget.value;
+          const value = values.find((one) => String(one.value) === text)?.value;
+          setCondition(query, { on, path: field.path, operator: '==' }, value);
+        }}
+      >
+        <option value="">Any</option>
+        {values.map(({ value, count }) => (
+          <option key={String(value)} value={String(value)}>
+            {spellValue(value)}
+            {count === undefined ? '' : ` (${spellCount(count)})`}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function NumberField({ on, field, query, label }: FieldProps & { label: string }) {
+  const bound = (operator: Operator, name: string, placeholder?: number) => (
+    <input
+      type="number"
+      step="any"
+      aria-label={`${label}, ${name}`}
+      placeholder={placeholder === undefined ? name : `${name} ${placeholder}`}
+      value={String(findValue(query, field, operator) ?? '')}
+      onInput={(event) => {
+        const { value, valueAsNumber } = event.currentTarget;
+        const number = value === '' || Number.isNaN(valueAsNumber) ? undefined : valueAsNumber;
+        setCondition(query, { on, path: field.path, operator }, number);
+      }}
+    />
+  );
+  return (
+    <fieldset class="field range">
+      <legend>{label}</legend>
+      {bound('>=', 'from', field.min)}
+      {bound('<=', 'to', field.max)}
+    </fieldset>
+  );
+}
+
+function TextField({ on, field, query, label }: FieldProps & { label: string }) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        value={String(findValue(query, field, '==') ?? '')}
+        onChange={(event) => {
+          const text = event.currentTarget.value.trim();
+          setCondition(query, { on, path: field.path, operator: '==' }, text === '' ? undefined : text);
+        }}
+      />
+    </label>
+  );
+}
+
+function findValue(query: FindQuery, { path }: Field, operator: Operator): Condition['value'] | undefined {
+  return query.conditions.find((condition) => condition.path === path && condition.operator === operator)
+    ?.value;
+}
+
+function setCondition(
+  query: FindQuery,
+  condition: Omit<Condition, 'value'>,
+  value: Condition['value'] | undefined,
+): void {
+  changeQuery(query, { conditions: withCondition(query.conditions, condition, value) });
+}
+
+function spellValue(value: string | number | boolean): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+}

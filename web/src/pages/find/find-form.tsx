@@ -1,0 +1,68 @@
+import type { Loaded } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { navigate } from '../../router.ts';
+import { Icon } from '../../ui/icon.tsx';
+import type { FieldsAnswer } from './api.ts';
+import { AreaFields } from './area-fields.tsx';
+import { FilterFields } from './filter-fields.tsx';
+import type { Drawing } from './find-map.tsx';
+import { changeQuery, type FindQuery, isEmpty } from './query.ts';
+
+export function FindForm({
+  query,
+  fields,
+  drawing,
+  draw,
+}: {
+  query: FindQuery;
+  fields: Loaded<FieldsAnswer>;
+  drawing?: Drawing;
+  draw(drawing: Drawing | undefined): void;
+}) {
+  const narrowed =
+    query.conditions.length + (query.expression.trim() === '' ? 0 : 1) + (query.type === '' ? 0 : 1);
+  const networks = session.value?.networks ?? [];
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: <search> has no form of its own
+    <form class="find-form" role="search" onSubmit={(event) => event.preventDefault()}>
+      <label class="search-field">
+        <span class="hidden">What to look for</span>
+        <Icon name="search" />
+        <input
+          type="search"
+          name="text"
+          placeholder="What are you looking for?"
+          autocomplete="off"
+          value={query.text}
+          onInput={(event) => changeQuery(query, { text: event.currentTarget.value })}
+        />
+      </label>
+      <AreaFields query={query} drawing={drawing} draw={draw} />
+      <details class="filters" open={narrowed > 0}>
+        <summary>Filters {narrowed > 0 && <span class="count">{narrowed}</span>}</summary>
+        {networks.length > 1 && (
+          <label class="field">
+            <span>Network</span>
+            <select
+              value={query.network}
+              onChange={(event) => changeQuery(query, { network: event.currentTarget.value })}
+            >
+              <option value="">All networks</option>
+              {networks.map((network) => (
+                <option key={network} value={network}>
+                  {network}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <FilterFields query={query} fields={fields} />
+        {!isEmpty(query) && (
+          <button type="button" class="link" onClick={() => navigate('find')}>
+            Clear everything
+          </button>
+        )}
+      </details>
+    </form>
+  );
+}

@@ -1,0 +1,113 @@
+import L from 'leaflet';
+import { useEffect, useRef } from 'preact/hooks';
+import { session } from '../../api/session.ts';
+import { createBaseMap } from '../../map/base-map.ts';
+import { Clusters, type MapPoint } from '../../map/clusters.ts';
+import { type Area, AreaDrawing } from '../../map/draw.ts';
+import { changeQuery, type FindQuery } from './query.ts';
+import type { Found } from './results.ts';
+
+export type Drawing = Area['kind'];
+
+interface MapParts {
+  map: L.Map;
+  clusters: Clusters;
+  drawing: AreaDrawing;
+  shapes: L.GeoJSON;
+}
+
+const wholeWorld = { center: [20, 10] as [number, number], zoom: 2 };
+
+export function FindMap({
+  query,
+  found,
+  chosen,
+  choose,
+  drawing,
+  draw,
+}: {
+  query: FindQuery;
+  found: readonly Found[];
+  chosen?: string;
+  choose(key: string | undefined): void;
+  drawing?: Drawing;
+  draw(drawing: Drawing | undefined): void;
+}) {
+  const element = useRef<HTMLDivElement>(null);
+  const parts = useRef<MapParts | undefined>(undefined);
+  // The map outlives many renders; its listeners call what the last render gave.
+  const latest = useRef({ query, choose, draw });
+  latest.current = { query, choose, draw };
+  const known = session.value !== undefined;
+
+  useEffect(() => {
+    if (!element.current || !known) return;
+    const map = createBaseMap(element.current, session.value?.demoCity ?? wholeWorld);
+    const shapes = L.geoJSON(undefined, { style: { className: 'area' }, interactive: false }).addTo(map);
+    const clusters = new Clusters(map, (key) => latest.current.choose(key));
+    parts.current = { map, clusters, drawing: new AreaDrawing(map), shapes };
+    const watch = new ResizeObserver(() => map.invalidateSize());
+    watch.observe(element.current);
+    return () => {
+      watch.disconnect();
+      map.remove();
+      parts.current = undefined;
+    };
+  }, [known]);
+
+  // Drawn again when the map is there.
+  useEffect(() => parts.current?.clusters.show(found.flatMap(pointsOf)), [found, known]);
+
+  const areaKey = JSON.stringify(query.area);
+  // The key stands for the area.
+  useEffect(() => {
+    parts.current?.drawing.show(query.area);
+    if (query.area) parts.current?.drawing.fit(query.area);
+  }, [areaKey, known]);
+
+  useEffect(() => {
+    if (!parts.current) return;
+    if (!drawing) return parts.current.drawing.cancel();
+    parts.current.drawing.draw(drawing, (area) => {
+      latest.current.draw(undefined);
+      const { query } = latest.current;
+      if (area) changeQuery(query, { area });
+      else parts.current?.drawing.show(query.area);
+    });
+  }, [drawing]);
+
+  useEffect(
+    () =>
+      showChosen(
+        parts.current,
+        found.find(({ key }) => key === chosen),
+      ),
+    [chosen, found],
+  );
+
+  return (
+    <section class="find-map" aria-label="Map">
+      <div
+        class="map"
+        ref={element}
+        role="application"
+        aria-label="Map of the results. Arrow keys move it, plus and minus zoom."
+      />
+    </section>
+  );
+}
+
+function showChosen(parts: MapParts | undefined, found: Found | undefined): void {
+  if (!parts) return;
+  parts.clusters.choose(found?.key);
+  parts.shapes.clearLayers();
+  for (const shape of found?.shapes ?? []) parts.shapes.addData(shape);
+  const [place] = found?.places ?? [];
+  if (place && !parts.map.getBounds().contains([place.latitude, place.longitude])) {
+    parts.map.panTo([place.latitude, place.longitude]);
+  }
+}
+
+function pointsOf({ key, name, places }: Found): MapPoint[] {
+  return places.map((place) => ({ id: key, name, ...place }));
+}

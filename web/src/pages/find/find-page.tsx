@@ -1,0 +1,86 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { route } from '../../router.ts';
+import { Tabs } from '../../ui/tabs.tsx';
+import { find, readFields } from './api.ts';
+import { Examples } from './examples.tsx';
+import { ExplainTab } from './explain-tab.tsx';
+import { FindForm } from './find-form.tsx';
+import { type Drawing, FindMap } from './find-map.tsx';
+import { buildRequest } from './intent.ts';
+import { isEmpty, readQuery } from './query.ts';
+import { RequestTab } from './request-tab.tsx';
+import { listFound } from './results.ts';
+import { ResultsTab } from './results-tab.tsx';
+import { WhyNotTab } from './why-not-tab.tsx';
+import './find.css';
+
+const tabs = [
+  { name: 'results', label: 'Results' },
+  { name: 'explain', label: 'Explain' },
+  { name: 'request', label: 'Request' },
+  { name: 'why', label: 'Why not…?' },
+] as const;
+type TabName = (typeof tabs)[number]['name'];
+
+/** Find as a consumer does: the form becomes an intent, the intent is evaluated on the index, nothing is sent. */
+export default function FindPage() {
+  const { params } = route.value;
+  const query = useMemo(() => readQuery(params), [params]);
+  const body = useMemo(() => buildRequest(query), [query]);
+  const answer = useLoad(JSON.stringify(body), (signal) => settled(signal).then(() => find(body, signal)), [
+    'catalog',
+  ]);
+  const fields = useLoad(`fields ${query.network}`, (signal) => readFields(query.network, signal), [
+    'catalog',
+  ]);
+  const found = useMemo(() => (answer.data ? listFound(answer.data, query) : []), [answer.data, query]);
+  const [tab, setTab] = useState<TabName>('results');
+  const [chosen, setChosen] = useState<string>();
+  const [drawing, setDrawing] = useState<Drawing>();
+  // Another query has other results.
+  useEffect(() => setChosen(undefined), [body]);
+  const choose = (key: string | undefined) => {
+    setChosen(key);
+    setTab('results');
+  };
+  return (
+    <div class="find">
+      <section class="find-side" aria-label="Search">
+        <h1 class="hidden">Find</h1>
+        <FindForm query={query} fields={fields} drawing={drawing} draw={setDrawing} />
+        {isEmpty(query) && <Examples fields={fields.data} city={session.value?.demoCity} />}
+        <Tabs label="What was found, and why" tabs={tabs} chosen={tab} choose={setTab}>
+          {tab === 'results' && (
+            <ResultsTab query={query} answer={answer} found={found} chosen={chosen} choose={choose} />
+          )}
+          {tab === 'explain' && <ExplainTab answer={answer} />}
+          {tab === 'request' && <RequestTab query={query} body={body} request={answer.data?.request} />}
+          {tab === 'why' && <WhyNotTab body={body} />}
+        </Tabs>
+      </section>
+      <FindMap
+        query={query}
+        found={found}
+        chosen={chosen}
+        choose={choose}
+        drawing={drawing}
+        draw={setDrawing}
+      />
+    </div>
+  );
+}
+
+/** Waits until nobody types: a later query aborts this one meanwhile. */
+function settled(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, typingMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+const typingMs = 180;

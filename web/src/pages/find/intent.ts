@@ -1,0 +1,64 @@
+import type { Area } from '../../map/draw.ts';
+import type { FindBody, SpatialEntry } from './api.ts';
+import { type Condition, type FindQuery, isEmpty } from './query.ts';
+
+/** Where things stand: at their provider, or at a place of their own. The same as `signpost discover` asks. */
+export const usualTargets = [
+  '$.catalogs[*].provider.availableAt[*].geo',
+  '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
+];
+export const pageSize = 100;
+
+/** From the form to the message of a discover. Where nothing is asked, everything is shown. */
+export function buildRequest(query: FindQuery): FindBody {
+  const { text, network, area, offset } = query;
+  const expression = isEmpty(query) ? '$.catalogs[*].resources[*]' : buildExpression(query);
+  return {
+    ...(network !== '' && { networkId: network }),
+    message: {
+      intent: {
+        ...(text.trim() !== '' && { textSearch: text.trim() }),
+        ...(expression !== undefined && { filters: { type: 'jsonpath', expression } }),
+        ...(area && { spatial: [toSpatial(area)] }),
+      },
+      limit: pageSize,
+      ...(offset > 0 && { offset }),
+    },
+  };
+}
+
+function toSpatial(area: Area): SpatialEntry {
+  if (area.kind === 'circle') {
+    const geometry = { type: 'Point', coordinates: [area.longitude, area.latitude] };
+    return { op: 'S_DWITHIN', targets: usualTargets, geometry, distanceMeters: area.meters };
+  }
+  const ring = area.corners.map(([latitude, longitude]) => [longitude, latitude]);
+  const geometry = { type: 'Polygon', coordinates: [[...ring, ring[0]]] };
+  return { op: 'S_INTERSECTS', targets: usualTargets, geometry };
+}
+
+/**
+ * A condition on an offer selects the resources that the offer covers. Beside conditions on the resource it can only ask whether the catalog has
+ * such an offer: JSONPath has no joins. `hasOffer` of results.ts drops the rest.
+ */
+export function buildExpression({ type, conditions, expression }: FindQuery): string | undefined {
+  const written = expression.trim();
+  if (written.startsWith('$')) return written;
+  const ofResource = [
+    ...(type === '' ? [] : [`@.resourceAttributes['@type'] == ${JSON.stringify(type)}`]),
+    ...conditions.filter(({ on }) => on === 'resource').map(spell),
+    ...(written === '' ? [] : [`(${written})`]),
+  ];
+  const ofOffer = conditions.filter(({ on }) => on === 'offer').map(spell);
+  const offers = `$.catalogs[*].offers[?${ofOffer.join(' && ')}]`;
+  if (ofResource.length === 0) return ofOffer.length === 0 ? undefined : offers;
+  const all = ofOffer.length === 0 ? ofResource : [...ofResource, offers];
+  return `$.catalogs[*].resources[?${all.join(' && ')}]`;
+}
+
+/** Only a path to one value can be compared; below an array, the comparison goes into a filter of its own. */
+function spell({ path, operator, value }: Condition): string {
+  const at = path.lastIndexOf('[*]');
+  if (at === -1) return `${path} ${operator} ${JSON.stringify(value)}`;
+  return `${path.slice(0, at)}[?@${path.slice(at + 3)} ${operator} ${JSON.stringify(value)}]`;
+}

@@ -1,0 +1,101 @@
+import type { Area } from '../../map/draw.ts';
+import { type Params, replaceParams } from '../../router.ts';
+
+/** What is asked, as the form has it. The address has all of it, so that a link asks the same. */
+export interface FindQuery {
+  text: string;
+  network: string;
+  type: string;
+  conditions: Condition[];
+  /** Written by hand: a condition on a resource, or a whole JSONPath from `$`. */
+  expression: string;
+  area?: Area;
+  offset: number;
+}
+
+export type Operator = '==' | '>=' | '<=';
+export interface Condition {
+  on: 'resource' | 'offer';
+  path: string;
+  operator: Operator;
+  value: string | number | boolean;
+}
+
+export function readQuery(params: URLSearchParams): FindQuery {
+  return {
+    text: params.get('text') ?? '',
+    network: params.get('network') ?? '',
+    type: params.get('type') ?? '',
+    conditions: readConditions(params.get('where')),
+    expression: params.get('expression') ?? '',
+    area: readArea(params),
+    offset: Number(params.get('offset') ?? 0) || 0,
+  };
+}
+
+export function toParams({ conditions, area, offset, ...texts }: FindQuery): Params {
+  return {
+    ...texts,
+    where: conditions.length > 0 ? JSON.stringify(conditions.map(toTuple)) : undefined,
+    ...(area?.kind === 'circle' && { near: `${area.latitude},${area.longitude}`, within: area.meters }),
+    ...(area?.kind === 'polygon' && { area: area.corners.map((corner) => corner.join()).join(';') }),
+    offset: offset > 0 ? offset : undefined,
+  };
+}
+
+/** Every change but that of the page begins at the first page again. */
+export function changeQuery(query: FindQuery, change: Partial<FindQuery>): void {
+  replaceParams('find', toParams({ ...query, offset: 0, ...change }));
+}
+
+export function isEmpty({ text, type, conditions, expression, area }: FindQuery): boolean {
+  return text.trim() === '' && type === '' && conditions.length === 0 && expression.trim() === '' && !area;
+}
+
+/** Replaces the condition with the same path and operator; undefined takes it away. */
+export function withCondition(
+  conditions: readonly Condition[],
+  condition: Omit<Condition, 'value'>,
+  value: Condition['value'] | undefined,
+): Condition[] {
+  const others = conditions.filter(
+    ({ path, operator }) => path !== condition.path || operator !== condition.operator,
+  );
+  return value === undefined ? others : [...others, { ...condition, value }];
+}
+
+function toTuple({ on, path, operator, value }: Condition) {
+  return [on, path, operator, value];
+}
+
+function readConditions(text: string | null): Condition[] {
+  try {
+    const tuples = JSON.parse(text ?? '[]') as [Condition['on'], string, Operator, Condition['value']][];
+    return tuples.map(([on, path, operator, value]) => ({ on, path, operator, value }));
+  } catch {
+    return [];
+  }
+}
+
+function readArea(params: URLSearchParams): Area | undefined {
+  const near = numbersIn(params.get('near'));
+  const meters = Number(params.get('within') ?? 0);
+  const [latitude, longitude] = near;
+  if (latitude !== undefined && longitude !== undefined && meters > 0) {
+    return { kind: 'circle', latitude, longitude, meters };
+  }
+  const corners = (params.get('area') ?? '').split(';').map(numbersIn).filter(isPlace);
+  return corners.length >= 3 ? { kind: 'polygon', corners } : undefined;
+}
+
+function numbersIn(text: string | null): number[] {
+  return (text ?? '')
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map(Number)
+    .filter(Number.isFinite);
+}
+
+function isPlace(numbers: number[]): numbers is [number, number] {
+  return numbers.length === 2;
+}

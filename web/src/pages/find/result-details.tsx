@@ -1,0 +1,84 @@
+import { hrefTo } from '../../router.ts';
+import { type Found, spellPrice } from './results.ts';
+
+/** What a consumer sees of a resource: its attributes, its offers, and with whom an order would be placed. */
+export function ResultDetails({ found }: { found: Found }) {
+  const { resource, catalog, offers, prices } = found;
+  return (
+    <div class="result-details">
+      {offers.length > 0 && (
+        <>
+          <h3>Offers</h3>
+          <ul class="offers">
+            {offers.map((offer) => (
+              <li key={offer.id} class="spread">
+                <span>
+                  {offer.descriptor?.name ?? offer.id}
+                  {offer.validity && <span class="soft small"> {spellValidity(offer.validity)}</span>}
+                </span>
+                <span class="price">
+                  {prices
+                    .filter((price) => price.offer === offer)
+                    .map(spellPrice)
+                    .join(', ')}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>Attributes</h3>
+      <dl class="facts">
+        {leavesOf(resource.resourceAttributes).map(([name, value]) => (
+          <div key={name} class="contents">
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Origin</h3>
+      <dl class="facts">
+        <dt>Owner</dt>
+        <dd>
+          {catalog.bppId ? <a href={hrefTo('inspect', { q: catalog.bppId })}>{catalog.bppId}</a> : 'not said'}
+        </dd>
+        <dt>Catalog</dt>
+        <dd>
+          <a href={hrefTo('inspect', { q: catalog.id })}>{catalog.descriptor.name ?? catalog.id}</a>
+        </dd>
+        <dt>Resource</dt>
+        <dd>
+          <a href={hrefTo('inspect', { q: resource.id })}>
+            <code>{resource.id}</code>
+          </a>
+        </dd>
+      </dl>
+    </div>
+  );
+}
+
+function spellValidity({ startDate, endDate, startTime, endTime }: Record<string, string>): string {
+  const times = startTime || endTime ? `${spellTime(startTime)} to ${spellTime(endTime)}` : '';
+  const dates = startDate || endDate ? `${startDate ?? '…'} to ${endDate ?? '…'}` : '';
+  return [times, dates].filter(Boolean).join(', ');
+}
+
+function spellTime(time = '…'): string {
+  return time.replace(/^(\d\d:\d\d):00/, '$1').replace(/Z$/, ' UTC');
+}
+
+/** Names and values, however deep; `{ value, unit }` is one value, and geometries are on the map. */
+function leavesOf(value: unknown, name = ''): [string, string][] {
+  if (value === null || typeof value !== 'object') return [[name, String(value)]];
+  const members = value as Record<string, unknown>;
+  if ('coordinates' in members) return [];
+  if ('value' in members && 'unit' in members)
+    return [[name, `${String(members.value)} ${String(members.unit)}`]];
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+    return [[name, value.join(', ')]];
+  return Object.entries(members)
+    .filter(([key]) => !key.startsWith('@'))
+    .flatMap(([key, item]) =>
+      leavesOf(item, key === 'attributes' ? name : [name, key].filter(Boolean).join(' › ')),
+    );
+}

@@ -1,0 +1,139 @@
+import { useEffect, useRef } from 'preact/hooks';
+import type { Loaded } from '../../api/load.ts';
+import { hrefTo } from '../../router.ts';
+import { copy } from '../../ui/code.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { Show } from '../../ui/states.tsx';
+import { spellCount, spellMeters, spellMs } from '../../ui/time.tsx';
+import type { FindAnswer } from './api.ts';
+import { pageSize } from './intent.ts';
+import { NothingFound } from './nothing-found.tsx';
+import { changeQuery, type FindQuery, toParams } from './query.ts';
+import { ResultDetails } from './result-details.tsx';
+import { type Found, spellPrice } from './results.ts';
+
+export function ResultsTab({
+  query,
+  answer,
+  found,
+  chosen,
+  choose,
+}: {
+  query: FindQuery;
+  answer: Loaded<FindAnswer>;
+  found: readonly Found[];
+  chosen?: string;
+  choose(key: string | undefined): void;
+}) {
+  return (
+    <Show of={answer} what="results">
+      {(data) => (
+        <>
+          <div class="spread result-head">
+            <p role="status" class="small">
+              {spellTotal(data, found.length)} <span class="soft">in {spellMs(data.explain.ms)}</span>
+            </p>
+            <button type="button" class="link small" onClick={() => void copyLink(query)}>
+              <Icon name="link" /> Copy link
+            </button>
+          </div>
+          {found.length === 0 ? (
+            <NothingFound query={query} nearMisses={data.nearMisses} />
+          ) : (
+            <ol class="results" aria-label="Results">
+              {found.map((one) => (
+                <Result key={one.key} found={one} open={one.key === chosen} choose={choose} />
+              ))}
+            </ol>
+          )}
+          <Pager query={query} answer={data} />
+        </>
+      )}
+    </Show>
+  );
+}
+
+function spellTotal({ total, orMore, resourceCount }: FindAnswer, shown: number): string {
+  const all = Math.max(total ?? 0, resourceCount ?? 0);
+  const hidden = resourceCount - shown;
+  const dropped = hidden > 0 ? `, ${spellCount(hidden)} of them without such an offer` : '';
+  return `${spellCount(all)}${orMore ? ' or more' : ''} ${all === 1 ? 'result' : 'results'}${dropped}`;
+}
+
+function copyLink(query: FindQuery): Promise<void> {
+  return copy(new URL(hrefTo('find', toParams(query)), location.href).href, 'a link that asks the same');
+}
+
+function Result({
+  found,
+  open,
+  choose,
+}: {
+  found: Found;
+  open: boolean;
+  choose(key: string | undefined): void;
+}) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (open) item.current?.scrollIntoView({ block: 'nearest' });
+  }, [open]);
+  const { resource, catalog, prices, meters } = found;
+  const [lowest, ...others] = prices;
+  return (
+    <li ref={item} class={open ? 'result open' : 'result'}>
+      <button
+        type="button"
+        class="result-button"
+        aria-expanded={open}
+        onClick={() => choose(open ? undefined : found.key)}
+      >
+        <span class="result-main">
+          <span class="result-name">{found.name}</span>
+          <span class="soft small">
+            {[resource.descriptor?.shortDesc, catalog.provider.descriptor.name].filter(Boolean).join(' · ')}
+          </span>
+        </span>
+        <span class="result-end">
+          {lowest && (
+            <span class="price">
+              {others.length > 0 && <span class="soft small">from </span>}
+              {spellPrice(lowest)}
+            </span>
+          )}
+          {meters !== undefined && <span class="soft small">{spellMeters(meters)}</span>}
+        </span>
+      </button>
+      {open && <ResultDetails found={found} />}
+    </li>
+  );
+}
+
+function Pager({ query, answer }: { query: FindQuery; answer: FindAnswer }) {
+  const { offset } = query;
+  const end = offset + answer.resourceCount;
+  const hasNext = end < answer.total || (answer.orMore && answer.resourceCount >= pageSize);
+  if (offset === 0 && !hasNext) return null;
+  return (
+    <nav class="row pager" aria-label="Pages of results">
+      <button
+        type="button"
+        class="small"
+        disabled={offset === 0}
+        onClick={() => changeQuery(query, { offset: Math.max(0, offset - pageSize) })}
+      >
+        Previous
+      </button>
+      <span class="soft small">
+        {spellCount(offset + 1)} to {spellCount(end)}
+      </span>
+      <button
+        type="button"
+        class="small"
+        disabled={!hasNext}
+        onClick={() => changeQuery(query, { offset: end })}
+      >
+        Next
+      </button>
+    </nav>
+  );
+}

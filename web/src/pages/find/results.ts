@@ -1,0 +1,139 @@
+import type { Geometry } from 'geojson';
+import type { Catalog, FindAnswer, Offer, Resource } from './api.ts';
+import type { Condition, FindQuery } from './query.ts';
+
+/** A resource that was found, with what a person wants to know of it. */
+export interface Found {
+  key: string;
+  name: string;
+  resource: Resource;
+  catalog: Catalog;
+  offers: Offer[];
+  prices: Price[];
+  places: Place[];
+  shapes: Geometry[];
+  meters?: number;
+}
+
+export interface Place {
+  latitude: number;
+  longitude: number;
+}
+
+export interface Price {
+  value: number;
+  currency?: string;
+  offer: Offer;
+}
+
+export function listFound({ catalogs }: FindAnswer, { area, conditions }: FindQuery): Found[] {
+  const ofOffers = conditions.filter(({ on }) => on === 'offer');
+  return catalogs
+    .flatMap((catalog) => (catalog.resources ?? []).map((resource) => toFound(catalog, resource)))
+    .filter(({ offers }) => ofOffers.every((condition) => hasOffer(offers, condition)))
+    .map((found) => (area?.kind === 'circle' ? { ...found, meters: nearest(found.places, area) } : found));
+}
+
+function toFound(catalog: Catalog, resource: Resource): Found {
+  // Without resourceIds an offer applies to all resources of the provider.
+  const offers = (catalog.offers ?? []).filter(
+    ({ resourceIds }) => resourceIds?.includes(resource.id) ?? true,
+  );
+  const own = geometriesIn(resource.resourceAttributes);
+  const shapes = own.length > 0 ? own : geometriesIn(catalog.provider.availableAt);
+  return {
+    key: `${catalog.bppId ?? ''}|${catalog.id}|${resource.id}`,
+    name: resource.descriptor?.name ?? resource.id,
+    resource,
+    catalog,
+    offers,
+    prices: offers.flatMap(pricesOf).sort((one, other) => one.value - other.value),
+    places: shapes.flatMap(placeOf),
+    shapes: shapes.filter(({ type }) => type !== 'Point'),
+  };
+}
+
+function pricesOf(offer: Offer): Price[] {
+  return (offer.considerations ?? []).flatMap(({ considerationAttributes = {} }) => {
+    const { value, currency } = considerationAttributes;
+    const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
+    return [{ value: amount, ...(typeof currency === 'string' && { currency }), offer }];
+  });
+}
+
+export function spellPrice({ value, currency }: Price): string {
+  try {
+    if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
+  } catch {
+    // No currency of ISO 4217: it is shown as it stands there.
+  }
+  return `${value} ${currency ?? ''}`.trim();
+}
+
+function hasOffer(offers: readonly Offer[], { path, operator, value }: Condition): boolean {
+  return offers
+    .flatMap((offer) => valuesAt(offer, path))
+    .some((found) => {
+      if (operator === '==') return found === value;
+      if (typeof found !== 'number' || typeof value !== 'number') return false;
+      return operator === '>=' ? found >= value : found <= value;
+    });
+}
+
+/** The values at a path of members and `[*]`, as the fields of the API have them. */
+export function valuesAt(root: unknown, path: string): unknown[] {
+  const segments = path.match(/\[\*\]|\['[^']*'\]|\.[^.[]+/g) ?? [];
+  return segments.reduce<unknown[]>(
+    (values, segment) => {
+      if (segment === '[*]') return values.flatMap((value) => (Array.isArray(value) ? value : []));
+      const name = segment.replace(/^\.|^\['|'\]$/g, '');
+      return values
+        .map((value) => (value as Record<string, unknown> | undefined)?.[name])
+        .filter((value) => value !== undefined);
+    },
+    [root],
+  );
+}
+
+const geometryTypes = ['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Polygon', 'MultiPolygon'];
+
+function geometriesIn(value: unknown): Geometry[] {
+  if (Array.isArray(value)) return value.flatMap(geometriesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  const { type, coordinates } = value as { type?: unknown; coordinates?: unknown };
+  if (geometryTypes.includes(String(type)) && Array.isArray(coordinates)) return [value as Geometry];
+  return Object.values(value).flatMap(geometriesIn);
+}
+
+/** Of an area, the mean of its corners: enough to put a mark on the map. */
+function placeOf(geometry: Geometry): Place[] {
+  const positions = positionsIn('coordinates' in geometry ? geometry.coordinates : []);
+  if (positions.length === 0) return [];
+  const mean = (at: 0 | 1) =>
+    positions.reduce((sum, position) => sum + (position[at] ?? 0), 0) / positions.length;
+  return [{ longitude: mean(0), latitude: mean(1) }];
+}
+
+function positionsIn(value: unknown): number[][] {
+  if (!Array.isArray(value)) return [];
+  return typeof value[0] === 'number' ? [value as number[]] : value.flatMap(positionsIn);
+}
+
+function nearest(places: readonly Place[], from: Place): number | undefined {
+  const meters = places.map((place) => metersBetween(from, place));
+  return meters.length > 0 ? Math.min(...meters) : undefined;
+}
+
+const earthRadiusMeters = 6_371_008.8;
+
+function metersBetween(from: Place, to: Place): number {
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const half = (angle: number) => Math.sin(angle / 2) ** 2;
+  const haversine =
+    half(radians(to.latitude - from.latitude)) +
+    Math.cos(radians(from.latitude)) *
+      Math.cos(radians(to.latitude)) *
+      half(radians(to.longitude - from.longitude));
+  return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.sqrt(haversine)));
+}

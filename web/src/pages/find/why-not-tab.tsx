@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
+import { hrefTo } from '../../router.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Show } from '../../ui/states.tsx';
+import { askWhy, type FindBody, type WhyAnswer } from './api.ts';
+
+const titles: Record<string, string> = {
+  indexed: 'Is in the index',
+  served: 'Is served now',
+  network: 'Is in the network',
+  schema: 'Has the schema',
+  validity: 'Is valid now',
+  filter: 'Passes the filters',
+  spatial: 'Lies in the area',
+  text: 'Has the words',
+  limit: 'Is on this page',
+};
+
+/** Why is a resource not among the results? Every check of discover, for this one resource. */
+export function WhyNotTab({ body }: { body: FindBody }) {
+  const [id, setId] = useState('');
+  const [asked, setAsked] = useState('');
+  const key = asked === '' ? undefined : `${asked} ${JSON.stringify(body)}`;
+  const answer = useLoad(key, (signal) => askWhy(body, { id: asked }, signal), ['catalog']);
+  return (
+    <div class="stack">
+      <form
+        class="bar-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsked(id.trim());
+        }}
+      >
+        <label class="hidden" for="why-id">
+          Id of the resource
+        </label>
+        <input
+          id="why-id"
+          value={id}
+          placeholder="Id of the resource you miss"
+          spellcheck={false}
+          onInput={(event) => setId(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={id.trim() === ''}>
+          Ask why
+        </button>
+      </form>
+      {asked === '' ? (
+        <p class="soft small">
+          Name a resource that should be among the results of this search: each check is told for it, in the
+          order in which discover makes them.
+        </p>
+      ) : (
+        <Show of={answer} what="reasons">
+          {(data) => <Reasons answer={data} id={asked} />}
+        </Show>
+      )}
+    </div>
+  );
+}
+
+function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
+  return (
+    <div class="stack" role="status">
+      <p class={answer.found ? 'verdict good' : 'verdict bad'}>
+        <Icon name={answer.found ? 'check' : 'cross'} /> {answer.conclusion}
+        {answer.rank !== undefined && <span class="soft"> Place {answer.rank}.</span>}
+      </p>
+      {answer.nextStep && (
+        <p>
+          <strong>Next step:</strong> {answer.nextStep}
+        </p>
+      )}
+      <ul class="checks">
+        {answer.checks.map(({ check, ok, detail, got }) => (
+          <li key={check} class={ok ? 'good' : 'bad'}>
+            <Icon name={ok ? 'check' : 'cross'} />
+            <span>
+              <strong>{titles[check] ?? check}</strong> <span class="hidden">{ok ? 'yes' : 'no'}</span>
+              <span class="soft small"> {detail}</span>
+              {got !== undefined && (
+                <code class="got">{typeof got === 'string' ? got : JSON.stringify(got)}</code>
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href={hrefTo('inspect', { q: id })}>Inspect {id}</a>
+      </p>
+    </div>
+  );
+}

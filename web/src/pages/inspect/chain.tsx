@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { Ago, spellBytes } from '../../ui/time.tsx';
+import type { ChainLink } from './api.ts';
+
+const icons: Record<ChainLink['state'], IconName> = {
+  ok: 'check',
+  warning: 'warning',
+  broken: 'cross',
+  unseen: 'dash',
+};
+const words: Record<ChainLink['state'], string> = {
+  ok: 'holds',
+  warning: 'holds with a warning',
+  broken: 'is broken',
+  unseen: 'was not reached',
+};
+
+/** Each link vouches for the next one; behind the first that is broken nothing is reached. */
+export function Chain({ links }: { links: readonly ChainLink[] }) {
+  const firstFault = links.findIndex(({ state }) => state === 'broken');
+  const firstWarning = links.findIndex(({ state }) => state === 'warning');
+  const [picked, setPicked] = useState<number>();
+  const chosen =
+    picked ?? (firstFault >= 0 ? firstFault : firstWarning >= 0 ? firstWarning : links.length - 1);
+  const link = links[chosen];
+  return (
+    <>
+      <ol class="chain">
+        {links.map(({ link, state, title }, index) => (
+          <li key={`${link} ${title}`} class={state}>
+            <button type="button" aria-pressed={index === chosen} onClick={() => setPicked(index)}>
+              <span class="chain-mark">
+                <Icon name={icons[state]} />
+              </span>
+              <span class="chain-name">{link}</span>
+              <span class="hidden">{words[state]}</span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {link && <LinkDetails link={link} />}
+    </>
+  );
+}
+
+function LinkDetails({ link }: { link: ChainLink }) {
+  const { state, title, detail, expected, got, key, at, bytes, url, code, hint } = link;
+  const facts: [string, ComponentChildren][] = [
+    ['Expected', expected && <code>{expected}</code>],
+    ['Got', got && <code>{got}</code>],
+    ['Key', key && <code>{key}</code>],
+    ['Looked at', at && <Ago at={at} />],
+    ['Size', bytes !== undefined && spellBytes(bytes)],
+    ['Address', url && <code>{url}</code>],
+    ['Code', code && <code>{code}</code>],
+  ];
+  return (
+    <div class={`link-details ${state}`} role="status">
+      <h3>{title}</h3>
+      <p>{detail}</p>
+      {hint && (
+        <p>
+          <strong>What to do:</strong> {hint}
+        </p>
+      )}
+      <dl class="facts">
+        {facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <div key={name} class="contents">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+      </dl>
+    </div>
+  );
+}

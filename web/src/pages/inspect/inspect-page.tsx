@@ -1,0 +1,70 @@
+import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
+import { QueryBar } from '../../ui/query-bar.tsx';
+import { Empty, Show } from '../../ui/states.tsx';
+import { inspect } from './api.ts';
+import { Report } from './report.tsx';
+import './inspect.css';
+
+/** For a provider: is it discoverable, and if not, which link of the chain is broken? */
+export default function InspectPage() {
+  const q = param('q');
+  const network = param('network');
+  const key = q === '' ? undefined : `inspect ${network} ${q}`;
+  const answer = useLoad(key, (signal) => inspect(q, network, signal), ['catalog', 'crawl', 'delivery']);
+  return (
+    <>
+      <header class="page-head">
+        <h1>Inspect</h1>
+        <p>
+          Name a node, a catalog, a resource or an address: is it discoverable, and if not, where does the
+          chain break?
+        </p>
+      </header>
+      <div class="stack">
+        <QueryBar
+          label="Node, catalog, resource or address"
+          placeholder="provider.example.org, a catalog id, a resource id or https://…"
+          button="Inspect"
+          value={q}
+          submit={(text) => navigate('inspect', { q: text, network })}
+        />
+        {q === '' ? (
+          <Suggestions />
+        ) : (
+          <Show of={answer} what="inspection">
+            {(data) =>
+              data.kind === 'unknown' ? (
+                <Empty title={`Nobody here knows “${q}”.`}>
+                  {data.because ?? 'No node, catalog or resource of this network has this name.'}{' '}
+                  {data.nextStep}
+                </Empty>
+              ) : (
+                <Report q={q} answer={data} reload={answer.reload} />
+              )
+            }
+          </Show>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Suggestions() {
+  const { publisher, catalog, discovery } = session.value?.identities ?? {};
+  const known = [publisher, catalog, discovery].flatMap((identity) => (identity ? [identity.id] : []));
+  return (
+    <Empty title="Nothing is inspected yet.">
+      <p>
+        {known.length > 0 && 'Try one of this process: '}
+        {known.map((id, index) => (
+          <span key={id}>
+            {index > 0 && ', '}
+            <a href={hrefTo('inspect', { q: id })}>{id}</a>
+          </span>
+        ))}
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { session } from '../../api/session.ts';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { attempt } from '../../ui/toasts.tsx';
+import { crawlNow, type InspectAnswer, type Verdict } from './api.ts';
+import { CatalogTable, CopyTable } from './catalogs.tsx';
+import { Chain } from './chain.tsx';
+import { DifferencePanel } from './difference.tsx';
+import { IssueTable } from './issues.tsx';
+
+const verdicts: Record<Verdict, { text: string; tone: string; icon: IconName }> = {
+  discoverable: { text: 'Discoverable', tone: 'good', icon: 'check' },
+  warnings: { text: 'Discoverable, with warnings', tone: 'warn', icon: 'warning' },
+  not: { text: 'Not discoverable', tone: 'bad', icon: 'cross' },
+};
+
+export function Report({ q, answer, reload }: { q: string; answer: InspectAnswer; reload(): void }) {
+  const [picked, setPicked] = useState<string>();
+  const worst = answer.catalogs.find(({ verdict }) => verdict === 'not') ?? answer.catalogs[0];
+  const catalogId = picked ?? answer.catalogId ?? worst?.catalogId;
+  const chain = answer.chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
+  const crawled =
+    answer.catalogs.some(({ source }) => source === 'crawl') ||
+    answer.chain.some(({ link }) => link === 'manifest');
+  return (
+    <>
+      <VerdictPanel answer={answer} canCrawl={crawled} reload={reload} />
+      <section class="panel stack" aria-labelledby="chain-title">
+        <h2 id="chain-title">
+          The chain{catalogId !== undefined && <span class="soft"> of {catalogId}</span>}
+        </h2>
+        <Chain links={chain} />
+      </section>
+      {answer.catalogs.length > 0 && (
+        <section class="panel stack" aria-labelledby="catalogs-title">
+          <h2 id="catalogs-title">Catalogs</h2>
+          <CatalogTable catalogs={answer.catalogs} chosen={catalogId} choose={setPicked} />
+          {answer.node && catalogId && crawled && (
+            <DifferencePanel node={answer.node} catalogId={catalogId} />
+          )}
+        </section>
+      )}
+      <section class="panel stack" aria-labelledby="issues-title">
+        <h2 id="issues-title">Issues</h2>
+        <IssueTable q={q} issues={answer.issues} />
+      </section>
+      {answer.copies.length > 0 && (
+        <section class="panel stack" aria-labelledby="copies-title">
+          <h2 id="copies-title">Discovery services that have it</h2>
+          <CopyTable copies={answer.copies} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function VerdictPanel({
+  answer,
+  canCrawl,
+  reload,
+}: {
+  answer: InspectAnswer;
+  canCrawl: boolean;
+  reload(): void;
+}) {
+  const { text, tone, icon } = verdicts[answer.verdict];
+  const { node } = answer;
+  const crawl = async () => {
+    if (node && (await attempt(() => crawlNow(node).then(() => `${node} is being crawled.`)))) reload();
+  };
+  return (
+    <section class={`verdict-panel ${tone}`} aria-labelledby="verdict-title" role="status">
+      <span class="verdict-icon">
+        <Icon name={icon} />
+      </span>
+      <div class="verdict-text">
+        <h2 id="verdict-title">
+          {text}
+          {answer.because && <span>, because {withoutStop(answer.because)}</span>}
+        </h2>
+        {answer.nextStep && (
+          <p>
+            <strong>Next step:</strong> {answer.nextStep}
+          </p>
+        )}
+        <p class="soft small">{spellSubject(answer)}</p>
+      </div>
+      {node && canCrawl && session.value?.can.crawl && (
+        <button type="button" onClick={() => void crawl()}>
+          <Icon name="refresh" /> Crawl now
+        </button>
+      )}
+    </section>
+  );
+}
+
+function withoutStop(text: string): string {
+  const sentence = text.trim().replace(/\.$/, '');
+  return `${sentence}.`;
+}
+
+function spellSubject({ kind, node, catalogId, resourceId }: InspectAnswer): string {
+  if (kind === 'node') return `Node ${node ?? ''}`;
+  const owner = node === undefined ? '' : ` of ${node}`;
+  return kind === 'resource' ? `Resource ${resourceId ?? ''}${owner}` : `Catalog ${catalogId ?? ''}${owner}`;
+}

@@ -1,0 +1,49 @@
+import { signal } from '@preact/signals';
+
+/** Hash routes, `#/find?text=charger`: a link reproduces what is seen, and the server need not know of pages. */
+export const pageNames = ['find', 'inspect'] as const;
+export type PageName = (typeof pageNames)[number];
+
+export interface Route {
+  page: PageName;
+  params: URLSearchParams;
+}
+
+export type Params = Record<string, string | number | undefined>;
+
+export const route = signal<Route>(readHash());
+
+addEventListener('hashchange', () => {
+  route.value = readHash();
+});
+
+export function hrefTo(page: PageName, params: Params = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  const query = search.toString();
+  return `#/${page}${query === '' ? '' : `?${query}`}`;
+}
+
+export function navigate(page: PageName, params: Params = {}): void {
+  location.hash = hrefTo(page, params);
+}
+
+/** Changes the address without another entry in the history: while somebody types or draws. */
+export function replaceParams(page: PageName, params: Params): void {
+  const href = hrefTo(page, params);
+  if (href === location.hash) return;
+  history.replaceState(null, '', href);
+  route.value = readHash();
+}
+
+export function param(name: string): string {
+  return route.value.params.get(name) ?? '';
+}
+
+function readHash(): Route {
+  const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  const page = pageNames.find((name) => name === path) ?? 'find';
+  return { page, params: new URLSearchParams(query) };
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** One field and one button; what is typed takes effect when it is sent. */
+export function QueryBar(props: {
+  label: string;
+  placeholder: string;
+  button: string;
+  value: string;
+  submit(value: string): void;
+}) {
+  const [text, setText] = useState(props.value);
+  useEffect(() => setText(props.value), [props.value]);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: <search> has no form of its own
+    <form
+      class="bar-form"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        props.submit(text.trim());
+      }}
+    >
+      <input
+        type="search"
+        aria-label={props.label}
+        placeholder={props.placeholder}
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="primary">
+        {props.button}
+      </button>
+    </form>
+  );
+}

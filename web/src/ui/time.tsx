@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals';
+
+const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 5_000);
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** How long ago, or in how long; the exact time is in the title. */
+export function Ago({ at }: { at?: string | null }) {
+  if (!at) return <span class="soft">never</span>;
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>;
+  return (
+    <time dateTime={at} title={date.toLocaleString()}>
+      {spell((date.getTime() - Math.max(now.value, 0)) / 1_000)}
+    </time>
+  );
+}
+
+function spell(seconds: number): string {
+  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
+  const amount = Math.round(seconds / size);
+  return unit === 'second' && Math.abs(amount) < 5
+    ? amount > 0
+      ? 'in a moment'
+      : 'just now'
+    : relative.format(amount, unit);
+}
+
+const unitsOfBytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+export function spellBytes(bytes: number): string {
+  const power = bytes < 1 ? 0 : Math.min(unitsOfBytes.length - 1, Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1024 ** power;
+  return `${value >= 100 || power === 0 ? Math.round(value) : value.toFixed(1)} ${unitsOfBytes[power]}`;
+}
+
+export function spellMs(ms: number): string {
+  if (ms >= 10_000) return `${Math.round(ms / 1_000)} s`;
+  return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
+}
+
+export function spellMeters(meters: number): string {
+  return meters >= 1_000
+    ? `${Number((meters / 1_000).toFixed(meters >= 10_000 ? 0 : 1))} km`
+    : `${Math.round(meters)} m`;
+}
+
+const numbers = new Intl.NumberFormat('en');
+export function spellCount(count: number): string {
+  return numbers.format(count);
+}

@@ -1,0 +1,47 @@
+import { signal } from '@preact/signals';
+import { asApiError } from '../api/load.ts';
+
+interface Toast {
+  id: number;
+  text: string;
+  bad: boolean;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+let count = 0;
+
+export function tell(text: string, { bad = false } = {}): void {
+  count += 1;
+  const toast = { id: count, text, bad };
+  toasts.value = [...toasts.value, toast].slice(-shown);
+  setTimeout(() => {
+    toasts.value = toasts.value.filter(({ id }) => id !== toast.id);
+  }, shownMs);
+}
+
+/** Does something that changes the network, and tells how it went. */
+export async function attempt(work: () => Promise<string>): Promise<boolean> {
+  try {
+    tell(await work());
+    return true;
+  } catch (error) {
+    const { message, hint } = asApiError(error);
+    tell(hint === undefined ? message : `${message} ${hint}`, { bad: true });
+    return false;
+  }
+}
+
+const shown = 3;
+const shownMs = 6_000;
+
+export function Toasts() {
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.value.map(({ id, text, bad }) => (
+        <p key={id} class={bad ? 'toast bad' : 'toast'}>
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}
