@@ -24,6 +24,7 @@ const leaves = [
   'setting-items.ts',
   'setting-table.ts',
   'settings.ts',
+  'counted.ts',
   'error-code.ts',
   'fair-turns.ts',
   'group.ts',

@@ -4,13 +4,15 @@ import { policyOf } from '../discovery/crawl/context.ts';
 import { readDomain } from '../discovery/crawl/read-domain.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
 import { isReadingFault } from '../discovery/crawl/reasons.ts';
+import { type Finding, fault } from '../discovery/inspect/findings.ts';
+import { nameSigners } from '../discovery/inspect/name-signers.ts';
+import { examine, type Patient } from '../discovery/inspect/walk.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { collectNetworks, parseSubscriber, parseUrl } from './arguments.ts';
 import { createChainFetcher, createChainReader } from './chain-reader.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { nameSigners } from './doctor/keys.ts';
 import {
   createDiagnosis,
   type Diagnosis,
@@ -19,8 +21,6 @@ import {
   renderDiagnosis,
   renderLine,
 } from './doctor/report.ts';
-import { examine, type Patient } from './doctor/walk.ts';
-import { type Finding, fault } from './findings.ts';
 import { listLocalKeys } from './local-keys.ts';
 import { withRegistry } from './send/exchange.ts';
 

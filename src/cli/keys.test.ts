@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
+import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { findSigningKey, loadOrCreateSigningKey, seedFile, setCurrentKey } from '../registry/key-files.ts';
 import { registerKeysCommand } from './keys.ts';
-import type { LocalKey } from './local-keys.ts';
 
 describe('signpost keys new', () => {
   let directory: string;

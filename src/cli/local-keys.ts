@@ -1,19 +1,8 @@
 import type { Config } from '../config.ts';
+import type { LocalKey } from '../discovery/inspect/name-signers.ts';
 import { publicKeyOf } from '../protocol/keys.ts';
 import { currentKeyId, findSigningKey, type KeyFile, listKeyFiles } from '../registry/key-files.ts';
 import { CommandError } from './command.ts';
-
-/** A signing key of this machine. Only its public half leaves this file. */
-export interface LocalKey {
-  id: string;
-  keyId: string;
-  /** Undefined where the seed cannot be read. */
-  publicKey?: string;
-  /** The file of the seed, or the setting that gives it. */
-  place: string;
-  /** What is signed from now on is signed with this one. */
-  isInUse: boolean;
-}
 
 /** The keys in DATA_DIR/keys, and those that the settings give. */
 export function listLocalKeys({ DATA_DIR, identities }: Config): LocalKey[] {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { askRegistry } from '../discovery/crawl/reader.ts';
 import { isReadingFault } from '../discovery/crawl/reasons.ts';
+import { findClaimedNode, type TreeSource } from '../discovery/inspect/verify-node.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { parseSubscriber } from './arguments.ts';
@@ -10,7 +11,6 @@ import { type CommandContext, CommandError } from './command.ts';
 import { collectTexts } from './discover/intent.ts';
 import { withRegistry } from './send/exchange.ts';
 import { givenKeys, type KeySource } from './verify/keys.ts';
-import { findClaimedNode } from './verify/node.ts';
 import {
   addFinding,
   createReport,
@@ -18,7 +18,7 @@ import {
   renderVerdict,
   type VerifyReport,
 } from './verify/report.ts';
-import { directorySource, httpSource, type TreeSource } from './verify/source.ts';
+import { directorySource, httpSource } from './verify/source.ts';
 import { verifyTree } from './verify/tree.ts';
 
 interface VerifyOptions {

@@ -1,5 +1,5 @@
+import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
 import { counted, oneLine } from '../command.ts';
-import type { Complaint, Finding } from '../findings.ts';
 
 // What the doctor tells: a line for each link of the chain, then what keeps a catalog from appearing first of all, and how to mend it.
 

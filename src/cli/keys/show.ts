@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import type { LocalKey } from '../../discovery/inspect/name-signers.ts';
 import { parseKeyId, parseSubscriber } from '../arguments.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
-import { type LocalKey, listLocalKeys } from '../local-keys.ts';
+import { listLocalKeys } from '../local-keys.ts';
 
 // The keys of this machine: public halves, names in the registry, and where the seeds are; never the seeds themselves.
 

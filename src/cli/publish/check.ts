@@ -2,6 +2,8 @@ import type { Config } from '../../config.ts';
 import { readIndex } from '../../discovery/crawl/read-index.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { hintOf, isReadingFault } from '../../discovery/crawl/reasons.ts';
+import type { Complaint } from '../../discovery/inspect/findings.ts';
+import { type TreeSource, verifyNode } from '../../discovery/inspect/verify-node.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { announcedVersion } from '../../rules/self-hosted/reading-plan.ts';
@@ -9,12 +11,10 @@ import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, counted } from '../command.ts';
-import type { Complaint } from '../findings.ts';
 import { withProgress } from '../progress.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { verifyCatalog } from '../verify/catalog.ts';
-import { verifyNode } from '../verify/node.ts';
-import { httpSource, type TreeSource } from '../verify/source.ts';
+import { httpSource } from '../verify/source.ts';
 
 // What a publish ends with: whether readers who come to the public address find what was published, and can verify it. That the files are
 // written says nothing of that: they may still have to be copied there.

@@ -1,5 +1,6 @@
 import { fetchNamed, findKeys, type Reader } from '../../discovery/crawl/reader.ts';
 import { CrawlFault } from '../../discovery/crawl/reasons.ts';
+import { type Finding, fault, holds, warning } from '../../discovery/inspect/findings.ts';
 import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
 import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../../rules/self-hosted/content.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
@@ -9,7 +10,6 @@ import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signe
 import { type FileReader, trustBaseline, trustChange } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { counted } from '../command.ts';
-import { type Finding, fault, holds, warning } from '../findings.ts';
 
 // One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, superseded changes too, and whether
 // they lead a new reader to the version that it announces.

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
 import { counted, oneLine } from '../command.ts';
-import type { Complaint, Finding } from '../findings.ts';
 
 // What a verification tells: a line for each document, then the first broken link and what to do about it.
 

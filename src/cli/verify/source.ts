@@ -4,26 +4,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Config } from '../../config.ts';
 import type { Fetched, Fetcher } from '../../discovery/crawl/fetch.ts';
 import { CrawlFault } from '../../discovery/crawl/reasons.ts';
+import type { TreeSource } from '../../discovery/inspect/verify-node.ts';
 import type { GuardedClient } from '../../http/guarded-client.ts';
 import { manifestPaths } from '../../publisher/manifest.ts';
 import { createChainFetcher } from '../chain-reader.ts';
 import { CommandError } from '../command.ts';
 
 // Where a published tree is read from: over HTTP, as a crawler does, or out of a directory, before it is uploaded.
-
-export interface TreeSource {
-  fetcher: Fetcher;
-  /** Where the manifest may be. */
-  manifestUrls: readonly string[];
-  /** Where it may be if it is at none of these. */
-  otherManifestUrls?: readonly string[];
-  /** Indexes that are known without a manifest. */
-  indexUrls: readonly string[];
-  /** The host that serves it; unknown for a directory. */
-  host?: string;
-  /** Only the indexes are asked for, nothing above them. */
-  isIndexOnly?: boolean;
-}
 
 /**
  * The address of a node, or of one index. The person wrote it: it may be a private one, what it leads to elsewhere may not.

@@ -1,20 +1,29 @@
-import { isNoHost, readRecord, requireIndexes } from '../../discovery/crawl/read-node.ts';
-import {
-  askRegistry,
-  fetchDocument,
-  findKeys,
-  type OpenedFile,
-  type Reader,
-} from '../../discovery/crawl/reader.ts';
-import { CrawlFault } from '../../discovery/crawl/reasons.ts';
 import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
 import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
-import { type About, type Finding, fault, holds, staleness, warning } from '../findings.ts';
-import type { TreeSource } from './source.ts';
+import type { Fetcher } from '../crawl/fetch.ts';
+import { isNoHost, readRecord, requireIndexes } from '../crawl/read-node.ts';
+import { askRegistry, fetchDocument, findKeys, type OpenedFile, type Reader } from '../crawl/reader.ts';
+import { CrawlFault } from '../crawl/reasons.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
 
 // The first links of the chain (self-hosted spec: Discovery crawl order, 2 and 3): the manifest, and the Subscriber record that it names by
 // digest.
+
+/** Where a published tree is read from. */
+export interface TreeSource {
+  fetcher: Fetcher;
+  /** Where the manifest may be. */
+  manifestUrls: readonly string[];
+  /** Where it may be if it is at none of these. */
+  otherManifestUrls?: readonly string[];
+  /** Indexes that are known without a manifest. */
+  indexUrls: readonly string[];
+  /** The host that serves it; unknown for a directory. */
+  host?: string;
+  /** Only the indexes are asked for, nothing above them. */
+  isIndexOnly?: boolean;
+}
 
 export interface NodeCheck {
   source: TreeSource;

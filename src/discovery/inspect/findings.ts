@@ -1,5 +1,5 @@
-import { type CrawlCode, hintOf, isReadingFault } from '../discovery/crawl/reasons.ts';
-import type { HostedDocument } from '../rules/self-hosted/faults.ts';
+import type { HostedDocument } from '../../rules/self-hosted/faults.ts';
+import { type CrawlCode, hintOf, isReadingFault } from '../crawl/reasons.ts';
 
 // What a look at one link of the chain found (self-hosted spec: Discovery crawl order): it holds, it is broken, it holds but something about
 // it is amiss, or it holds and yet a catalog does not appear, because somebody wanted it so.

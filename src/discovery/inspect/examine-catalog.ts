@@ -1,5 +1,4 @@
-import { conforming } from '../../discovery/crawl/assemble.ts';
-import { type ContentReading, readContent } from '../../discovery/crawl/read-content.ts';
+import { counted } from '../../counted.ts';
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
@@ -8,10 +7,11 @@ import { extendTemplate } from '../../rules/self-hosted/extend.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { isValidAt } from '../../rules/time-period.ts';
-import { counted } from '../command.ts';
-import { type About, complaint, type Finding, fault, holds } from '../findings.ts';
+import { conforming } from '../crawl/assemble.ts';
+import { type ContentReading, readContent } from '../crawl/read-content.ts';
+import type { Examination, ExaminedNode } from './examine-node.ts';
+import { type About, complaint, type Finding, fault, holds } from './findings.ts';
 import type { MasterSearch } from './masters.ts';
-import type { Examination, ExaminedNode } from './node.ts';
 
 /**
  * Whether one catalog appears (self-hosted spec: Discovery crawl order, 5; States and transitions), or the first thing that keeps it from it:

@@ -1,9 +1,3 @@
-import { readContent } from '../../discovery/crawl/read-content.ts';
-import { readHint } from '../../discovery/crawl/read-hint.ts';
-import { readIndex } from '../../discovery/crawl/read-index.ts';
-import { findNodeRecord, hostingNode, readNode } from '../../discovery/crawl/read-node.ts';
-import { askRegistry } from '../../discovery/crawl/reader.ts';
-import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { IndexEntry } from '../../protocol/signed-files.ts';
 import { networksMeet, type Template } from '../../rules/extends.ts';
@@ -11,8 +5,14 @@ import { judgeEntry } from '../../rules/self-hosted/acceptance.ts';
 import type { CatalogContent } from '../../rules/self-hosted/content.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { type Finding, warning } from '../findings.ts';
-import type { Examination, ExaminedNode } from './node.ts';
+import { readContent } from '../crawl/read-content.ts';
+import { readHint } from '../crawl/read-hint.ts';
+import { readIndex } from '../crawl/read-index.ts';
+import { findNodeRecord, hostingNode, readNode } from '../crawl/read-node.ts';
+import { askRegistry } from '../crawl/reader.ts';
+import { isReadingFault } from '../crawl/reasons.ts';
+import type { Examination, ExaminedNode } from './examine-node.ts';
+import { type Finding, warning } from './findings.ts';
 
 // Where the templates are that a catalog extends, looked for as a crawler does: in the indexes of the node itself, in the index that the entry's
 // hint names, in those of the nodes in its networks (self-hosted spec: Entry, dependencies.masters).

@@ -1,11 +1,11 @@
-import { readIndex } from '../../discovery/crawl/read-index.ts';
+import { counted } from '../../counted.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { counted } from '../command.ts';
-import { type About, complaint, type Finding, fault, holds, staleness, warning } from '../findings.ts';
-import { inOrder } from '../in-order.ts';
-import { examineCatalog } from './catalog.ts';
+import { readIndex } from '../crawl/read-index.ts';
+import { examineCatalog } from './examine-catalog.ts';
+import { type Examination, type ExaminedNode, examineNode } from './examine-node.ts';
+import { type About, complaint, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { inOrder } from './in-order.ts';
 import { createMasterSearch } from './masters.ts';
-import { type Examination, type ExaminedNode, examineNode } from './node.ts';
 
 /** Whom to look at: a node by its identity, or by the address that somebody gave for it; all of its catalogs, or one. */
 export interface Patient {

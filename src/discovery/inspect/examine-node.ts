@@ -1,11 +1,11 @@
-import { manifestPlaces, manifestUrlsAt } from '../../discovery/crawl/read-node.ts';
-import { askRegistry, type Reader } from '../../discovery/crawl/reader.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { type ParticipantRecord, unusableReason } from '../../protocol/registry-record.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
-import { type About, complaint, type Finding, holds, warning } from '../findings.ts';
-import { type VerifiedNode, verifyNode } from '../verify/node.ts';
+import { manifestPlaces, manifestUrlsAt } from '../crawl/read-node.ts';
+import { askRegistry, type Reader } from '../crawl/reader.ts';
+import { type About, complaint, type Finding, holds, warning } from './findings.ts';
+import { type VerifiedNode, verifyNode } from './verify-node.ts';
 
 // The way of a crawler to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): the registry names the node, and where it is;
 // there its manifest leads to its Subscriber record, and that to the indexes.

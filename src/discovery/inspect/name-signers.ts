@@ -1,6 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { askRegistry, fetchDocument } from '../../discovery/crawl/reader.ts';
-import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts';
 import { parsePublicKey } from '../../protocol/keys.ts';
@@ -8,13 +6,26 @@ import { type ParticipantRecord, unusableReason } from '../../protocol/registry-
 import { verifyDocument } from '../../protocol/signed-document.ts';
 import type { HostedDocument } from '../../rules/self-hosted/faults.ts';
 import { claimedRecordId } from '../../rules/self-hosted/signer.ts';
-import { complaint, type Finding, warning } from '../findings.ts';
-import type { LocalKey } from '../local-keys.ts';
-import type { Examination } from './node.ts';
+import { askRegistry, fetchDocument } from '../crawl/reader.ts';
+import { isReadingFault } from '../crawl/reasons.ts';
+import type { Examination } from './examine-node.ts';
+import { complaint, type Finding, warning } from './findings.ts';
 
 // The most common reason why nothing of a node verifies: the registry has one key, and another one signs. Where a signature does not hold,
 // the document is looked at once more, and whoever has the key that made it is named: this machine, the manifest, or the registry under
 // another name.
+
+/** A signing key of this machine; only its public half. */
+export interface LocalKey {
+  id: string;
+  keyId: string;
+  /** Undefined where the seed cannot be read. */
+  publicKey?: string;
+  /** The file of the seed, or the setting that gives it. */
+  place: string;
+  /** What is signed from now on is signed with this one. */
+  isInUse: boolean;
+}
 
 /** Puts the key that signs into each complaint that is about the wrong key, and warns of what will be signed with one. */
 export async function* nameSigners(

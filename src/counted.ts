@@ -1,0 +1,4 @@
+/** `1 catalog`, `2,000 catalogs`. */
+export function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+}
