@@ -1,0 +1,13 @@
+/** Rows of one minute each, all processes together: the minute in seconds since 1970, then a number for each name. */
+export interface Series {
+  names: string[];
+  rows: [number, ...(number | null)[]][];
+}
+
+export interface EmptySearch {
+  at: string;
+  networkId?: string;
+  intent: unknown;
+  nearMisses?: { code: string; message: string }[];
+  times: number;
+}

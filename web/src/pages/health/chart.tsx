@@ -1,0 +1,85 @@
+import { useEffect, useRef } from 'preact/hooks';
+import UPlot, { type AlignedData, type Options } from 'uplot';
+import { isDark } from '../../theme.ts';
+import type { Series } from './api.ts';
+import 'uplot/dist/uPlot.min.css';
+
+export interface ChartLine {
+  /** The column of the series. */
+  name: string;
+  label: string;
+}
+
+interface ChartProps {
+  title: string;
+  lines: readonly ChartLine[];
+  series: Series;
+  spell(value: number): string;
+}
+
+/** A time series on a canvas, as wide as its place. Colours are those of the style sheet, in light and dark. */
+export function Chart({ title, lines, series, spell }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const dark = isDark.value;
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    const width = () => Math.max(element.clientWidth, minWidth);
+    const chart = new UPlot(
+      optionsFor({ lines, spell }, element, width()),
+      columnsOf(series, lines),
+      element,
+    );
+    const observer = new ResizeObserver(() => chart.setSize({ width: width(), height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      chart.destroy();
+    };
+  }, [lines, series, spell, dark]);
+  return <div class="chart" ref={place} role="img" aria-label={`${title} over time`} />;
+}
+
+const height = 150;
+const minWidth = 120;
+
+function optionsFor(
+  { lines, spell }: Pick<ChartProps, 'lines' | 'spell'>,
+  element: HTMLElement,
+  width: number,
+): Options {
+  const style = getComputedStyle(element);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = {
+    stroke: color('--soft'),
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+    font: `11px ${color('--font')}`,
+  };
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: { y: false },
+    scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] } },
+    axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) }],
+    series: [
+      {},
+      ...lines.map(({ label }, place) => ({
+        label,
+        stroke: color(`--line-${place}`),
+        width: 1.6,
+        spanGaps: false,
+        points: { show: false },
+      })),
+    ],
+  };
+}
+
+function columnsOf({ names, rows }: Series, lines: readonly ChartLine[]): AlignedData {
+  const columns = lines.map(({ name }) => {
+    const at = names.indexOf(name) + 1;
+    return rows.map((row) => (at === 0 ? null : (row[at] ?? null)));
+  });
+  return [rows.map(([minute]) => minute), ...columns];
+}

@@ -1,0 +1,36 @@
+import { usePaged } from '../../api/paged.ts';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+import type { EmptySearch } from './api.ts';
+
+/** Searches that found nothing: what people look for and do not find, and what would have been close. */
+export function EmptySearches() {
+  const list = usePaged<EmptySearch>('/api/health/empty-searches', {}, ['health']);
+  return (
+    <section class="panel stack">
+      <h2>Searches that found nothing</h2>
+      <PagedTable
+        list={list}
+        caption="searches that found nothing"
+        columns={columns}
+        keyOf={({ at, intent }) => `${at} ${JSON.stringify(intent)}`}
+        empty={<Empty title="Every search found something." />}
+      />
+    </section>
+  );
+}
+
+const columns: readonly Column<EmptySearch>[] = [
+  {
+    label: 'Intent',
+    cell: ({ intent }) => <code class="intent">{JSON.stringify(intent)}</code>,
+  },
+  {
+    label: 'What came close',
+    cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
+  },
+  { label: 'Network', cell: ({ networkId }) => networkId },
+  { label: 'Times', isNumber: true, cell: ({ times }) => spellCount(times) },
+  { label: 'Last', cell: ({ at }) => <Ago at={at} /> },
+];

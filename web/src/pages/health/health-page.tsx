@@ -1,0 +1,138 @@
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { navigate, param } from '../../router.ts';
+import { Empty, Show } from '../../ui/states.tsx';
+import { spellBytes, spellCount, spellMs } from '../../ui/time.tsx';
+import type { Series } from './api.ts';
+import { Chart, type ChartLine } from './chart.tsx';
+import { EmptySearches } from './empty-searches.tsx';
+import './health.css';
+
+interface ChartOf {
+  title: string;
+  lines: readonly ChartLine[];
+  spell(value: number): string;
+}
+
+const perMinute = (value: number) => `${spellCount(Math.round(value))}/min`;
+
+const charts: readonly ChartOf[] = [
+  {
+    title: 'Requests',
+    spell: perMinute,
+    lines: [
+      { name: 'discoverRate', label: 'discover' },
+      { name: 'publishRate', label: 'publish' },
+      { name: 'pushRate', label: 'pushes' },
+      { name: 'crawlRate', label: 'crawled' },
+    ],
+  },
+  {
+    title: 'Time to answer',
+    spell: spellMs,
+    lines: [
+      { name: 'discoverP50Ms', label: 'discover, median' },
+      { name: 'discoverP99Ms', label: 'discover, 99 of 100' },
+      { name: 'publishP99Ms', label: 'publish, 99 of 100' },
+    ],
+  },
+  {
+    title: 'Waiting work',
+    spell: spellCount,
+    lines: [
+      { name: 'waitingCallbacks', label: 'callbacks' },
+      { name: 'waitingPushes', label: 'pushes' },
+      { name: 'crawlDue', label: 'crawl' },
+      { name: 'parked', label: 'parked' },
+    ],
+  },
+  {
+    title: 'Trouble',
+    spell: perMinute,
+    lines: [
+      { name: 'errors', label: 'errors' },
+      { name: 'emptySearches', label: 'searches without a result' },
+    ],
+  },
+  { title: 'Event loop', spell: spellMs, lines: [{ name: 'eventLoopP99Ms', label: 'delay, 99 of 100' }] },
+  {
+    title: 'Size',
+    spell: spellBytes,
+    lines: [
+      { name: 'databaseBytes', label: 'database' },
+      { name: 'rssBytes', label: 'memory' },
+    ],
+  },
+  { title: 'Resources', spell: spellCount, lines: [{ name: 'resources', label: 'in the index' }] },
+];
+
+const spans = [1, 6, 24];
+
+/** The last hours of all processes together, from the database: no other service is needed to look back a day. */
+export default function HealthPage() {
+  const hours = spans.find((span) => span === Number(param('hours'))) ?? 6;
+  const series = useLoad(
+    `series ${hours}`,
+    (signal) => get<Series>('/api/health/series', { hours }, signal),
+    ['health'],
+  );
+  return (
+    <div class="health stack">
+      <div class="health-head">
+        <h1>Health</h1>
+        <fieldset class="spans">
+          <legend class="hidden">Hours shown</legend>
+          {spans.map((span) => (
+            <button
+              key={span}
+              type="button"
+              aria-pressed={span === hours}
+              onClick={() => navigate('health', { hours: span })}
+            >
+              {span === 1 ? '1 hour' : `${span} hours`}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <Show of={series} what="figures">
+        {(data) =>
+          data.rows.length === 0 ? (
+            <Empty title="Nothing is recorded yet.">Every process writes a row each minute.</Empty>
+          ) : (
+            <div class="charts">
+              {charts.map((chart) => (
+                <section key={chart.title} class="panel chart-panel">
+                  <h2>{chart.title}</h2>
+                  <Latest chart={chart} series={data} />
+                  <Chart title={chart.title} lines={chart.lines} spell={chart.spell} series={data} />
+                </section>
+              ))}
+            </div>
+          )
+        }
+      </Show>
+      <EmptySearches />
+    </div>
+  );
+}
+
+/** The last figures in words: a chart on a canvas says nothing to a screen reader. */
+function Latest({ chart: { lines, spell }, series: { names, rows } }: { chart: ChartOf; series: Series }) {
+  const last = rows.at(-1);
+  return (
+    <dl class="latest">
+      {lines.map(({ name, label }, place) => {
+        const value = last?.[names.indexOf(name) + 1];
+        return (
+          <div key={name}>
+            <dt>
+              <span class={`swatch line-${place}`} aria-hidden="true" />
+              {label}
+            </dt>
+            <dd>{value === undefined || value === null ? '–' : spell(value)}</dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}

@@ -1,0 +1,35 @@
+import { usePaged } from '../../api/paged.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+import type { AuditLine } from './api.ts';
+
+/** What operators did, here and through the API. */
+export function AuditTab() {
+  const list = usePaged<AuditLine>('/api/audit', {}, ['delivery', 'crawl', 'publish']);
+  return (
+    <PagedTable
+      list={list}
+      caption="actions"
+      columns={columns}
+      keyOf={(line) => JSON.stringify(line)}
+      empty={
+        <Empty title="Nobody has changed anything.">
+          Replays, skips, crawls and publishes from here are listed.
+        </Empty>
+      }
+    />
+  );
+}
+
+const columns: readonly Column<AuditLine>[] = [
+  { label: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { label: 'Action', cell: ({ action }) => action },
+  { label: 'On what', cell: ({ target }) => target },
+  {
+    label: 'Outcome',
+    cell: ({ outcome }) => <Badge tone={outcome === 'done' ? 'good' : 'bad'}>{outcome}</Badge>,
+  },
+  { label: 'From', cell: ({ from }) => from },
+];

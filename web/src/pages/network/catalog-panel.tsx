@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks';
+import { get } from '../../api/client.ts';
+import { useLoad } from '../../api/load.ts';
+import { hrefTo } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Empty, Show } from '../../ui/states.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+import type { CatalogDetails, CatalogVersion, Difference } from './api.ts';
+
+/** One catalog: what it is, its versions, how two of them differ, and its document. */
+export function CatalogPanel({ owner, catalogId }: { owner: string; catalogId: string }) {
+  const path = `/api/catalogs/${encodeURIComponent(owner)}/${encodeURIComponent(catalogId)}`;
+  const catalog = useLoad(path, (signal) => get<CatalogDetails>(path, {}, signal), ['catalog']);
+  return (
+    <div class="stack">
+      <p>
+        <a href={hrefTo('network', { tab: 'catalogs' })}>All catalogs</a>
+      </p>
+      <Show of={catalog} what="catalog">
+        {(data) => (
+          <>
+            <Facts catalog={data} />
+            <Versions path={path} versions={data.versions} />
+            {data.document !== undefined && (
+              <details>
+                <summary>Document</summary>
+                <Code label="the catalog as JSON" text={JSON.stringify(data.document, null, 2)} />
+              </details>
+            )}
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
+
+function Facts({ catalog }: { catalog: CatalogDetails }) {
+  const { catalogId, name, owner, source, networks, type, schemaTypes, resources, offers, version, state } =
+    catalog;
+  return (
+    <>
+      <h2>
+        {name ?? catalogId} <Badge tone={toneOf(state)}>{state}</Badge>
+      </h2>
+      <dl class="facts">
+        <dt>Id</dt>
+        <dd>
+          <a href={hrefTo('inspect', { q: catalogId })}>{catalogId}</a>
+        </dd>
+        <dt>Owner</dt>
+        <dd>
+          <a href={hrefTo('inspect', { q: owner })}>{owner}</a>
+        </dd>
+        <dt>Came by</dt>
+        <dd>{source}</dd>
+        <dt>Type</dt>
+        <dd>{type}</dd>
+        <dt>Networks</dt>
+        <dd>{networks.join(', ') || 'none'}</dd>
+        <dt>Schema types</dt>
+        <dd>{schemaTypes.join(', ') || 'none'}</dd>
+        <dt>Content</dt>
+        <dd>
+          {spellCount(resources)} resources, {spellCount(offers)} offers, version {version}
+        </dd>
+      </dl>
+    </>
+  );
+}
+
+function Versions({ path, versions }: { path: string; versions: readonly CatalogVersion[] }) {
+  const [pair, setPair] = useState<{ from: number; to: number }>();
+  if (versions.length === 0) return <Empty title="No earlier version is kept." />;
+  return (
+    <section class="stack">
+      <h3>Versions</h3>
+      <ul class="versions">
+        {versions.map(({ version, at, by, status }, place) => {
+          const before = versions[place + 1];
+          return (
+            <li key={version}>
+              <strong>{version}</strong> <Ago at={at} /> {by && <span class="soft">by {by}</span>}{' '}
+              {status && <Badge tone={toneOf(status)}>{status}</Badge>}
+              {before && (
+                <button
+                  type="button"
+                  aria-pressed={pair?.to === version}
+                  onClick={() => setPair({ from: before.version, to: version })}
+                >
+                  What changed since {before.version}
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {pair && <Changes path={path} {...pair} />}
+    </section>
+  );
+}
+
+function Changes({ path, from, to }: { path: string; from: number; to: number }) {
+  const difference = useLoad(`${path} ${from} ${to}`, (signal) =>
+    get<Difference>(`${path}/difference`, { from, to }, signal),
+  );
+  return (
+    <Show of={difference} what="difference">
+      {(data) => <ChangeList {...data} />}
+    </Show>
+  );
+}
+
+export function ChangeList({ changes, truncated = false }: Difference) {
+  if (changes.length === 0) return <Empty title="They are the same." />;
+  return (
+    <>
+      <ul class="changes">
+        {changes.map(({ path, kind, before, after }) => (
+          <li key={path}>
+            <span>
+              <code>{path}</code> <span class="soft small">{kind}</span>
+            </span>
+            {before !== undefined && <code class="before">{spellValue(before)}</code>}
+            {after !== undefined && <code class="after">{spellValue(after)}</code>}
+          </li>
+        ))}
+      </ul>
+      {truncated && <p class="soft small">There are more changes than are shown.</p>}
+    </>
+  );
+}
+
+function spellValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

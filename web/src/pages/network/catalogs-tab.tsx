@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks';
+import { usePaged } from '../../api/paged.ts';
+import { session } from '../../api/session.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+import type { CatalogSummary } from './api.ts';
+import { CatalogPanel } from './catalog-panel.tsx';
+
+const columns: readonly Column<CatalogSummary>[] = [
+  {
+    label: 'Catalog',
+    cell: ({ catalogId, owner, name }) => (
+      <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>
+        {name ?? catalogId}
+        {name && <span class="soft small block">{catalogId}</span>}
+      </a>
+    ),
+  },
+  { label: 'Owner', cell: ({ owner }) => <a href={hrefTo('inspect', { q: owner })}>{owner}</a> },
+  { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Came by', cell: ({ source }) => source },
+  { label: 'Type', cell: ({ type }) => type.toLowerCase() },
+  { label: 'Resources', isNumber: true, cell: ({ resources }) => spellCount(resources) },
+  { label: 'Offers', isNumber: true, cell: ({ offers }) => spellCount(offers) },
+  { label: 'Version', isNumber: true, cell: ({ version }) => version },
+  { label: 'Updated', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
+];
+
+const sources = ['service', 'push', 'pull', 'crawl'];
+const types = ['REGULAR', 'MASTER'];
+
+/** All catalogs, by network, type, owner and way; one of them in full beside the list. */
+export function CatalogsTab() {
+  const [q, setQ] = useState(param('find'));
+  const [network, type, source] = [param('network'), param('type'), param('source')];
+  const list = usePaged<CatalogSummary>('/api/catalogs', { q: param('find'), network, type, source }, [
+    'catalog',
+  ]);
+  const choose = (chosen: Record<string, string>) =>
+    navigate('network', { tab: 'catalogs', find: q.trim(), network, type, source, ...chosen });
+  const [owner, catalogId] = [param('owner'), param('catalog')];
+  if (catalogId !== '') return <CatalogPanel owner={owner} catalogId={catalogId} />;
+  return (
+    <div class="stack">
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          choose({});
+        }}
+      >
+        <label>
+          <span>Id, name or owner</span>
+          <input value={q} spellcheck={false} onInput={(event) => setQ(event.currentTarget.value)} />
+        </label>
+        <Choice
+          label="Network"
+          value={network}
+          options={session.value?.networks ?? []}
+          choose={(value) => choose({ network: value })}
+        />
+        <Choice label="Type" value={type} options={types} choose={(value) => choose({ type: value })} />
+        <Choice
+          label="Came by"
+          value={source}
+          options={sources}
+          choose={(value) => choose({ source: value })}
+        />
+        <button type="submit">Filter</button>
+      </form>
+      <PagedTable
+        list={list}
+        caption="catalogs"
+        columns={columns}
+        keyOf={({ owner: of, catalogId: id, source: by }) => `${by} ${of} ${id}`}
+        empty={
+          <Empty title="No catalog.">
+            Publish one on the page <a href={hrefTo('publish')}>Publish</a>, or choose other filters.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+export function Choice({
+  label,
+  value,
+  options,
+  choose,
+}: {
+  label: string;
+  value: string;
+  options: readonly string[];
+  choose(value: string): void;
+}) {
+  return (
+    <label>
+      <span>{label}</span>
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">all</option>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,157 @@
+import { post } from '../../api/client.ts';
+import { usePaged } from '../../api/paged.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+import { attempt } from '../../ui/toasts.tsx';
+import type { Delivery, Receiver } from './api.ts';
+import { Choice } from './catalogs-tab.tsx';
+
+/** Per receiver what waits and what is parked; behind each receiver its deliveries. */
+export function DeliveriesTab() {
+  const receiver = param('receiver');
+  return receiver === '' ? <Receivers /> : <DeliveriesOf receiver={receiver} />;
+}
+
+const receiverColumns: readonly Column<Receiver>[] = [
+  {
+    label: 'Receiver',
+    cell: ({ receiver }) => <a href={hrefTo('network', { tab: 'deliveries', receiver })}>{receiver}</a>,
+  },
+  { label: 'Gets', cell: ({ kind }) => (kind === 'push' ? 'pushes' : 'callbacks') },
+  { label: 'Waiting', isNumber: true, cell: ({ waiting }) => spellCount(waiting) },
+  {
+    label: 'Parked',
+    isNumber: true,
+    cell: ({ parked }) => (parked > 0 ? <Badge tone="bad">{spellCount(parked)}</Badge> : '0'),
+  },
+  { label: 'Oldest', cell: ({ oldestWaitingAt }) => oldestWaitingAt && <Ago at={oldestWaitingAt} /> },
+  { label: 'Last answer', cell: ({ lastAnswer }) => lastAnswer && <LastAnswer answer={lastAnswer} /> },
+  { label: 'Next try', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
+];
+
+function LastAnswer({ answer: { at, status, error } }: { answer: NonNullable<Receiver['lastAnswer']> }) {
+  return (
+    <>
+      {error ?? status} {at && <Ago at={at} />}
+    </>
+  );
+}
+
+function Receivers() {
+  const state = param('state');
+  const list = usePaged<Receiver>('/api/receivers', { state }, ['delivery']);
+  return (
+    <div class="stack">
+      <div class="filters">
+        <Choice
+          label="Receivers with"
+          value={state}
+          options={['open', 'parked']}
+          choose={(chosen) => navigate('network', { tab: 'deliveries', state: chosen })}
+        />
+        <button type="button" onClick={() => void replayAll()}>
+          Replay all that are parked
+        </button>
+      </div>
+      <PagedTable
+        list={list}
+        caption="receivers"
+        columns={receiverColumns}
+        keyOf={({ receiver, kind }) => `${kind} ${receiver}`}
+        empty={
+          <Empty title="Nothing waits.">Callbacks and pushes appear here as soon as there are any.</Empty>
+        }
+      />
+    </div>
+  );
+}
+
+function replayAll(receiver?: string): Promise<boolean> {
+  return attempt(async () => {
+    const { callbacks, pushes } = await post<{ callbacks: number; pushes: number }>(
+      '/api/deliveries/replay',
+      receiver === undefined ? {} : { receiver },
+    );
+    return `Will be tried again: ${spellCount(callbacks)} callbacks, ${spellCount(pushes)} pushes.`;
+  });
+}
+
+const states = ['open', 'parked', 'delivered'];
+
+function DeliveriesOf({ receiver }: { receiver: string }) {
+  const state = param('state');
+  const list = usePaged<Delivery>('/api/deliveries', { receiver, state }, ['delivery']);
+  const act = (id: string, verb: 'replay' | 'skip') =>
+    attempt(async () => {
+      await post(`/api/deliveries/${id}/${verb}`);
+      list.reload();
+      return verb === 'replay' ? `${id} will be tried again.` : `${id} is skipped.`;
+    });
+  return (
+    <div class="stack">
+      <p>
+        <a href={hrefTo('network', { tab: 'deliveries' })}>All receivers</a>
+      </p>
+      <h2>{receiver}</h2>
+      <div class="filters">
+        <Choice
+          label="State"
+          value={state}
+          options={states}
+          choose={(chosen) => navigate('network', { tab: 'deliveries', receiver, state: chosen })}
+        />
+        <button type="button" onClick={() => void replayAll(receiver)}>
+          Replay its parked deliveries
+        </button>
+      </div>
+      <PagedTable
+        list={list}
+        caption="deliveries"
+        columns={deliveryColumns(act)}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No such delivery." />}
+      />
+    </div>
+  );
+}
+
+function deliveryColumns(
+  act: (id: string, verb: 'replay' | 'skip') => Promise<boolean>,
+): readonly Column<Delivery>[] {
+  return [
+    { label: 'Delivery', cell: ({ id }) => id },
+    { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+    {
+      label: 'What',
+      cell: ({ action, about }) => (
+        <>
+          {action} <span class="soft small block">{about}</span>
+        </>
+      ),
+    },
+    { label: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+    { label: 'Next try', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
+    { label: 'Last error', cell: ({ lastError }) => lastError },
+    {
+      label: 'Actions',
+      cell: ({ id, state }) =>
+        isParked(state) && (
+          <span class="actions">
+            <button type="button" onClick={() => void act(id, 'replay')}>
+              Replay<span class="hidden"> {id}</span>
+            </button>
+            <button type="button" onClick={() => void act(id, 'skip')}>
+              Skip<span class="hidden"> {id}</span>
+            </button>
+          </span>
+        ),
+    },
+  ];
+}
+
+function isParked(state: string): boolean {
+  return ['parked', 'refused', 'no endpoint'].includes(state);
+}

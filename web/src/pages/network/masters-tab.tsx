@@ -1,0 +1,47 @@
+import { usePaged } from '../../api/paged.ts';
+import { hrefTo } from '../../router.ts';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { spellCount } from '../../ui/time.tsx';
+import type { Master } from './api.ts';
+
+/** Master catalogs and the catalogs that extend them. */
+export function MastersTab() {
+  const list = usePaged<Master>('/api/masters', {}, ['catalog']);
+  return (
+    <PagedTable
+      list={list}
+      caption="master catalogs"
+      columns={columns}
+      keyOf={({ owner, catalogId }) => `${owner} ${catalogId}`}
+      empty={<Empty title="No master catalog." />}
+    />
+  );
+}
+
+const columns: readonly Column<Master>[] = [
+  {
+    label: 'Master',
+    cell: ({ owner, catalogId }) => (
+      <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>
+    ),
+  },
+  { label: 'Owner', cell: ({ owner }) => owner },
+  { label: 'Extended by', isNumber: true, cell: ({ dependentCount }) => spellCount(dependentCount) },
+  {
+    label: 'Catalogs that extend it',
+    cell: ({ dependents, dependentCount }) => (
+      <ul class="plain-list">
+        {dependents.map(({ owner, catalogId }) => (
+          <li key={`${owner} ${catalogId}`}>
+            <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>{' '}
+            <span class="soft small">{owner}</span>
+          </li>
+        ))}
+        {dependentCount > dependents.length && (
+          <li class="soft small">and {spellCount(dependentCount - dependents.length)} others</li>
+        )}
+      </ul>
+    ),
+  },
+];

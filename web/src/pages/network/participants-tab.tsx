@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import { usePaged } from '../../api/paged.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+import type { Participant, ParticipantKey } from './api.ts';
+
+/** Who is in the registry of this process: addresses, networks, keys and when these end. */
+export function ParticipantsTab() {
+  const [q, setQ] = useState(param('find'));
+  const list = usePaged<Participant>('/api/participants', { q: param('find') }, ['subscription']);
+  return (
+    <div class="stack">
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          navigate('network', { tab: 'participants', find: q.trim() });
+        }}
+      >
+        <label>
+          <span>Id</span>
+          <input value={q} spellcheck={false} onInput={(event) => setQ(event.currentTarget.value)} />
+        </label>
+        <button type="submit">Filter</button>
+      </form>
+      <PagedTable
+        list={list}
+        caption="participants"
+        columns={columns}
+        keyOf={({ identity }) => identity}
+        empty={
+          <Empty title="No participant.">
+            The registry of this process has none; where REGISTRY_URL names another, ask that one.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const columns: readonly Column<Participant>[] = [
+  {
+    label: 'Participant',
+    cell: ({ subscriberId, registry }) => (
+      <a href={hrefTo('inspect', { q: subscriberId })}>
+        {subscriberId}
+        <span class="soft small block">{registry}</span>
+      </a>
+    ),
+  },
+  { label: 'Type', cell: ({ type }) => type },
+  { label: 'Address', cell: ({ url }) => url },
+  { label: 'Networks', cell: ({ networks }) => networks.join(', ') },
+  {
+    label: 'Keys',
+    cell: ({ keys }) => (
+      <ul class="plain-list">
+        {keys.map((key) => (
+          <li key={key.recordId}>
+            <Key recordKey={key} />
+          </li>
+        ))}
+      </ul>
+    ),
+  },
+];
+
+function Key({ recordKey: { recordId, publicKey, validUntil, state } }: { recordKey: ParticipantKey }) {
+  return (
+    <>
+      <span title={publicKey}>{recordId}</span> <Badge tone={toneOf(state)}>{state}</Badge>
+      {validUntil && (
+        <span class="soft small">
+          {' '}
+          ends <Ago at={validUntil} />
+        </span>
+      )}
+    </>
+  );
+}

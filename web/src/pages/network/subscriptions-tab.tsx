@@ -1,0 +1,68 @@
+import { usePaged } from '../../api/paged.ts';
+import { hrefTo } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
+import type { Feed, Subscription } from './api.ts';
+
+/** Who is pushed to by this catalog service, and which catalog services this discovery service follows. */
+export function SubscriptionsTab() {
+  const subscriptions = usePaged<Subscription>('/api/subscriptions', {}, ['subscription']);
+  const feeds = usePaged<Feed>('/api/feeds', {}, ['subscription']);
+  return (
+    <div class="stack">
+      <h2>Discovery services that subscribe here</h2>
+      <PagedTable
+        list={subscriptions}
+        caption="subscriptions"
+        columns={subscriptionColumns}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No discovery service has subscribed." />}
+      />
+      <h2>Catalog services that are followed from here</h2>
+      <PagedTable
+        list={feeds}
+        caption="feeds"
+        columns={feedColumns}
+        keyOf={({ catalogUrl, networkId }) => `${catalogUrl} ${networkId}`}
+        empty={
+          <Empty title="No catalog service is followed.">
+            DISCOVERY_SUBSCRIPTIONS names those to follow.
+          </Empty>
+        }
+      />
+    </div>
+  );
+}
+
+const subscriptionColumns: readonly Column<Subscription>[] = [
+  {
+    label: 'Subscriber',
+    cell: ({ subscriber }) => (
+      <a href={hrefTo('network', { tab: 'deliveries', receiver: subscriber })}>{subscriber}</a>
+    ),
+  },
+  { label: 'Address', cell: ({ url }) => url },
+  { label: 'Networks', cell: ({ networkIds }) => networkIds.join(', ') || 'all' },
+  { label: 'Schema types', cell: ({ schemaTypes }) => schemaTypes.join(', ') || 'all' },
+  { label: 'Status', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  { label: 'Since', cell: ({ createdAt }) => createdAt && <Ago at={createdAt} /> },
+];
+
+const feedColumns: readonly Column<Feed>[] = [
+  {
+    label: 'Catalog service',
+    cell: ({ catalogUrl, service }) => (
+      <>
+        {service ?? catalogUrl}
+        {service && <span class="soft small block">{catalogUrl}</span>}
+      </>
+    ),
+  },
+  { label: 'Network', cell: ({ networkId }) => networkId },
+  { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Pulled', cell: ({ lastPullAt }) => <Ago at={lastPullAt} /> },
+  { label: 'Next step', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
+  { label: 'Last error', cell: ({ lastError }) => lastError },
+];
