@@ -11,6 +11,8 @@ import { Toasts } from './ui/toasts.tsx';
 const pages: Record<PageName, ComponentType> = {
   find: lazy(() => import('./pages/find/find-page.tsx')),
   inspect: lazy(() => import('./pages/inspect/inspect-page.tsx')),
+  network: lazy(() => import('./pages/network/network-page.tsx')),
+  health: lazy(() => import('./pages/health/health-page.tsx')),
 };
 
 export function App() {

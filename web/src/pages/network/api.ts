@@ -1,3 +1,5 @@
+import type { Change } from '../../ui/changes.tsx';
+
 /** What the operator's API says of the network. */
 export interface Overview {
   catalogs: number;
@@ -123,7 +125,7 @@ export interface CatalogVersion {
 }
 
 export interface Difference {
-  changes: { path: string; kind: 'added' | 'removed' | 'changed'; before?: unknown; after?: unknown }[];
+  changes: Change[];
   truncated?: boolean;
 }
 

@@ -3,6 +3,7 @@ import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Changes } from '../../ui/changes.tsx';
 import { Code } from '../../ui/code.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -95,42 +96,18 @@ function Versions({ path, versions }: { path: string; versions: readonly Catalog
           );
         })}
       </ul>
-      {pair && <Changes path={path} {...pair} />}
+      {pair && <Comparison path={path} {...pair} />}
     </section>
   );
 }
 
-function Changes({ path, from, to }: { path: string; from: number; to: number }) {
+function Comparison({ path, from, to }: { path: string; from: number; to: number }) {
   const difference = useLoad(`${path} ${from} ${to}`, (signal) =>
     get<Difference>(`${path}/difference`, { from, to }, signal),
   );
   return (
     <Show of={difference} what="difference">
-      {(data) => <ChangeList {...data} />}
+      {({ changes, truncated }) => <Changes changes={changes} truncated={truncated} />}
     </Show>
   );
-}
-
-export function ChangeList({ changes, truncated = false }: Difference) {
-  if (changes.length === 0) return <Empty title="They are the same." />;
-  return (
-    <>
-      <ul class="changes">
-        {changes.map(({ path, kind, before, after }) => (
-          <li key={path}>
-            <span>
-              <code>{path}</code> <span class="soft small">{kind}</span>
-            </span>
-            {before !== undefined && <code class="before">{spellValue(before)}</code>}
-            {after !== undefined && <code class="after">{spellValue(after)}</code>}
-          </li>
-        ))}
-      </ul>
-      {truncated && <p class="soft small">There are more changes than are shown.</p>}
-    </>
-  );
-}
-
-function spellValue(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

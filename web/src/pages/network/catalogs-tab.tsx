@@ -76,11 +76,7 @@ export function CatalogsTab() {
         caption="catalogs"
         columns={columns}
         keyOf={({ owner: of, catalogId: id, source: by }) => `${by} ${of} ${id}`}
-        empty={
-          <Empty title="No catalog.">
-            Publish one on the page <a href={hrefTo('publish')}>Publish</a>, or choose other filters.
-          </Empty>
-        }
+        empty={<Empty title="No catalog.">Publish one, or choose other filters.</Empty>}
       />
     </div>
   );
