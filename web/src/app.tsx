@@ -11,6 +11,8 @@ import { Toasts } from './ui/toasts.tsx';
 const pages: Record<PageName, ComponentType> = {
   find: lazy(() => import('./pages/find/find-page.tsx')),
   inspect: lazy(() => import('./pages/inspect/inspect-page.tsx')),
+  publish: lazy(() => import('./pages/publish/publish-page.tsx')),
+  debug: lazy(() => import('./pages/debug/debug-page.tsx')),
   network: lazy(() => import('./pages/network/network-page.tsx')),
   health: lazy(() => import('./pages/health/health-page.tsx')),
 };

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 
 /** Hash routes, `#/find?text=charger`: a link reproduces what is seen, and the server need not know of pages. */
-export const pageNames = ['find', 'inspect', 'network', 'health'] as const;
+export const pageNames = ['find', 'inspect', 'publish', 'debug', 'network', 'health'] as const;
 export type PageName = (typeof pageNames)[number];
 
 export interface Route {

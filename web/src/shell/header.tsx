@@ -7,6 +7,8 @@ import { Icon, type IconName } from '../ui/icon.tsx';
 const titles: Record<PageName, { label: string; icon: IconName }> = {
   find: { label: 'Find', icon: 'search' },
   inspect: { label: 'Inspect', icon: 'chain' },
+  publish: { label: 'Publish', icon: 'upload' },
+  debug: { label: 'Debug', icon: 'key' },
   network: { label: 'Network', icon: 'nodes' },
   health: { label: 'Health', icon: 'pulse' },
 };

@@ -8,6 +8,9 @@ import { type Condition, changeQuery, type FindQuery, type Operator, withConditi
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
   const types = fields.data?.types ?? [];
   const chosen = types.find(({ type }) => type === query.type) ?? (types.length === 1 ? types[0] : undefined);
+  const ofType = (chosen?.fields ?? []).map((field) => ({ on: 'resource' as const, field }));
+  const offered = (fields.data?.offers ?? []).map((field) => ({ on: 'offer' as const, field }));
+  const rest = [...ofType.slice(fieldsAtFirst), ...offered.slice(1)];
   return (
     <>
       {fields.error && <Problem error={fields.error} retry={fields.reload} />}
@@ -31,13 +34,23 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
         </select>
       </label>
       <div class="filter-grid">
-        {chosen?.fields.map((field) => (
-          <FieldInput key={field.path} on="resource" field={field} query={query} />
+        {offered.slice(0, 1).map((props) => (
+          <FieldInput key={props.field.path} {...props} query={query} />
         ))}
-        {fields.data?.offers.map((field) => (
-          <FieldInput key={field.path} on="offer" field={field} query={query} />
+        {ofType.slice(0, fieldsAtFirst).map((props) => (
+          <FieldInput key={props.field.path} {...props} query={query} />
         ))}
       </div>
+      {rest.length > 0 && (
+        <details>
+          <summary>More fields ({rest.length})</summary>
+          <div class="filter-grid">
+            {rest.map((props) => (
+              <FieldInput key={props.field.path} {...props} query={query} />
+            ))}
+          </div>
+        </details>
+      )}
       <label class="field">
         <span>Condition in JSONPath</span>
         <input
@@ -51,6 +64,9 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
     </>
   );
 }
+
+/** The API lists the most useful ones first; the price of an offer comes before them. */
+const fieldsAtFirst = 7;
 
 interface FieldProps {
   on: Condition['on'];

@@ -45,7 +45,7 @@ export function buildExpression({ type, conditions, expression }: FindQuery): st
   const written = expression.trim();
   if (written.startsWith('$')) return written;
   const ofResource = [
-    ...(type === '' ? [] : [`@.resourceAttributes['@type'] == ${JSON.stringify(type)}`]),
+    ...spellType(type),
     ...conditions.filter(({ on }) => on === 'resource').map(spell),
     ...(written === '' ? [] : [`(${written})`]),
   ];
@@ -54,6 +54,16 @@ export function buildExpression({ type, conditions, expression }: FindQuery): st
   if (ofResource.length === 0) return ofOffer.length === 0 ? undefined : offers;
   const all = ofOffer.length === 0 ? ofResource : [...ofResource, offers];
   return `$.catalogs[*].resources[?${all.join(' && ')}]`;
+}
+
+/** The API names a type by its context, `#` and its name. */
+function spellType(type: string): string[] {
+  if (type === '') return [];
+  const at = type.lastIndexOf('#');
+  const name = `@.resourceAttributes['@type'] == ${JSON.stringify(type.slice(at + 1))}`;
+  return at === -1
+    ? [name]
+    : [`@.resourceAttributes['@context'] == ${JSON.stringify(type.slice(0, at))}`, name];
 }
 
 /** Only a path to one value can be compared; below an array, the comparison goes into a filter of its own. */

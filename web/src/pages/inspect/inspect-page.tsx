@@ -65,6 +65,10 @@ function Suggestions() {
           </span>
         ))}
       </p>
+      <p>
+        Or choose from the <a href={hrefTo('network', { tab: 'catalogs' })}>catalogs</a> and{' '}
+        <a href={hrefTo('network', { tab: 'nodes' })}>nodes</a> of the network.
+      </p>
     </Empty>
   );
 }

@@ -1,0 +1,53 @@
+import { get, post, remove } from '../../api/client.ts';
+
+export interface SignatureQuestion {
+  header: string;
+  body: string;
+  method?: string;
+  url?: string;
+  now?: string;
+  requestAuthorization?: string;
+}
+
+export interface SignatureStep {
+  step: string;
+  ok: boolean;
+  expected?: string;
+  got?: string;
+  detail: string;
+}
+
+export interface SignatureAnswer {
+  verdict: 'holds' | 'differs' | 'unreadable';
+  differs?: string;
+  steps: SignatureStep[];
+  signingString?: string;
+  digest?: { expected?: string; got?: string };
+  key?: { identity: string; recordId: string; publicKey?: string; state: string };
+  hints: string[];
+}
+
+export interface InboxItem {
+  id: string;
+  at: string;
+  path: string;
+  action?: string;
+  from?: string;
+  messageId?: string;
+  verifies: boolean;
+  why?: string;
+  headers: Record<string, string | string[]>;
+  body: unknown;
+}
+
+export function debugSignature(question: SignatureQuestion): Promise<SignatureAnswer> {
+  return post<SignatureAnswer>('/api/debug/signature', question);
+}
+
+export function readInbox(signal: AbortSignal): Promise<{ items: InboxItem[] }> {
+  return get<{ items: InboxItem[] }>('/api/inbox', { limit: 50 }, signal);
+}
+
+export function clearInbox(): Promise<unknown> {
+  return remove('/api/inbox');
+}

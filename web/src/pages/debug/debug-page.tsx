@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks';
+import { param, replaceParams } from '../../router.ts';
+import { Tabs } from '../../ui/tabs.tsx';
+import type { SignatureQuestion } from './api.ts';
+import { Inbox } from './inbox.tsx';
+import { SignatureForm } from './signature-form.tsx';
+import './debug.css';
+
+const tabs = [
+  { name: 'signature', label: 'Signature' },
+  { name: 'inbox', label: 'Inbox' },
+] as const;
+
+/** Why does a signature not hold? What has arrived at our address, and does it verify? */
+export default function DebugPage() {
+  const chosen = param('tab') === 'inbox' ? 'inbox' : 'signature';
+  const [question, setQuestion] = useState<SignatureQuestion>({ header: '', body: '' });
+  return (
+    <>
+      <header class="page-head">
+        <h1>Debug</h1>
+        <p>Paste a request to see the one thing that differs, or watch what arrives at the inbox.</p>
+      </header>
+      <Tabs label="Tools" tabs={tabs} chosen={chosen} choose={(tab) => replaceParams('debug', { tab })}>
+        {chosen === 'signature' ? (
+          <SignatureForm question={question} change={setQuestion} />
+        ) : (
+          <Inbox
+            debug={(taken) => {
+              setQuestion(taken);
+              replaceParams('debug', { tab: 'signature' });
+            }}
+          />
+        )}
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { useState } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Empty, Show } from '../../ui/states.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { attempt } from '../../ui/toasts.tsx';
+import { clearInbox, type InboxItem, readInbox, type SignatureQuestion } from './api.ts';
+
+/** What has arrived at the address of the consumer, newest first, and whether it verifies. */
+export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
+  const inbox = useLoad('inbox', readInbox, ['inbox']);
+  const [open, setOpen] = useState<string>();
+  const clear = async () => {
+    if (await attempt(() => clearInbox().then(() => 'The inbox is empty.'))) inbox.reload();
+  };
+  return (
+    <Show of={inbox} what="inbox">
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing has arrived.">
+            Callbacks sent to <code>{location.origin}/inbox</code> appear here as they arrive
+            {session.value?.identities.consumer &&
+              `, those for ${session.value.identities.consumer.id} among them`}
+            . The latest 200 are kept, in memory.
+          </Empty>
+        ) : (
+          <div class="stack">
+            <div class="spread">
+              <p class="soft" role="status">
+                {items.length === 1 ? 'One message' : `${items.length} messages`}, newest first
+              </p>
+              <button type="button" class="small" onClick={() => void clear()}>
+                Empty the inbox
+              </button>
+            </div>
+            <ul class="inbox">
+              {items.map((item) => (
+                <Message
+                  key={item.id}
+                  item={item}
+                  open={item.id === open}
+                  toggle={() => setOpen(item.id === open ? undefined : item.id)}
+                  debug={debug}
+                />
+              ))}
+            </ul>
+          </div>
+        )
+      }
+    </Show>
+  );
+}
+
+function Message({
+  item,
+  open,
+  toggle,
+  debug,
+}: {
+  item: InboxItem;
+  open: boolean;
+  toggle(): void;
+  debug(question: SignatureQuestion): void;
+}) {
+  const body = typeof item.body === 'string' ? item.body : JSON.stringify(item.body, null, 2);
+  return (
+    <li class="panel">
+      <button type="button" class="message-button" aria-expanded={open} onClick={toggle}>
+        <Badge tone={item.verifies ? 'good' : 'bad'}>{item.verifies ? 'verifies' : 'does not verify'}</Badge>
+        <strong>{item.action ?? item.path}</strong>
+        <span class="soft">{item.from}</span>
+        <span class="soft small message-time">
+          <Ago at={item.at} />
+        </span>
+      </button>
+      {open && (
+        <div class="stack message-details">
+          {item.why && <p class="fault">{item.why}</p>}
+          <p class="soft small wrap">
+            POST {item.path} {item.messageId && `· message ${item.messageId}`}
+          </p>
+          <Code text={headerBlock(item)} label="headers" />
+          <Code text={pretty(body)} label="body" />
+          <div>
+            <button type="button" onClick={() => debug({ header: headerBlock(item), body, now: item.at })}>
+              Debug its signature
+            </button>
+          </div>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function headerBlock({ headers }: InboxItem): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${[value].flat().join(', ')}`)
+    .join('\n');
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

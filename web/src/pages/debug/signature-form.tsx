@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../../api/client.ts';
+import { asApiError } from '../../api/load.ts';
+import { Empty, Loading, Problem } from '../../ui/states.tsx';
+import { debugSignature, type SignatureAnswer, type SignatureQuestion } from './api.ts';
+import { SignatureReport } from './signature-report.tsx';
+
+export function SignatureForm({
+  question,
+  change,
+}: {
+  question: SignatureQuestion;
+  change(question: SignatureQuestion): void;
+}) {
+  const [answer, setAnswer] = useState<SignatureAnswer>();
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(undefined);
+    try {
+      setAnswer(await debugSignature(question));
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  const field = (name: keyof SignatureQuestion) => ({
+    value: question[name] ?? '',
+    spellcheck: false,
+    onInput: (event: { currentTarget: { value: string } }) =>
+      change({ ...question, [name]: event.currentTarget.value }),
+  });
+  return (
+    <div class="debug">
+      <form class="panel stack" onSubmit={(event) => void submit(event)}>
+        <label class="field">
+          <span>Authorization header, or all headers</span>
+          <textarea
+            rows={5}
+            required
+            placeholder={'Signature keyId="provider.example.org|key-1|ed25519",algorithm="ed25519",…'}
+            {...field('header')}
+          />
+        </label>
+        <label class="field">
+          <span>Body, exactly as it was sent</span>
+          <textarea rows={12} placeholder='{"context":{…},"message":{…}}' {...field('body')} />
+        </label>
+        <details>
+          <summary>It answers another request, or was sent earlier</summary>
+          <div class="stack more-fields">
+            <label class="field">
+              <span>Authorization header of the request that it answers</span>
+              <textarea rows={3} {...field('requestAuthorization')} />
+            </label>
+            <label class="field">
+              <span>When it arrived (now, where empty)</span>
+              <input placeholder="2026-01-31T12:00:00Z" {...field('now')} />
+            </label>
+          </div>
+        </details>
+        <div>
+          <button type="submit" class="primary" disabled={busy || question.header.trim() === ''}>
+            Check the signature
+          </button>
+        </div>
+      </form>
+      <section class="stack" aria-label="Result" aria-live="polite">
+        {error && <Problem error={error} />}
+        {busy && !answer && <Loading what="result" />}
+        {answer ? (
+          <SignatureReport answer={answer} />
+        ) : (
+          !busy &&
+          !error && (
+            <Empty title="Nothing is checked yet.">
+              The header is parsed, the body digested, the key looked up in the registry and the signature
+              verified, in the order in which a receiver does it. Nothing is kept.
+            </Empty>
+          )
+        )}
+      </section>
+    </div>
+  );
+}

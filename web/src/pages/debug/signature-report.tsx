@@ -1,0 +1,115 @@
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import type { SignatureAnswer, SignatureStep } from './api.ts';
+
+const verdicts = {
+  holds: { text: 'The signature holds.', tone: 'good' },
+  differs: { text: 'The signature does not hold.', tone: 'bad' },
+  unreadable: { text: 'The header cannot be read.', tone: 'bad' },
+} as const;
+
+export function SignatureReport({ answer }: { answer: SignatureAnswer }) {
+  const { text, tone } = verdicts[answer.verdict];
+  const { key, signingString, hints, steps } = answer;
+  return (
+    <>
+      <div class={`signature-verdict ${tone}`}>
+        <p class="verdict-line">
+          <Icon name={tone === 'good' ? 'check' : 'cross'} /> {text}
+        </p>
+        {answer.differs && <p>{answer.differs}</p>}
+      </div>
+      {hints.length > 0 && (
+        <section class="panel stack">
+          <h2>What it may be</h2>
+          <ul class="hints">
+            {hints.map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section class="panel stack">
+        <h2>Step by step</h2>
+        <ol class="signature-steps">
+          {steps.map((step) => (
+            <Step key={step.step} step={step} />
+          ))}
+        </ol>
+      </section>
+      {signingString && (
+        <section class="panel stack">
+          <h2>Signing string</h2>
+          <Code text={signingString} label="signing string" />
+        </section>
+      )}
+      {key && (
+        <section class="panel stack">
+          <h2>Key</h2>
+          <dl class="facts">
+            <dt>Identity</dt>
+            <dd>{key.identity}</dd>
+            <dt>Record</dt>
+            <dd>{key.recordId}</dd>
+            {key.publicKey && (
+              <>
+                <dt>Public key</dt>
+                <dd>
+                  <code>{key.publicKey}</code>
+                </dd>
+              </>
+            )}
+            <dt>State</dt>
+            <dd>
+              <Badge tone={toneOf(key.state)}>{key.state}</Badge>
+            </dd>
+          </dl>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Step({ step: { step, ok, detail, expected, got } }: { step: SignatureStep }) {
+  const differ = expected !== undefined && got !== undefined && expected !== got;
+  return (
+    <li class={ok ? 'good' : 'bad'}>
+      <Icon name={ok ? 'check' : 'cross'} />
+      <div>
+        <p>
+          <strong>{step}</strong> <span class="hidden">{ok ? 'holds' : 'fails'}</span> {detail}
+        </p>
+        {expected !== undefined && (
+          <p class="small">
+            <span class="soft">expected </span>
+            {differ ? <Marked text={expected} other={got} /> : <code>{expected}</code>}
+          </p>
+        )}
+        {got !== undefined && got !== expected && (
+          <p class="small">
+            <span class="soft">got </span>
+            {differ ? <Marked text={got} other={expected} /> : <code>{got}</code>}
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** From the first to the last character that differs. */
+function Marked({ text, other }: { text: string; other: string }) {
+  let start = 0;
+  while (start < text.length && text[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < text.length - start && end < other.length - start && text.at(-1 - end) === other.at(-1 - end))
+    end += 1;
+  const stop = text.length - end;
+  return (
+    <code>
+      {text.slice(0, start)}
+      <mark>{text.slice(start, stop)}</mark>
+      {text.slice(stop)}
+    </code>
+  );
+}

@@ -1,0 +1,91 @@
+import { useEffect } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
+import { hrefTo } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { Show } from '../../ui/states.tsx';
+import { Ago } from '../../ui/time.tsx';
+import {
+  type ProgressAnswer,
+  type PublishAnswer,
+  type PublishResult,
+  type PublishStep,
+  readProgress,
+} from './api.ts';
+
+const icons: Record<PublishStep['state'], IconName> = { done: 'check', waiting: 'clock', failed: 'cross' };
+const titles: Record<string, string> = {
+  sent: 'Sent, signed by the publisher',
+  ack: 'Acknowledged by the catalog service',
+  processed: 'Processed',
+  on_publish: 'Result returned by on_publish',
+  pushed: 'Pushed to the discovery service',
+  indexed: 'Indexed: it can be found',
+  written: 'Signed files written',
+  crawled: 'Crawled by the discovery service',
+};
+
+/** What happens to it, step by step, until the index has it. */
+export function Progress({ sent }: { sent: PublishAnswer }) {
+  const { messageId } = sent;
+  const progress = useLoad(
+    messageId,
+    (signal): Promise<ProgressAnswer> => readProgress(messageId ?? '', signal),
+    ['publish', 'catalog', 'delivery', 'crawl'],
+  );
+  const waiting = progress.data?.steps.some(({ state }) => state === 'waiting') ?? false;
+  useEffect(() => {
+    if (!waiting) return;
+    const timer = setInterval(progress.reload, pollMs);
+    return () => clearInterval(timer);
+  }, [waiting, progress.reload]);
+  if (messageId === undefined) return <Results results={sent.results ?? []} />;
+  return (
+    <Show of={progress} what="progress">
+      {({ steps, results }) => (
+        <div class="stack" role="status" aria-label="Progress">
+          <ol class="progress">
+            {steps.map((step) => (
+              <li key={step.step} class={step.state}>
+                <span class="progress-mark">
+                  <Icon name={icons[step.state]} />
+                </span>
+                <span>
+                  {titles[step.step] ?? step.step} <span class="hidden">{step.state}</span>
+                  {step.detail && <span class="soft small"> {step.detail}</span>}
+                </span>
+                <span class="soft small nowrap">{step.at && <Ago at={step.at} />}</span>
+              </li>
+            ))}
+          </ol>
+          <Results results={results ?? sent.results ?? []} />
+        </div>
+      )}
+    </Show>
+  );
+}
+
+/** Events tell of most steps; the rest is asked for. */
+const pollMs = 1_000;
+
+function Results({ results }: { results: readonly PublishResult[] }) {
+  return (
+    <ul class="stack">
+      {results.map((result) => (
+        <li key={result.catalogId} class="stack result-item">
+          <p class="row">
+            {result.status && <Badge tone={toneOf(result.status)}>{result.status}</Badge>}
+            <strong>{result.catalogId}</strong>
+            <a href={hrefTo('inspect', { q: result.catalogId })}>Inspect</a>
+            <a href={hrefTo('find')}>Find</a>
+          </p>
+          {[...(result.errors ?? []), ...(result.warnings ?? [])].map((fault) => (
+            <p key={`${fault.path} ${fault.message}`} class="small">
+              {fault.message} {fault.path && <code>{fault.path}</code>}
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}

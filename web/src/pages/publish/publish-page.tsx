@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import type { ApiError } from '../../api/client.ts';
+import { asApiError, useLoad } from '../../api/load.ts';
+import { Problem } from '../../ui/states.tsx';
+import { check, type PublishAnswer, publish, type Way } from './api.ts';
+import { Editor } from './editor.tsx';
+import { Faults } from './faults.tsx';
+import { Progress } from './progress.tsx';
+import { SendForm } from './send-form.tsx';
+import './publish.css';
+
+const emptyCheck = { parsed: false, faults: [], warnings: [], catalogs: [] };
+
+/** Paste or drop a catalog, see its faults while typing, publish it, and watch it arrive in the index. */
+export default function PublishPage() {
+  const [text, setText] = useState('');
+  const [goTo, setGoTo] = useState<{ line: number; column?: number }>();
+  const [busy, setBusy] = useState(false);
+  const [sent, setSent] = useState<PublishAnswer>();
+  const [error, setError] = useState<ApiError>();
+  const isBlank = text.trim() === '';
+  const checked = useLoad(isBlank ? undefined : text, (signal) =>
+    settled(signal).then(() => check(text, signal)),
+  );
+  const { faults, warnings, catalogs } = checked.data ?? emptyCheck;
+  const send = async (way: Way) => {
+    setBusy(true);
+    setError(undefined);
+    setSent(undefined);
+    try {
+      setSent(await publish(text, way));
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <header class="page-head">
+        <h1>Publish</h1>
+        <p>Paste or drop a catalog. It is checked while you type, by the same rules as the service has.</p>
+      </header>
+      <div class="publish">
+        <Editor text={text} change={setText} faults={faults} warnings={warnings} goTo={goTo} />
+        <div class="stack publish-side">
+          <section class="panel stack" aria-labelledby="check-title">
+            <h2 id="check-title">Check</h2>
+            {checked.error && <Problem error={checked.error} retry={checked.reload} />}
+            <Faults isBlank={isBlank} loading={checked.loading} checked={checked.data} goTo={setGoTo} />
+          </section>
+          <section class="panel stack" aria-labelledby="send-title">
+            <h2 id="send-title">Publish</h2>
+            <SendForm
+              ready={!isBlank && !checked.loading && faults.length === 0 && catalogs.length > 0}
+              busy={busy}
+              send={(way) => void send(way)}
+            />
+            {error && <Problem error={error} />}
+            {sent && <Progress key={sent.messageId ?? 'files'} sent={sent} />}
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** Waits until nobody types; a later text aborts this check meanwhile. */
+function settled(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, typingMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+const typingMs = 350;
