@@ -56,7 +56,7 @@ async function expectInStep(id: string): Promise<void> {
 }
 
 async function stateOf(id: string) {
-  const pushes = await listPushes(network.database, { limit: 1_000, offset: 0 });
+  const pushes = await listPushes(network.database, { limit: 1_000 });
   return pushes.find(({ catalogId }) => catalogId === id);
 }
 
@@ -280,7 +280,7 @@ describe('a receiver', () => {
       acknowledgedVersion: null,
     });
     ds.answer(() => undefined);
-    expect(await replayPushes(network.database, (await stateOf(id))?.id)).toBe(1);
+    expect(await replayPushes(network.database, { id: (await stateOf(id))?.id })).toBe(1);
     await expectInStep(id);
     expect(await replayPushes(network.database)).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
-import { listCallbacks } from '../src/storage/work/callbacks.ts';
+import { listCallbacks } from '../src/storage/work/callback-list.ts';
 import type { Actor } from './support/actor.ts';
 import { startDiscovering } from './support/discover.ts';
 import { type NameServer, startNameServer } from './support/name-server.mjs';
@@ -54,7 +54,7 @@ it('A receiver whose name server never answers holds up neither the callbacks of
     expect(names.questions).toContain(`A ${name}.quick.test`);
   }
 
-  const open = await listCallbacks(network.database, { state: 'open', limit: 100, offset: 0 });
+  const open = await listCallbacks(network.database, { state: 'open', limit: 100 });
   expect(open.filter(({ destination }) => destination.startsWith(slowUrl))).toHaveLength(searches);
   // One lookup for all of them, of two questions at most; and not another one for ten seconds.
   const lookups = 1 + Math.ceil((performance.now() - startedAt) / 10_000);

@@ -1,14 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { identityOf } from '../protocol/identity.ts';
-import type { PushState } from '../rules/push-outcome.ts';
-import { listPushes, type PushSummary, replayPushes } from '../storage/catalog/push-list.ts';
-import type { Database } from '../storage/database.ts';
 import {
-  type CallbackState,
-  type CallbackSummary,
-  listCallbacks,
-  replayCallback,
-} from '../storage/work/callbacks.ts';
+  type DeliveryId,
+  type DeliveryState,
+  deliveryStates,
+  parseDeliveryId,
+  renderDeliveryId,
+  replayDelivery,
+  replayParked,
+  skipDelivery,
+} from '../console/deliveries.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { listPushes, type PushSummary } from '../storage/catalog/push-list.ts';
+import { type CallbackSummary, listCallbacks } from '../storage/work/callback-list.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -21,7 +24,7 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
   deliveries
     .command('list')
     .description('list callbacks, the latest first, and pushes by subscriber and catalog')
-    .option('--state <state>', `only ${Object.keys(states).join(', ')}`, parseStateName)
+    .option('--state <state>', `only ${deliveryStates.join(', ')}`, parseStateName)
     .option('--subscriber <subscriber>', 'only pushes to this subscriber', parseSubscriber)
     .option('--limit <count>', 'at most so many of each kind', parseCount, 100)
     .option('--json', 'print JSON')
@@ -30,12 +33,20 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
   deliveries
     .command('replay')
     .description('try parked deliveries again: one, or all')
-    .argument('[id]', 'as listed, such as push-7 or callback-12', parseDeliveryId)
+    .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--all', 'all that are parked')
     .action((id: DeliveryId | undefined, { all = false }: { all?: boolean }) => {
       if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or say --all.');
       return id === undefined ? replayAll(context) : replayOne(context, id);
     });
+
+  deliveries
+    .command('skip')
+    .description(
+      'give up a delivery that waits or is parked; the next change of a catalog is pushed all the same',
+    )
+    .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
+    .action((id: DeliveryId) => skip(context, id));
 }
 
 const examples = `
@@ -44,20 +55,13 @@ Examples:
   $ signpost deliveries list --subscriber ds.example.com
   $ signpost deliveries replay push-7
   $ signpost deliveries replay --all
+  $ signpost deliveries skip callback-12
 
 A callback is sent again as it was; a push is computed anew from what the subscriber has acknowledged.
 They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
 
-/** What a person asks for, and what that is for each kind. */
-const states = {
-  open: { callbacks: ['open'], pushes: ['pending'] },
-  delivered: { callbacks: ['delivered'], pushes: ['acknowledged', 'withdrawn'] },
-  parked: { callbacks: ['refused', 'parked'], pushes: ['parked', 'no endpoint'] },
-} as const satisfies Record<string, { callbacks: CallbackState[]; pushes: PushState[] }>;
-type StateName = keyof typeof states;
-
 interface ListOptions {
-  state?: StateName;
+  state?: DeliveryState;
   subscriber?: string;
   limit: number;
   json?: boolean;
@@ -65,12 +69,10 @@ interface ListOptions {
 
 async function list(context: CommandContext, { state, subscriber, limit, json }: ListOptions): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const callbacks = subscriber === undefined ? await findCallbacks(database, state, limit) : [];
+    const callbacks = subscriber === undefined ? await listCallbacks(database, { state, limit }) : [];
     const pushes = await listPushes(database, {
       subscriber: subscriber && identityOf(subscriber, config.REGISTRY_NAME),
-      states: state && states[state].pushes,
-      limit,
-      offset: 0,
+      ...{ state, limit },
     });
     if (json) return context.print(JSON.stringify({ callbacks, pushes }, null, 2));
     const rows = [...callbacks.map(callbackRow), ...pushes.map(pushRow)];
@@ -78,21 +80,6 @@ async function list(context: CommandContext, { state, subscriber, limit, json }:
     if (callbacks.length === limit || pushes.length === limit)
       context.note(`These are at most ${limit} of each kind; --limit shows more.`);
   });
-}
-
-async function findCallbacks(
-  database: Database,
-  name: StateName | undefined,
-  limit: number,
-): Promise<CallbackSummary[]> {
-  const wanted = name === undefined ? [undefined] : states[name].callbacks;
-  const found = await Promise.all(
-    wanted.map((state) => listCallbacks(database, { state, limit, offset: 0 })),
-  );
-  return found
-    .flat()
-    .sort((one, other) => other.id - one.id)
-    .slice(0, limit);
 }
 
 const header = ['ID', 'STATE', 'RECEIVER', 'WHAT', 'ATTEMPTS', 'NEXT', 'LAST ERROR'];
@@ -120,46 +107,39 @@ function time(at: Date | null): string {
   return at?.toISOString() ?? '-';
 }
 
-async function replayOne(context: CommandContext, { kind, id }: DeliveryId): Promise<void> {
+async function replayOne(context: CommandContext, id: DeliveryId): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const replayed =
-      kind === 'push'
-        ? (await replayPushes(database, id)) > 0
-        : await replayCallback(database, id, config.RETRY_HOURS * hourMs);
-    if (!replayed) throw new CommandError(`${kind}-${id} is not parked. See: signpost deliveries list`);
-    context.print(`${kind}-${id} will be tried again.`);
+    const shown = renderDeliveryId(id);
+    if (!(await replayDelivery(database, id, config)))
+      throw new CommandError(`${shown} is not parked. See: signpost deliveries list`);
+    context.print(`${shown} will be tried again.`);
   });
 }
 
 async function replayAll(context: CommandContext): Promise<void> {
   await withDatabase(context, async (database, config) => {
-    const giveUpAfterMs = config.RETRY_HOURS * hourMs;
-    let callbacks = 0;
-    for (;;) {
-      const parked = await findCallbacks(database, 'parked', replayBatch);
-      for (const { id } of parked) callbacks += (await replayCallback(database, id, giveUpAfterMs)) ? 1 : 0;
-      if (parked.length < replayBatch) break;
-    }
-    const pushes = await replayPushes(database);
+    const { callbacks, pushes } = await replayParked(database, config);
     context.print(`Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`);
   });
 }
 
-const replayBatch = 500;
-const hourMs = 3_600_000;
-
-interface DeliveryId {
-  kind: 'callback' | 'push';
-  id: number;
+async function skip(context: CommandContext, id: DeliveryId): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const shown = renderDeliveryId(id);
+    if (!(await skipDelivery(database, id)))
+      throw new CommandError(`${shown} neither waits nor is parked. See: signpost deliveries list`);
+    context.print(`${shown} is skipped.`);
+  });
 }
 
-function parseDeliveryId(text: string): DeliveryId {
-  const [, kind, id] = /^(callback|push)-(\d{1,15})$/.exec(text) ?? [];
-  if (kind !== undefined) return { kind: kind === 'push' ? 'push' : 'callback', id: Number(id) };
+function readDeliveryId(text: string): DeliveryId {
+  const id = parseDeliveryId(text);
+  if (id) return id;
   throw new InvalidArgumentError('It is an id as "signpost deliveries list" shows it, such as push-7.');
 }
 
-function parseStateName(text: string): StateName {
-  if (Object.hasOwn(states, text)) return text as StateName;
-  throw new InvalidArgumentError(`It is one of ${Object.keys(states).join(', ')}.`);
+function parseStateName(text: string): DeliveryState {
+  const state = deliveryStates.find((name) => name === text);
+  if (state) return state;
+  throw new InvalidArgumentError(`It is one of ${deliveryStates.join(', ')}.`);
 }

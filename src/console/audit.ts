@@ -10,8 +10,8 @@ import { ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   server.get('/api/audit', { config: { operation } }, async ({ query }) => {
     const { limit, after } = parseListQuery(ListQuery, query, Cursor);
-    const items = await listAudit(database, { limit, before: after?.[0] });
-    return { items, next: nextCursor(items, limit, ({ id }) => [id]) };
+    const items = await listAudit(database, { limit, before: after?.id });
+    return { items, next: nextCursor(items, limit, ({ id }) => ({ id })) };
   });
 }
 
@@ -34,7 +34,7 @@ export async function audited<T>(
   }
 }
 
-const Cursor = Type.Tuple([Type.Integer()]);
+const Cursor = Type.Object({ id: Type.Integer() });
 
 const operation: PlainOperation = {
   summary: 'List what operators changed by this API, the latest first.',

@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SearchService } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
+import type { ConsoleEvents } from './events.ts';
 
 /** What the console works with: the database of the services that it shows. */
 export interface ConsoleContext {
@@ -14,6 +15,8 @@ export interface ConsoleContext {
   metrics: Metrics;
   operations?: OperationsServer;
   shareLimit?: ShareLimit;
+  /** Tells the pages that are open what changes. */
+  events: ConsoleEvents;
   logger: Logger;
   now(): Date;
 }

@@ -35,11 +35,20 @@ export function parseListQuery<S extends typeof ListQuery, C extends TSchema>(
 export function nextCursor<T>(
   items: readonly T[],
   limit: number,
-  keyOf: (item: T) => readonly unknown[],
+  keyOf: (item: T) => object,
 ): string | undefined {
   const last = items.at(-1);
   if (last === undefined || items.length < limit) return undefined;
-  return Buffer.from(JSON.stringify(keyOf(last))).toString('base64url');
+  return renderCursor(keyOf(last));
+}
+
+export function renderCursor(key: object): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/** An item as it leaves: what is not known is left out. */
+export function withoutNulls<T extends object>(item: T): object {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
 }
 
 function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {

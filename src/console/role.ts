@@ -4,7 +4,9 @@ import { startOrClose } from '../start-or-close.ts';
 import { addAuditRoutes } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
+import { addDeliveryRoutes } from './delivery-routes.ts';
 import { consoleErrorBody } from './errors.ts';
+import { addEventRoute, createEvents } from './events.ts';
 import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
 import { addFindRoute } from './find.ts';
@@ -23,8 +25,9 @@ export interface StartedConsole {
 }
 
 /** The console: the operator's page and the API behind it, unsigned, for the operator and for programs of this machine. */
-export async function startConsoleRole(context: ConsoleContext): Promise<StartedConsole> {
-  const { config, database, search, metrics, operations, logger, now } = context;
+export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): Promise<StartedConsole> {
+  const { config, database, search, metrics, operations, logger, now } = given;
+  const context: ConsoleContext = { ...given, events: createEvents({ database, logger, now }) };
   // In a process with a discovery service, that announces both.
   const announced = config.roles.includes('discovery') ? undefined : await search.announce({ logger });
   const { token, isNew } = loadOrCreateOperatorToken(config);
@@ -40,7 +43,7 @@ export async function startConsoleRole(context: ConsoleContext): Promise<Started
     operations,
     errorBody: consoleErrorBody,
   });
-  const share = context.shareLimit ?? ofThisProcess;
+  const share = given.shareLimit ?? ofThisProcess;
   const guard: GuardOptions = {
     ...{ host: config.CONSOLE_HOST, token, tokenPlace: tokenPlace(config), now },
     attempts: share('operator tokens', createRateLimit(attemptLimits)),
@@ -53,9 +56,12 @@ export async function startConsoleRole(context: ConsoleContext): Promise<Started
   addFieldRoutes(server, context);
   addFindRoute(server, context);
   addWhyRoute(server, context);
+  addDeliveryRoutes(server, context);
+  addEventRoute(server, context);
   addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {
+    await context.events.close();
     await server.close();
     await announced?.close();
   };

@@ -12,13 +12,8 @@ import { actions } from '../protocol/actions.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
-import {
-  listCallbacks,
-  type NewCallback,
-  queueCallback,
-  receiverOf,
-  replayCallback,
-} from '../storage/work/callbacks.ts';
+import { listCallbacks, replayCallbacks } from '../storage/work/callback-list.ts';
+import { type NewCallback, queueCallback, receiverOf } from '../storage/work/callbacks.ts';
 import type { Lease } from '../storage/work/due-work.ts';
 import { createPromiseStore, type StorePromise } from '../storage/work/promises.ts';
 import { type CallbackLoop, startCallbackLoop } from './callback-loop.ts';
@@ -130,7 +125,7 @@ describe('a callback', () => {
 
   async function settled(messageId: string) {
     return until(async () => {
-      const [found] = await listCallbacks(database, { messageId, limit: 1, offset: 0 });
+      const [found] = await listCallbacks(database, { messageId, limit: 1 });
       return found?.state !== 'open' && found;
     }, 'the callback to be settled');
   }
@@ -181,7 +176,7 @@ describe('a callback', () => {
     const { messageId } = await promise(url);
     await until(() => attempts.length > 0, 'the attempt');
     await loop?.close();
-    const [found] = await listCallbacks(database, { messageId, limit: 1, offset: 0 });
+    const [found] = await listCallbacks(database, { messageId, limit: 1 });
     expect(found).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 
@@ -233,7 +228,7 @@ describe('a callback', () => {
         attempts: 1,
         lastError: `the receiver answered ${status}`,
       });
-      await replayCallback(database, parked.id, 60_000);
+      await replayCallbacks(database, { id: parked.id, giveUpAfterMs: 60_000 });
       expect(await settled(messageId)).toMatchObject({ state: 'delivered' });
       expect(attempts[1]?.body).toBe(attempts[0]?.body);
     },
@@ -255,9 +250,7 @@ describe('a callback', () => {
     start();
     await settled(await queue(lively.url));
     // None of those before it has been settled yet: it did not wait for them.
-    expect(
-      await listCallbacks(database, { role: 'test', state: 'open', limit: 1_000, offset: 0 }),
-    ).toHaveLength(200);
+    expect(await listCallbacks(database, { role: 'test', state: 'open', limit: 1_000 })).toHaveLength(200);
     expect(silent.attempts.length).toBeLessThanOrEqual(16);
   });
 

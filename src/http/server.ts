@@ -18,6 +18,7 @@ import { parseJson } from '../protocol/json.ts';
 import type { Admission } from './admission.ts';
 import { type ConnectionLimits, limitConnections, limitProxiedRequests } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
+import { observeRequests, shownUrl } from './observe-requests.ts';
 import { buildOpenApi, type OpenApiDocument, type PlainOperation } from './openapi.ts';
 import { addOperations, type OperationsServer } from './operations.ts';
 import { createProxyCheck } from './source.ts';
@@ -64,6 +65,8 @@ declare module 'fastify' {
     operation?: PlainOperation;
     /** Answered whatever the load. */
     always?: boolean;
+    /** A stream that stays open: its duration says nothing. */
+    stays?: boolean;
   }
 }
 
@@ -75,7 +78,6 @@ const maxHeaderBytes = 16 * 1024;
 /** Of unsigned routes with a JSON body; a route may say otherwise. */
 const plainBodyBytes = 1024 * 1024;
 const maxParameterLength = 1_024;
-const slowMs = 1_000;
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { role, logger, metrics, ready, admission } = options;
@@ -142,7 +144,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (admission && !action && !always) admission.admit(); // a signed route does it itself, and signs its answer
     done();
   });
-  server.addHook('onResponse', observe(role, metrics, logger));
+  server.addHook('onResponse', observeRequests(role, metrics, logger));
   server.addHook('preClose', (done) => {
     const cutOff = setTimeout(() => server.server.closeAllConnections(), options.finishMs ?? defaultFinishMs);
     server.server.once('close', () => clearTimeout(cutOff));
@@ -265,36 +267,4 @@ function unknownRoute(known: readonly KnownRoute[], request: FastifyRequest): Ro
     return new RouteMissing(`There is no ${path} here; /openapi.json lists what there is.`, '');
   const methods = [...new Set(allow)].join(', ');
   return new RouteMissing(`${path} takes ${methods}, not ${request.method}.`, methods);
-}
-
-/** One measurement per request; one line only for those that failed or were slow. */
-function observe(role: string, metrics: Metrics, logger: Logger) {
-  const seconds = metrics.histogram(
-    'signpost_http_request_seconds',
-    'Requests answered, by route and status',
-    ['role', 'method', 'route', 'status'],
-  );
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const { method, id: requestId, identity, refusal } = request;
-    const { statusCode: status, elapsedTime: ms } = reply;
-    seconds.observe({ role, method, route: request.routeOptions.url ?? 'none', status }, ms / 1000);
-    const isWorthALine = (status >= 400 && !isManifestQuestion(request, status)) || ms > slowMs;
-    const level = status >= 500 ? 'warn' : isWorthALine ? 'info' : 'debug';
-    if (logger.isLevelEnabled(level)) {
-      const url = shownUrl(request);
-      const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
-      logger[level](refusal ? { ...told, code: refusal } : told, 'request');
-    }
-    done();
-  };
-}
-
-/** Crawlers ask every node of a network for its manifest, again and again; a role that publishes none refuses nothing by saying so. */
-function isManifestQuestion({ method, url }: FastifyRequest, status: number): boolean {
-  return status === 404 && method === 'GET' && url.startsWith('/.well-known/');
-}
-
-/** Without the signature of a download, whose address lets in whoever knows it. */
-function shownUrl({ url }: FastifyRequest): string {
-  return url.replace(/([?&]signature=)[^&]*/g, '$1…');
 }

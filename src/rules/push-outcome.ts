@@ -19,7 +19,7 @@ export interface PushRecord extends ToldState {
   lastError: string | null;
 }
 
-export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint';
+export type PushState = 'pending' | 'acknowledged' | 'withdrawn' | 'parked' | 'no endpoint' | 'skipped';
 
 export type PushOutcome =
   | { kind: 'nothing to say' }

@@ -6,14 +6,17 @@ import { pushLanes } from './pushes.ts';
 
 export interface PushFilter {
   subscriber?: string;
-  states?: readonly PushState[];
+  /** Pending; parked or without an endpoint; acknowledged, withdrawn or skipped. */
+  state?: 'open' | 'parked' | 'delivered';
   limit: number;
-  offset: number;
+  /** Only those that come after this one. */
+  after?: { subscriber: string; catalogKey: number };
 }
 
 export interface PushSummary {
   id: number;
   subscriber: string;
+  catalogKey: number;
   catalogId: string;
   state: PushState;
   /** What the subscriber has, and what there is. */
@@ -28,37 +31,127 @@ export interface PushSummary {
   dueAt: Date | null;
 }
 
-/** By subscriber and catalog. */
+/** As partial indexes have them. */
+const states = {
+  open: "state = 'pending' and due_at is not null",
+  parked: "state in ('parked', 'no endpoint')",
+  delivered: "state in ('acknowledged', 'withdrawn', 'skipped')",
+};
+
+/** By subscriber and catalog, in the order in which catalogs were first published. */
 export async function listPushes(
   queryable: Queryable,
-  { subscriber, states, limit, offset }: PushFilter,
+  { subscriber, state, limit, after }: PushFilter,
 ): Promise<PushSummary[]> {
   const { rows } = await queryable.query<PushSummary>(
-    `select push.id, subscriber, catalog.id as "catalogId", state, acknowledged_version as "acknowledgedVersion", version,
-       attempts, last_status as "lastStatus", last_error as "lastError", failing_since as "failingSince", due_at as "dueAt"
-     from catalog.push join catalog.catalog on catalog.key = push.catalog_key
-     where ($1::text is null or subscriber = $1) and ($2::text[] is null or state = any($2))
-     order by subscriber, catalog.id limit $3 offset $4`,
-    [subscriber, states, limit, offset],
+    `select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
+       acknowledged_version as "acknowledgedVersion", version, attempts, last_status as "lastStatus", last_error as "lastError",
+       failing_since as "failingSince", due_at as "dueAt"
+     from (
+       select * from catalog.push
+       where ${state ? states[state] : 'true'} and ${subscriber === undefined ? '$1::text is null' : 'subscriber = $1'}
+         and ${after ? '(subscriber, catalog_key) > ($2, $3)' : '$2::text is null and $3::bigint is null'}
+       order by subscriber, catalog_key limit $4
+     ) as push join catalog.catalog on catalog.key = push.catalog_key
+     order by subscriber, catalog_key`,
+    [subscriber, after?.subscriber, after?.catalogKey, limit],
   );
   return rows;
 }
 
-/** Makes parked pushes due, and those that had no endpoint: the one with this id, or all. Returns how many. */
-export async function replayPushes(database: Database, id?: number): Promise<number> {
+/** Makes parked pushes due, and those that had no endpoint: one, those to a subscriber, or all. Returns how many. */
+export async function replayPushes(
+  database: Database,
+  { id, subscriber }: { id?: number; subscriber?: string } = {},
+): Promise<number> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ count: number }>(
       `with replayed as (
          update catalog.push set state = 'pending', due_at = now(), attempts = 0, failing_since = null
-         where state in ('parked', 'no endpoint') and ($1::bigint is null or id = $1)
+         where ${states.parked} and ($1::bigint is null or id = $1) and ($2::text is null or subscriber = $2)
          returning subscriber
        ), lanes as (
          update catalog.push_lane set due_at = least(due_at, now()) where subscriber in (select subscriber from replayed)
        )
        select count(*) as count from replayed`,
-      [id],
+      [id, subscriber],
     );
     tx.hint(pushLanes.channel);
     return rows[0]?.count ?? 0;
   });
+}
+
+/** Gives up a push that waits or is parked, until its catalog changes; that goes as FULL then. False when there is none under this id. */
+export async function skipPush(database: Database, id: number): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `update catalog.push set state = 'skipped', due_at = null, needs_full = true, attempts = 0, failing_since = null
+     where id = $1 and (state = 'pending' or ${states.parked})`,
+    [id],
+  );
+  return rowCount > 0;
+}
+
+/** A subscriber that is pushed to. */
+export interface PushReceiver {
+  receiver: string;
+  /** Counted up to a bound. */
+  waiting: number;
+  parked: number;
+  oldestWaitingAt: Date | null;
+  nextTryAt: Date | null;
+  lastAt: Date | null;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+/**
+ * By name.
+ *
+ * @param state only those that have some waiting, or parked
+ * @param counted waiting and parked ones are counted up to this number, for each receiver
+ */
+export async function listPushReceivers(
+  queryable: Queryable,
+  {
+    limit,
+    after = '',
+    state,
+    counted,
+  }: { limit: number; after?: string; state?: 'open' | 'parked'; counted: number },
+): Promise<PushReceiver[]> {
+  const { rows } = await queryable.query<PushReceiver>(
+    `select subscriber as receiver, waiting, parked, "oldestWaitingAt", "nextTryAt",
+       last.at as "lastAt", last.status as "lastStatus", last.error as "lastError"
+     from (
+       select subscriber from catalog.push_lane as lane
+       where subscriber > $1 ${state ? `and exists (select from catalog.push where subscriber = lane.subscriber and ${states[state]})` : ''}
+       order by subscriber limit $2
+     ) as lane
+     cross join lateral (
+       select count(*) as waiting, min(since) as "oldestWaitingAt", min(due_at) as "nextTryAt" from (
+         select coalesce(failing_since, due_at) as since, due_at from catalog.push
+         where subscriber = lane.subscriber and due_at is not null limit $3
+       ) as looked
+     ) as open
+     cross join lateral (
+       select count(*) as parked from (
+         select from catalog.push where subscriber = lane.subscriber and ${states.parked} limit $3
+       ) as looked
+     ) as settled
+     left join lateral (
+       select sent_timestamp as at, last_status as status, last_error as error from (
+         (select sent_timestamp, last_status, last_error from catalog.push
+          where subscriber = lane.subscriber and due_at is not null limit 100)
+         union all
+         (select sent_timestamp, last_status, last_error from catalog.push
+          where subscriber = lane.subscriber and ${states.parked} limit 100)
+         union all
+         (select sent_timestamp, last_status, last_error from catalog.push where subscriber = lane.subscriber limit 100)
+       ) as looked
+       where last_status is not null or last_error is not null order by sent_timestamp desc nulls last limit 1
+     ) as last on true
+     order by subscriber`,
+    [after, limit, counted],
+  );
+  return rows;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../../../tests/support/database.ts';
 import type { Database } from '../database.ts';
+import { listCallbacks, replayCallbacks } from './callback-list.ts';
 import {
   callbackTable,
   type DueCallback,
-  listCallbacks,
   listCallersOwedMore,
   type NewCallback,
   purgeCallbacks,
@@ -14,7 +14,6 @@ import {
   recordParked,
   recordRefused,
   recordRetry,
-  replayCallback,
 } from './callbacks.ts';
 import { type Claim, claimDue, LeaseLost } from './due-work.ts';
 import { type RequestKey, rememberRequest } from './request-memory.ts';
@@ -121,7 +120,7 @@ describe('an operator', () => {
     );
     expect(await claimDue(database, callbackTable, { limit: 1 })).toEqual([]);
 
-    expect(await replayCallback(database, id, 2 * dayMs)).toBe(true);
+    expect(await replayCallbacks(database, { id, giveUpAfterMs: 2 * dayMs })).toBe(1);
     const again = await claimOne();
     expect(again).toMatchObject({ attempts: 1, row: { message_id: 'message-1' } });
     expect(again.row.give_up_at.getTime() - again.at.getTime()).toBeGreaterThan(dayMs);
@@ -130,21 +129,21 @@ describe('an operator', () => {
 
   it('cannot replay what was delivered, is on its way, or does not exist', async () => {
     const id = await queue();
-    expect(await replayCallback(database, id, dayMs)).toBe(false);
+    expect(await replayCallbacks(database, { id, giveUpAfterMs: dayMs })).toBe(0);
     const claim = await claimOne();
     await database.transaction((tx) => recordDelivered(tx, [{ claim, at: now, status: 200 }]));
-    expect(await replayCallback(database, id, dayMs)).toBe(false);
-    expect(await replayCallback(database, id + 1, dayMs)).toBe(false);
+    expect(await replayCallbacks(database, { id, giveUpAfterMs: dayMs })).toBe(0);
+    expect(await replayCallbacks(database, { id: id + 1, giveUpAfterMs: dayMs })).toBe(0);
   });
 
   it('lists callbacks by state and role, the latest first', async () => {
     const [first, second] = [await queue('message-1'), await queue('message-2')];
     expect((await list()).map(({ id }) => id)).toEqual([second, first]);
-    expect(await listCallbacks(database, { state: 'parked', limit: 9, offset: 0 })).toEqual([]);
-    expect(
-      await listCallbacks(database, { role: 'catalog', messageId: 'message-1', limit: 9, offset: 0 }),
-    ).toHaveLength(1);
-    expect(await listCallbacks(database, { limit: 1, offset: 1 })).toMatchObject([
+    expect(await listCallbacks(database, { state: 'parked', limit: 9 })).toEqual([]);
+    expect(await listCallbacks(database, { role: 'catalog', messageId: 'message-1', limit: 9 })).toHaveLength(
+      1,
+    );
+    expect(await listCallbacks(database, { limit: 1, before: second })).toMatchObject([
       { id: first, bodyBytes: body.length },
     ]);
   });
@@ -227,7 +226,7 @@ async function claimOne(): Promise<Claim<DueCallback>> {
 }
 
 function list() {
-  return listCallbacks(database, { limit: 100, offset: 0 });
+  return listCallbacks(database, { limit: 100 });
 }
 
 async function openRequests(): Promise<number> {

@@ -139,69 +139,6 @@ export async function recordRetry(
   await settle(tx, callbackTable, claim, { dueInMs, set });
 }
 
-export type CallbackState = 'open' | 'delivered' | 'refused' | 'parked';
-
-export interface CallbackFilter {
-  role?: string;
-  state?: CallbackState;
-  messageId?: string;
-  limit: number;
-  offset: number;
-}
-
-/** A callback as an operator sees it. */
-export interface CallbackSummary {
-  id: number;
-  role: string;
-  action: string;
-  messageId: string;
-  destination: string;
-  state: CallbackState;
-  attempts: number;
-  lastStatus: number | null;
-  lastError: string | null;
-  createdAt: Date;
-  /** The next attempt, or, while one is under way, the end of its lease. */
-  dueAt: Date | null;
-  giveUpAt: Date;
-  settledAt: Date | null;
-  bodyBytes: number;
-}
-
-/** The latest first. */
-export async function listCallbacks(
-  queryable: Queryable,
-  { role, state, messageId, limit, offset }: CallbackFilter,
-): Promise<CallbackSummary[]> {
-  const { rows } = await queryable.query<CallbackSummary>(
-    `select id, role, action, message_id as "messageId", destination, state, attempts, last_status as "lastStatus",
-       last_error as "lastError", created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
-       settled_at as "settledAt", length(body) as "bodyBytes"
-     from work.callback
-     where ($1::text is null or role = $1) and ($2::text is null or state = $2) and ($3::text is null or message_id = $3)
-     order by id desc limit $4 offset $5`,
-    [role, state, messageId, limit, offset],
-  );
-  return rows;
-}
-
-/** Sends a refused or parked callback again, the same bytes; false when there is none to replay under this id. */
-export async function replayCallback(
-  database: Database,
-  id: number,
-  giveUpAfterMs: number,
-): Promise<boolean> {
-  return database.transaction(async (tx) => {
-    const { rowCount } = await tx.query(
-      `update work.callback set state = 'open', due_at = now(), attempts = 0, give_up_at = ${dueIn('$2')}, settled_at = null
-       where id = $1 and state in ('refused', 'parked')`,
-      [id, giveUpAfterMs],
-    );
-    if (rowCount > 0) tx.hint(callbacksChannel);
-    return rowCount > 0;
-  });
-}
-
 /** What may be kept of one party: rows, and bytes of their bodies together. */
 export interface CallbackShare {
   rows: number;
@@ -241,12 +178,12 @@ export async function purgeUndelivered(
   return rowCount;
 }
 
-/** Removes callbacks that were delivered before a time; the others are kept for their operator. Returns how many those were. */
+/** Removes callbacks that were delivered or skipped before a time; the others are kept for their operator. Returns how many those were. */
 export async function purgeCallbacks(database: Database, deliveredBefore: Date): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount } = await database.query(
       `delete from work.callback where id in (
-         select id from work.callback where state = 'delivered' and settled_at < $1 order by id limit $2
+         select id from work.callback where state in ('delivered', 'skipped') and settled_at < $1 limit $2
        )`,
       [deliveredBefore, purgeBatch],
     );

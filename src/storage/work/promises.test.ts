@@ -5,7 +5,8 @@ import { until } from '../../../tests/support/time.ts';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database } from '../database.ts';
 import { type Freshness, Stale, serverText } from '../freshness.ts';
-import { callbackTable, type DueCallback, listCallbacks, recordDelivered } from './callbacks.ts';
+import { listCallbacks } from './callback-list.ts';
+import { callbackTable, type DueCallback, recordDelivered } from './callbacks.ts';
 import { type Claim, claimDue, type Lease } from './due-work.ts';
 import { createPromiseStore, type NewPromise, type StorePromise } from './promises.ts';
 import { findRemembered, type RequestKey } from './request-memory.ts';
@@ -216,7 +217,7 @@ function claimAll(): Promise<Claim<DueCallback>[]> {
 }
 
 function list() {
-  return listCallbacks(database, { limit: 100, offset: 0 });
+  return listCallbacks(database, { limit: 100 });
 }
 
 async function openRequests(): Promise<number> {

@@ -1,0 +1,213 @@
+import {
+  listPushes,
+  listPushReceivers,
+  type PushSummary,
+  replayPushes,
+  skipPush,
+} from '../storage/catalog/push-list.ts';
+import type { Database, Queryable } from '../storage/database.ts';
+import {
+  type CallbackSummary,
+  listCallbackReceivers,
+  listCallbacks,
+  replayCallbacks,
+  skipCallback,
+} from '../storage/work/callback-list.ts';
+
+// Deliveries, callbacks and pushes alike, as an operator deals with them at the console and on the command line.
+
+export const deliveryStates = ['open', 'delivered', 'parked'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export interface DeliveryId {
+  kind: 'callback' | 'push';
+  id: number;
+}
+
+/** As it is shown: `push-7`, `callback-12`. */
+export function renderDeliveryId({ kind, id }: DeliveryId): string {
+  return `${kind}-${id}`;
+}
+
+export function parseDeliveryId(text: string): DeliveryId | undefined {
+  const [, kind, id] = /^(callback|push)-(\d{1,15})$/.exec(text) ?? [];
+  if (kind === undefined) return undefined;
+  return { kind: kind === 'push' ? 'push' : 'callback', id: Number(id) };
+}
+
+export interface Delivery {
+  id: string;
+  /** The identity that a push goes to; the origin that a callback goes to. */
+  receiver: string;
+  action: string;
+  /** The catalogId of a push; the messageId of a callback. */
+  about: string;
+  state: DeliveryState;
+  /** What exactly: `refused`, `no endpoint`, `skipped` … */
+  detail: string;
+  attempts: number;
+  nextTryAt: Date | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  /** Of a push: what the receiver has, and what there is. */
+  acknowledgedVersion?: number | null;
+  version?: number;
+  /** Of a callback. */
+  createdAt?: Date;
+}
+
+/** Where a page of deliveries ends: callbacks come first, then pushes. */
+export type DeliveryPosition = { callback: number } | { subscriber: string; catalogKey: number };
+
+export interface DeliveryPage {
+  items: Delivery[];
+  /** Undefined after the last page. */
+  next?: DeliveryPosition;
+}
+
+/** Callbacks, the latest first; then pushes by receiver and catalog. */
+export async function listDeliveries(
+  queryable: Queryable,
+  {
+    receiver,
+    state,
+    limit,
+    after,
+  }: { receiver?: string; state?: DeliveryState; limit: number; after?: DeliveryPosition },
+): Promise<DeliveryPage> {
+  const isAmongPushes = after !== undefined && 'subscriber' in after;
+  const callbacks = isAmongPushes
+    ? []
+    : await listCallbacks(queryable, { receiver, state, limit, before: after?.callback });
+  const room = limit - callbacks.length;
+  const pushes =
+    room === 0
+      ? []
+      : await listPushes(queryable, {
+          ...{ subscriber: receiver, state, limit: room },
+          after: isAmongPushes ? after : undefined,
+        });
+  const items = [...callbacks.map(callbackItem), ...pushes.map(pushItem)];
+  return { items, next: items.length < limit ? undefined : positionOf(callbacks.at(-1), pushes.at(-1)) };
+}
+
+function positionOf(
+  callback: CallbackSummary | undefined,
+  push: PushSummary | undefined,
+): DeliveryPosition | undefined {
+  if (push) return { subscriber: push.subscriber, catalogKey: push.catalogKey };
+  return callback && { callback: callback.id };
+}
+
+function callbackItem(callback: CallbackSummary): Delivery {
+  const { id, receiver, action, messageId: about, state, attempts, dueAt, createdAt } = callback;
+  const { lastStatus, lastError } = callback;
+  const group = state === 'open' ? 'open' : ['refused', 'parked'].includes(state) ? 'parked' : 'delivered';
+  return {
+    ...{ id: renderDeliveryId({ kind: 'callback', id }), receiver, action, about, state: group },
+    ...{ detail: state, attempts, nextTryAt: dueAt, lastStatus, lastError, createdAt },
+  };
+}
+
+function pushItem(push: PushSummary): Delivery {
+  const { id, subscriber: receiver, catalogId: about, state, attempts, dueAt } = push;
+  const { lastStatus, lastError, acknowledgedVersion, version } = push;
+  const group =
+    state === 'pending' ? 'open' : ['parked', 'no endpoint'].includes(state) ? 'parked' : 'delivered';
+  return {
+    ...{ id: renderDeliveryId({ kind: 'push', id }), receiver, action: 'catalog/push', about, state: group },
+    ...{ detail: state, attempts, nextTryAt: dueAt, lastStatus, lastError, acknowledgedVersion, version },
+  };
+}
+
+const hourMs = 3_600_000;
+
+/** Tries a parked delivery again; false where it is not parked. A callback is sent as it was; a push is computed anew. */
+export async function replayDelivery(
+  database: Database,
+  { kind, id }: DeliveryId,
+  { RETRY_HOURS }: { RETRY_HOURS: number },
+): Promise<boolean> {
+  const replayed =
+    kind === 'push'
+      ? await replayPushes(database, { id })
+      : await replayCallbacks(database, { id, giveUpAfterMs: RETRY_HOURS * hourMs });
+  return replayed > 0;
+}
+
+/** Tries all again that is parked, of one receiver or of all. */
+export async function replayParked(
+  database: Database,
+  { receiver, RETRY_HOURS }: { receiver?: string; RETRY_HOURS: number },
+): Promise<{ callbacks: number; pushes: number }> {
+  const callbacks = await replayCallbacks(database, { receiver, giveUpAfterMs: RETRY_HOURS * hourMs });
+  return { callbacks, pushes: await replayPushes(database, { subscriber: receiver }) };
+}
+
+/** Gives a delivery up that waits or is parked; false where there is none. The next change of a catalog is pushed all the same. */
+export async function skipDelivery(database: Database, { kind, id }: DeliveryId): Promise<boolean> {
+  return kind === 'push' ? skipPush(database, id) : skipCallback(database, id);
+}
+
+export interface Receiver {
+  receiver: string;
+  kind: 'push' | 'callback';
+  waiting: number;
+  parked: number;
+  /** There are more of them than were counted. */
+  orMore: boolean;
+  oldestWaitingAt: Date | null;
+  nextTryAt: Date | null;
+  lastAnswer?: { at?: Date; status?: number; error?: string };
+}
+
+export type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver'>;
+
+/** Of each receiver, waiting and parked deliveries are counted up to this number. */
+const countedDeliveries = 10_000;
+
+/** Subscribers that are pushed to; then receivers of callbacks that have some waiting or parked. Each by name. */
+export async function listReceivers(
+  queryable: Queryable,
+  { state, limit, after }: { state?: 'open' | 'parked'; limit: number; after?: ReceiverPosition },
+): Promise<Receiver[]> {
+  const counted = countedDeliveries;
+  const pushes =
+    after?.kind === 'callback'
+      ? []
+      : await listPushReceivers(queryable, { state, limit, after: after?.receiver, counted });
+  const room = limit - pushes.length;
+  const callbacks =
+    room === 0
+      ? []
+      : await listCallbackReceivers(queryable, {
+          ...{ state, limit: room, counted },
+          after: after?.kind === 'callback' ? after.receiver : undefined,
+        });
+  return [
+    ...pushes.map((one) => receiverItem('push', one)),
+    ...callbacks.map((one) => receiverItem('callback', one)),
+  ];
+}
+
+interface CountedReceiver
+  extends Pick<Receiver, 'receiver' | 'waiting' | 'parked' | 'oldestWaitingAt' | 'nextTryAt'> {
+  lastAt?: Date | null;
+  lastStatus: number | null;
+  lastError: string | null;
+}
+
+function receiverItem(
+  kind: Receiver['kind'],
+  { lastAt, lastStatus, lastError, ...rest }: CountedReceiver,
+): Receiver {
+  const isAnswered = lastStatus !== null || lastError !== null;
+  return {
+    ...rest,
+    kind,
+    orMore: Math.max(rest.waiting, rest.parked) >= countedDeliveries,
+    ...(isAnswered && {
+      lastAnswer: { at: lastAt ?? undefined, status: lastStatus ?? undefined, error: lastError ?? undefined },
+    }),
+  };
+}

@@ -1,0 +1,122 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { PlainOperation } from '../http/openapi.ts';
+import { sourceOf } from '../http/source.ts';
+import type { Logger } from '../logger.ts';
+import { type Markers, readMarkers } from '../storage/console/markers.ts';
+import type { Database } from '../storage/database.ts';
+import type { ConsoleContext } from './context.ts';
+import { ConsoleError } from './errors.ts';
+
+// GET /api/events: server-sent events that say what kind of thing has changed; the page reads anew what it shows of it. The database is polled once a second
+// for all listeners together, and only while there are some: what other processes write is seen, too.
+
+export type Topic = keyof Markers | 'inbox';
+
+export interface ConsoleEvents {
+  /** Tells the listeners of this process; what is in the database is told by itself. */
+  tell(topic: Topic, id?: string): void;
+  /** Sends events until the reader goes. Throws where there are too many readers. */
+  add(stream: ServerResponse, source: string): void;
+  close(): Promise<void>;
+}
+
+const pollMs = 1_000;
+const heartbeatMs = 15_000;
+const reconnectMs = 3_000;
+const maxStreams = 100;
+const maxStreamsPerSource = 32;
+/** A reader that takes nothing is cut off when so much waits for it. */
+const maxWaitingBytes = 64 * 1024;
+
+export function addEventRoute(server: FastifyInstance, { events }: ConsoleContext): void {
+  server.get('/api/events', { config: { operation, stays: true } }, async (request, reply) => {
+    events.add(reply.raw, sourceOf(request.ip));
+    return reply.hijack();
+  });
+}
+
+const operation: PlainOperation = {
+  summary: 'Be told what changes (server-sent events).',
+  description:
+    'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, inbox.',
+  tag: 'Operator',
+  answers: { 503: 'Too many listen already.' },
+};
+
+export function createEvents({
+  database,
+  logger,
+  now,
+}: {
+  database: Database;
+  logger: Logger;
+  now(): Date;
+}): ConsoleEvents {
+  const streams = new Map<ServerResponse, string>();
+  const stop = new AbortController();
+  let polling: Promise<void> | undefined;
+
+  const write = (text: string) => {
+    for (const stream of streams.keys()) {
+      if (stream.writableLength > maxWaitingBytes) stream.destroy();
+      else stream.write(text);
+    }
+  };
+  const tell = (topic: Topic, id?: string) => {
+    const data = { topic, ...(id !== undefined && { id }), at: now().toISOString() };
+    write(`event: change\ndata: ${JSON.stringify(data)}\n\n`);
+  };
+
+  async function poll(): Promise<void> {
+    let [last, beatAt]: [Markers | undefined, number] = [undefined, performance.now()];
+    while (streams.size > 0 && !stop.signal.aborted) {
+      const markers = await readMarkers(database).catch((error) => {
+        logger.debug({ err: error }, 'the console could not ask what has changed');
+        return undefined;
+      });
+      if (markers && last) for (const topic of changedTopics(last, markers)) tell(topic);
+      last = markers ?? last;
+      if (performance.now() - beatAt > heartbeatMs) {
+        write(': still here\n\n');
+        beatAt = performance.now();
+      }
+      await delay(pollMs, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Listeners that come while the last poll ends are polled for by a new one. */
+  async function pollWhileListened(): Promise<void> {
+    while (streams.size > 0 && !stop.signal.aborted) await poll();
+    polling = undefined;
+  }
+
+  return {
+    tell,
+    add(stream, source) {
+      const ofSource = [...streams.values()].filter((one) => one === source).length;
+      if (streams.size >= maxStreams || ofSource >= maxStreamsPerSource || stop.signal.aborted)
+        throw new ConsoleError('NET_OVERLOADED', 'Too many pages listen already.', {
+          hint: 'Close some.',
+          retryAfterSeconds: heartbeatMs / 1000,
+        });
+      stream.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      stream.write(`retry: ${reconnectMs}\n\n`);
+      streams.set(stream, source);
+      stream.on('close', () => streams.delete(stream));
+      stream.on('error', () => streams.delete(stream));
+      polling ??= pollWhileListened();
+    },
+    async close() {
+      stop.abort();
+      for (const stream of streams.keys()) stream.end();
+      streams.clear();
+      await polling;
+    },
+  };
+}
+
+function changedTopics(before: Markers, after: Markers): Topic[] {
+  return (Object.keys(after) as (keyof Markers)[]).filter((topic) => before[topic] !== after[topic]);
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from '../database.ts';
+
+// Whether something has changed, at a cost that does not grow with how much there is: the last of what is numbered, and PostgreSQL's own counts of
+// written rows, which follow within seconds.
+
+/** By topic: any other text means that something of it has changed. */
+export type Markers = Record<
+  'catalog' | 'delivery' | 'crawl' | 'publish' | 'subscription' | 'health',
+  string
+>;
+
+const writtenRows = (table: string) =>
+  ['inserted', 'updated', 'deleted']
+    .map((what) => `pg_stat_get_tuples_${what}('${table}'::regclass)`)
+    .join(' + ');
+
+const statement = `select
+  concat_ws(' ', (select max(id) from catalog.change_log), (select xid::text from discovery.change order by xid desc limit 1)) as catalog,
+  concat_ws(' ', (select max(id) from work.callback), ${writtenRows('work.callback')}, ${writtenRows('catalog.push')}) as delivery,
+  concat_ws(' ', (select max(at) from discovery.crawl_log), ${writtenRows('discovery.crawl_node')}, ${writtenRows('discovery.crawl_target')}) as crawl,
+  concat_ws(' ', (select max(id) from catalog.submission), ${writtenRows('catalog.submission')}) as publish,
+  concat_ws(' ', ${writtenRows('catalog.subscription')}, ${writtenRows('discovery.feed')}) as subscription,
+  concat_ws(' ', (select max(at) from console.minute), (select max(at) from console.empty_search)) as health`;
+
+const timeoutMs = 5_000;
+
+export async function readMarkers(queryable: Queryable): Promise<Markers> {
+  const { rows } = await queryable.query<Markers>(statement, [], { timeoutMs });
+  if (rows[0] === undefined) throw new Error('the database told no markers');
+  return rows[0];
+}
