@@ -71,6 +71,17 @@ function useReloadOn(topics: readonly Topic[], reload: () => void): void {
 
 const burstMs = 400;
 
+/** Waits until nobody types: a later load aborts this one meanwhile. */
+export function waitForPause(signal: AbortSignal, pauseMs = 250): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, pauseMs);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,12 +1,14 @@
-import type { Polygon, Position } from 'geojson';
 import L from 'leaflet';
 import { feature, mesh } from 'topojson-client';
 import type { GeometryCollection, Topology } from 'topojson-specification';
 import atlasUrl from 'world-atlas/countries-50m.json?url';
+import { isDark } from '../theme.ts';
 import 'leaflet/dist/leaflet.css';
 import './map.css';
 import { addCity } from './city.ts';
+import { splitLines, splitPolygons } from './date-line.ts';
 import { addGraticule } from './graticule.ts';
+import { addTiles } from './tiles.ts';
 
 export interface View {
   center: [number, number];
@@ -14,7 +16,7 @@ export interface View {
 }
 
 /** A map that needs nobody: outlines of Natural Earth, a graticule, a scale, and the streets of the demo city as we drew them. */
-export function createBaseMap(element: HTMLElement, { center, zoom }: View): L.Map {
+export function createBaseMap(element: HTMLElement, { center, zoom }: View, tiles?: string): L.Map {
   const map = L.map(element, {
     center,
     zoom,
@@ -34,7 +36,8 @@ export function createBaseMap(element: HTMLElement, { center, zoom }: View): L.M
     .addTo(map);
   void addOutlines(map);
   addGraticule(map);
-  void addCity(map);
+  if (tiles === undefined) void addCity(map);
+  else void addTiles(map, tiles, isDark.peek());
   return map;
 }
 
@@ -53,15 +56,12 @@ async function addOutlines(map: L.Map): Promise<void> {
   }>;
   const { countries, land } = atlas.objects;
   const still = { interactive: false, pane: 'land' } as const;
-  L.geoJSON(feature(atlas, land), { ...still, style: { className: 'land' } }).addTo(map);
+  for (const { geometry } of feature(atlas, land).features) {
+    if (geometry.type !== 'MultiPolygon') continue;
+    L.geoJSON(splitPolygons(geometry), { ...still, style: { className: 'land' } }).addTo(map);
+  }
   const borders = mesh(atlas, countries, (one, other) => one !== other);
-  L.geoJSON(borders, { ...still, style: { className: 'border' } }).addTo(map);
-}
-
-export function toPolygon(corners: readonly L.LatLng[]): Polygon {
-  const ring: Position[] = corners.map(({ lat, lng }) => [round(lng), round(lat)]);
-  const [first] = ring;
-  return { type: 'Polygon', coordinates: [first ? [...ring, first] : ring] };
+  L.geoJSON(splitLines(borders), { ...still, style: { className: 'border' } }).addTo(map);
 }
 
 /** Six decimals are a decimetre; more would only make links long. */

@@ -37,6 +37,13 @@ export class Clusters {
     this.#draw();
   }
 
+  /** Where none of the points is in view, the view goes to them. */
+  bringIntoView(points: readonly MapPoint[]): void {
+    const places = points.map(({ latitude, longitude }) => L.latLng(latitude, longitude));
+    if (places.length === 0 || places.some((place) => this.#map.getBounds().contains(place))) return;
+    this.#map.fitBounds(L.latLngBounds(places), { padding: [40, 40], maxZoom: 13 });
+  }
+
   choose(id: string | undefined): void {
     this.#chosen = id;
     this.#draw();

@@ -8,7 +8,7 @@ import { type Condition, changeQuery, type FindQuery, type Operator, withConditi
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
   const types = fields.data?.types ?? [];
   const chosen = types.find(({ type }) => type === query.type) ?? (types.length === 1 ? types[0] : undefined);
-  const ofType = (chosen?.fields ?? []).map((field) => ({ on: 'resource' as const, field }));
+  const ofType = usefulFirst(chosen?.fields ?? []).map((field) => ({ on: 'resource' as const, field }));
   const offered = (fields.data?.offers ?? []).map((field) => ({ on: 'offer' as const, field }));
   const rest = [...ofType.slice(fieldsAtFirst), ...offered.slice(1)];
   return (
@@ -65,7 +65,13 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
   );
 }
 
-/** The API lists the most useful ones first; the price of an offer comes before them. */
+/** Choices and numbers narrow a search; a text that has to be typed exactly rarely does, and one value for all never. */
+function usefulFirst(fields: readonly Field[]): Field[] {
+  const isUseful = ({ kind, values }: Field) =>
+    kind !== 'text' && (kind !== 'enum' || (values?.length ?? 0) > 1);
+  return [...fields.filter(isUseful), ...fields.filter((field) => !isUseful(field))];
+}
+
 const fieldsAtFirst = 7;
 
 interface FieldProps {

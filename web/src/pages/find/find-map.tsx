@@ -16,7 +16,8 @@ interface MapParts {
   shapes: L.GeoJSON;
 }
 
-const wholeWorld = { center: [20, 10] as [number, number], zoom: 2 };
+/** So near that results of a quarter of the world are not in view by chance: the view goes to them. */
+const somewhere = { center: [0, 0] as [number, number], zoom: 4 };
 
 export function FindMap({
   query,
@@ -42,7 +43,7 @@ export function FindMap({
 
   useEffect(() => {
     if (!element.current || !known) return;
-    const map = createBaseMap(element.current, session.value?.demoCity ?? wholeWorld);
+    const map = createBaseMap(element.current, session.value?.demoCity ?? somewhere, session.value?.mapTiles);
     const shapes = L.geoJSON(undefined, { style: { className: 'area' }, interactive: false }).addTo(map);
     const clusters = new Clusters(map, (key) => latest.current.choose(key));
     parts.current = { map, clusters, drawing: new AreaDrawing(map), shapes };
@@ -55,8 +56,12 @@ export function FindMap({
     };
   }, [known]);
 
-  // Drawn again when the map is there.
-  useEffect(() => parts.current?.clusters.show(found.flatMap(pointsOf)), [found, known]);
+  useEffect(() => {
+    // Also when the map has just been made: `known`.
+    const points = found.flatMap(pointsOf);
+    parts.current?.clusters.show(points);
+    parts.current?.clusters.bringIntoView(points);
+  }, [found, known]);
 
   const areaKey = JSON.stringify(query.area);
   // The key stands for the area.

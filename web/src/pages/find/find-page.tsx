@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useLoad } from '../../api/load.ts';
+import { useLoad, waitForPause } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { route } from '../../router.ts';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -29,9 +29,11 @@ export default function FindPage() {
   const { params } = route.value;
   const query = useMemo(() => readQuery(params), [params]);
   const body = useMemo(() => buildRequest(query), [query]);
-  const answer = useLoad(JSON.stringify(body), (signal) => settled(signal).then(() => find(body, signal)), [
-    'catalog',
-  ]);
+  const answer = useLoad(
+    JSON.stringify(body),
+    (signal) => waitForPause(signal).then(() => find(body, signal)),
+    ['catalog'],
+  );
   const fields = useLoad(`fields ${query.network}`, (signal) => readFields(query.network, signal), [
     'catalog',
   ]);
@@ -71,16 +73,3 @@ export default function FindPage() {
     </div>
   );
 }
-
-/** Waits until nobody types: a later query aborts this one meanwhile. */
-function settled(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, typingMs);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
-}
-
-const typingMs = 180;

@@ -79,7 +79,7 @@ function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
             <span>
               <strong>{titles[check] ?? check}</strong> <span class="hidden">{ok ? 'yes' : 'no'}</span>
               <span class="soft small"> {detail}</span>
-              {got !== undefined && (
+              {hasContent(got) && (
                 <code class="got">{typeof got === 'string' ? got : JSON.stringify(got)}</code>
               )}
             </span>
@@ -90,5 +90,11 @@ function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
         <a href={hrefTo('inspect', { q: id })}>Inspect {id}</a>
       </p>
     </div>
+  );
+}
+
+function hasContent(value: unknown): boolean {
+  return (
+    value !== undefined && !(typeof value === 'object' && value !== null && Object.keys(value).length === 0)
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
-import { asApiError, useLoad } from '../../api/load.ts';
+import { asApiError, useLoad, waitForPause } from '../../api/load.ts';
 import { Problem } from '../../ui/states.tsx';
 import { check, type PublishAnswer, publish, type Way } from './api.ts';
 import { Editor } from './editor.tsx';
@@ -20,7 +20,7 @@ export default function PublishPage() {
   const [error, setError] = useState<ApiError>();
   const isBlank = text.trim() === '';
   const checked = useLoad(isBlank ? undefined : text, (signal) =>
-    settled(signal).then(() => check(text, signal)),
+    waitForPause(signal).then(() => check(text, signal)),
   );
   const { faults, warnings, catalogs } = checked.data ?? emptyCheck;
   const send = async (way: Way) => {
@@ -63,16 +63,3 @@ export default function PublishPage() {
     </>
   );
 }
-
-/** Waits until nobody types; a later text aborts this check meanwhile. */
-function settled(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, typingMs);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
-}
-
-const typingMs = 350;
