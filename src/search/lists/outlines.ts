@@ -4,7 +4,15 @@ import { countLists } from './count-lists.ts';
 import type { Keys } from './key-sets.ts';
 import { maxRunKeys, readRuns, runBytes, sortPostings } from './posting-list.ts';
 import { type KeyRange, type ListRest, sliceBetween } from './read-parts.ts';
-import { countKeys, divideHeads, type WholeList } from './read-whole.ts';
+import {
+  countKeys,
+  divideHeads,
+  emptyWhole,
+  findCached,
+  keepList,
+  maxRuns,
+  type WholeList,
+} from './read-whole.ts';
 import type { Directory } from './run-directory.ts';
 
 // Outlines of posting lists: what a search knows of each word of its text before it decides which lists to read further.
@@ -23,52 +31,82 @@ interface FirstPart extends WholeList {
   rest?: ListRest;
 }
 
-/** A run has up to 320 keys. Of a longer list no more than its first run is read at first: mostly other words are rarer, and it is looked into where their candidates are. */
-const maxRuns = 8;
+/** Of a list with more keys, or in more pieces, no more than its first run is read at first: mostly other words are rarer, and it is looked into where their candidates are. */
+const short = { keys: 8 * maxRunKeys, runs: 128 };
 
-/** The outlines of lists, by their numbers. */
-export async function readOutlines(
+/** What is read of the words of a text, by the lists' numbers. */
+interface WordLists {
+  outlines: Map<number, ListOutline>;
+  /** Whole; those that are too long are left out. */
+  ofOffers: Map<number, WholeList>;
+}
+
+/** The outlines of lists of words, and lists of offers: in one statement, as a word with many variants has hundreds of lists, most of them empty. */
+export async function readWordLists(
   reader: IndexReader,
-  lists: readonly number[],
-): Promise<Map<number, ListOutline>> {
-  const { outlines } = reader.caches;
-  const known = new Map<number, ListOutline>();
-  for (const list of lists) {
-    const outline = outlines.find(list);
-    if (outline) known.set(list, outline);
+  words: readonly number[],
+  ofOffers: readonly number[],
+): Promise<WordLists> {
+  const { outlines: cache } = reader.caches;
+  const outlines = new Map<number, ListOutline>();
+  for (const list of words) {
+    const outline = cache.find(list);
+    if (outline) outlines.set(list, outline);
   }
-  const unknown = lists.filter((list) => !known.has(list));
-  if (unknown.length === 0) return known;
+  const unknown = words.filter((list) => !outlines.has(list));
+  const offers = findCached(reader, ofOffers);
+  if (unknown.length + offers.unknown.length === 0) return { outlines, ofOffers: offers.known };
   const { found, mayKeep } = await readForCache(reader, async () => {
-    const parts = await readBeginnings(reader, unknown);
+    const parts = await readBeginnings(reader, [
+      ...unknown.map((list) => ({ list, ...short })),
+      ...offers.unknown.map((list) => ({ list, ...whole })),
+    ]);
     const long = unknown.filter((list) => parts.get(list)?.rest);
     return { parts, counts: await countLists(reader, long) };
   });
-  for (const [list, part] of found.parts) {
+  for (const list of unknown) {
+    const part = found.parts.get(list) ?? emptyWhole;
     const outline = { part, count: found.counts.get(list) ?? countKeys(part) };
-    known.set(list, outline);
-    if (mayKeep) outlines.keep(list, outline);
+    outlines.set(list, outline);
+    if (mayKeep) cache.keep(list, outline);
   }
-  return known;
+  for (const list of offers.unknown) {
+    const { rest, ...all }: FirstPart = found.parts.get(list) ?? emptyWhole;
+    if (rest === undefined) offers.known.set(list, all);
+    if (mayKeep) keepList(reader, list, rest ? undefined : all);
+  }
+  return { outlines, ofOffers: offers.known };
 }
 
-/** All of a list with up to so many runs, and one run of a longer one. */
+const whole = { keys: Number.MAX_SAFE_INTEGER, runs: maxRuns };
+
+interface WantedList {
+  list: number;
+  /** A list that has more is long. */
+  keys: number;
+  runs: number;
+}
+
+/** All of short lists, and one run of long ones, by the lists' numbers. Those that are empty are left out. */
 async function readBeginnings(
   reader: IndexReader,
-  lists: readonly number[],
+  wanted: readonly WantedList[],
 ): Promise<Map<number, FirstPart>> {
+  const runsOf = (column: string) =>
+    `select ${column} from discovery.run where run.list = wanted.list order by first`;
   const { rows } = await reader.query<{ list: number; is_long: boolean; bytes: Buffer }>(
-    `select wanted.list, runs.* from unnest($1::bigint[]) as wanted (list)
+    `select wanted.list, is_long, bytes from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as wanted (list, keys, runs)
      cross join lateral (
-       select coalesce(bool_or(number > $2), false) as is_long,
-         coalesce(string_agg(bytes, '' order by number) filter (where number <= 2 or total <= $2), '') as bytes
-       from (
-         select ${runBytes} as bytes, row_number() over () as number, count(*) over () as total from (
-           select first, weight, bytes from discovery.run where run.list = wanted.list order by first limit $2 + 1
-         ) as first
-       ) as numbered
-     ) as runs`,
-    [bigintArray(lists), maxRuns],
+       select sum(count) > keys or count(*) > runs as is_long from (${runsOf('count')} limit runs + 1) as counted having count(*) > 0
+     ) as counted
+     cross join lateral (
+       select string_agg(bytes, '') as bytes from (${runsOf(`${runBytes} as bytes`)} limit case when is_long then 2 else runs end) as first
+     ) as first`,
+    [
+      bigintArray(wanted.map(({ list }) => list)),
+      bigintArray(wanted.map(({ keys }) => keys)),
+      bigintArray(wanted.map(({ runs }) => runs)),
+    ],
     { prepared: true },
   );
   return new Map(rows.map(({ list, is_long, bytes }) => [list, decodePart(list, bytes, is_long)]));

@@ -23,24 +23,36 @@ export async function readWholeLists(
   reader: IndexReader,
   lists: readonly number[],
 ): Promise<Map<number, WholeList>> {
-  const found = new Map<number, WholeList>();
-  const unknown: number[] = [];
-  for (const list of lists) {
-    const cached = reader.caches.lists.find(list);
-    if (cached?.list) found.set(list, cached.list);
-    if (cached === undefined) unknown.push(list);
-  }
-  if (unknown.length === 0) return found;
+  const { known, unknown } = findCached(reader, lists);
+  if (unknown.length === 0) return known;
   const { found: rows, mayKeep } = await readForCache(reader, () => readRows(reader, unknown));
   for (const { list, bytes, shared } of rows) {
     const decoded = bytes && joinShared(list, readRuns(bytes).list, shared);
     const whole = decoded ? divideHeads(decoded) : undefined;
-    if (whole) found.set(list, whole);
-    // That a list is too long is cached, too.
-    if (mayKeep)
-      reader.caches.lists.keep(list, { list: whole, bytes: (decoded?.keys.length ?? 0) * bytesOfKey });
+    if (whole) known.set(list, whole);
+    if (mayKeep) keepList(reader, list, whole);
   }
-  return found;
+  return known;
+}
+
+/** What the cache has of lists, and those of which it knows nothing. */
+export function findCached(
+  { caches }: IndexReader,
+  lists: readonly number[],
+): { known: Map<number, WholeList>; unknown: number[] } {
+  const known = new Map<number, WholeList>();
+  const unknown: number[] = [];
+  for (const list of lists) {
+    const cached = caches.lists.find(list);
+    if (cached?.list) known.set(list, cached.list);
+    if (cached === undefined) unknown.push(list);
+  }
+  return { known, unknown };
+}
+
+/** Undefined: that a list is too long is cached, too. */
+export function keepList({ caches }: IndexReader, list: number, whole: WholeList | undefined): void {
+  caches.lists.keep(list, { list: whole, bytes: whole ? countKeys(whole) * bytesOfKey : 0 });
 }
 
 const bytesOfKey = 9;

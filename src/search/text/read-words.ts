@@ -3,10 +3,10 @@ import type { WordMatch } from '../cache/word-cache.ts';
 import type { Search } from '../candidates.ts';
 import { selectRows } from '../lists/columns.ts';
 import type { Keys } from '../lists/key-sets.ts';
-import { type ListOutline, readOutlines } from '../lists/outlines.ts';
+import { type ListOutline, readWordLists } from '../lists/outlines.ts';
 import { emptyList, type KeyList } from '../lists/posting-list.ts';
 import { readRanges } from '../lists/read-parts.ts';
-import { countKeys, divideHeads, emptyWhole, readWholeLists, type WholeList } from '../lists/read-whole.ts';
+import { countKeys, divideHeads, emptyWhole, type WholeList } from '../lists/read-whole.ts';
 import { abroadList, offerList, siblingList, standingList, wideList, wordList } from '../lists/runs.ts';
 import { divideByHeads, findAway, type HomeWord, noHomeWord, readHomeWords } from './home-offers.ts';
 import { matchWords } from './match-words.ts';
@@ -101,14 +101,9 @@ async function readEntries(
   words: Iterable<WordMatch>,
   lookup: TextLookup,
 ): Promise<KnownText['entries']> {
-  const { database } = search;
   const ids = new Map(Array.from(words, ({ word, id }) => [word, id]));
   const all = [...ids.values()];
-  const ofOffers = all.flatMap((id) => [offerList(id), standingList(id)]);
-  const [postings, lists] = await Promise.all([
-    readOutlines(database, all.map(wordList)),
-    readOfferLists(search, [...reachLists, ...ofOffers]),
-  ]);
+  const { postings, lists } = await readLists(search, all);
   const offersIn = (list: number) => lists.get(list) ?? emptyWhole;
   const offersOf = (list: number) => restrictList(lookup, offersIn(list).others);
   const [siblings, abroad, wide] = reachLists.map((list) => offersIn(list).heads.keys) as [Keys, Keys, Keys];
@@ -163,15 +158,13 @@ function restrictList({ isLookedFor }: TextLookup, list: KeyList): KeyList {
   return selectRows(list, (index) => isLookedFor(list.keys[index] as number));
 }
 
-/** Lists of offers, to their ends. */
-async function readOfferLists(
-  { database }: Search,
-  lists: readonly number[],
-): Promise<Map<number, WholeList>> {
-  const found = await readWholeLists(database, lists);
-  const long = lists.filter((list) => !found.has(list));
-  for (const [list, all] of await readRanges(database, long, allKeys)) found.set(list, divideHeads(all));
-  return found;
+/** The lists of words, and those of offers to their ends. */
+async function readLists({ database }: Search, ids: readonly number[]) {
+  const wanted = [...reachLists, ...ids.flatMap((id) => [offerList(id), standingList(id)])];
+  const { outlines, ofOffers } = await readWordLists(database, ids.map(wordList), wanted);
+  const long = wanted.filter((list) => !ofOffers.has(list));
+  for (const [list, all] of await readRanges(database, long, allKeys)) ofOffers.set(list, divideHeads(all));
+  return { postings: outlines, lists: ofOffers };
 }
 
 const allKeys = { from: 0, upTo: Number.POSITIVE_INFINITY };
