@@ -196,6 +196,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           config,
           database: needed(database),
           search: await openSearch(),
+          outside: { client, freshRegistry, schemas: await openSchemas() },
           metrics,
           operations,
           shareLimit,

@@ -11,6 +11,7 @@ import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
 import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
+import { addInspectRoutes } from './inspect/routes.ts';
 import { addTileRoute } from './map-tiles.ts';
 import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
 import { addPageRoutes } from './page.ts';
@@ -58,6 +59,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addWhyRoute(server, context);
   addDeliveryRoutes(server, context);
   addEventRoute(server, context);
+  addInspectRoutes(server, context);
   addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {

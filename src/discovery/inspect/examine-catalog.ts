@@ -24,8 +24,14 @@ export async function examineCatalog(
   masters: MasterSearch,
 ): Promise<Finding[]> {
   const { entry } = trusted;
-  const { catalogId, retiredAt, networkIds = [] } = entry;
-  const about: About = { document: 'catalog', catalogId };
+  const { catalogId, retiredAt, networkIds = [], entryVersion } = entry;
+  const about: About = {
+    document: 'catalog',
+    catalogId,
+    key: trusted.signedBy,
+    entryVersion,
+    files: filesOf(entry),
+  };
   const hidden = (code: 'retired' | 'paused' | 'not-valid', message: string) =>
     complaint('hidden', about, code, message);
   if (retiredAt !== undefined) return [hidden('retired', `${catalogId} was retired at ${retiredAt}.`)];
@@ -48,10 +54,14 @@ export async function examineCatalog(
       const message = `${catalogId} is valid at other times only: ${startDate} to ${endDate}.`;
       return [...findings, hidden('not-valid', message)];
     }
-    return [...findings, holds(about, appearance(entry.catalogType, content, networkIds))];
+    return [...findings, holds(about, appearance(entry.catalogType, content, networkIds), content.version)];
   } catch (error) {
     return [...findings, fault(about, error)];
   }
+}
+
+function filesOf({ baseline, changes }: IndexEntry): string[] {
+  return [...(baseline ? [baseline] : []), ...changes].map(({ url }) => url);
 }
 
 /** What a crawler that holds nothing ends with; throws the first fault on the way. */

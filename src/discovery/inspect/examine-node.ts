@@ -63,8 +63,8 @@ export async function* examineNode(
 }
 
 /** Returns those that can be used. */
-async function* examineRecords(
-  { registry, now }: Examination,
+export async function* examineRecords(
+  { registry, now }: Pick<Examination, 'registry' | 'now'>,
   identity: string,
 ): AsyncGenerator<Finding, ParticipantRecord[]> {
   const about: About = { document: 'registry' };
@@ -86,8 +86,8 @@ async function* examineRecords(
 }
 
 /** A query only names nodes, but whom it does not name nobody looks for. */
-async function* examineMembership(
-  { registry, policy, named }: Examination,
+export async function* examineMembership(
+  { registry, policy, named }: Pick<Examination, 'registry' | 'policy' | 'named'>,
   identity: string,
   records: readonly ParticipantRecord[],
   memberships: readonly string[],

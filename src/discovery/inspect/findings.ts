@@ -1,16 +1,21 @@
-import type { HostedDocument } from '../../rules/self-hosted/faults.ts';
+import { type Compared, type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import { type CrawlCode, hintOf, isReadingFault } from '../crawl/reasons.ts';
 
 // What a look at one link of the chain found (self-hosted spec: Discovery crawl order): it holds, it is broken, it holds but something about
 // it is amiss, or it holds and yet a catalog does not appear, because somebody wanted it so.
 
-export type Finding = About & ({ kind: 'holds'; detail: string } | Complaint);
+export type Finding = About & ({ kind: 'holds'; detail: string; version?: number } | Complaint);
 
 export interface About {
   /** A catalog is what its documents add up to; the registry and the networks stand before the documents. */
   document: HostedDocument | 'registry' | 'network' | 'catalog';
   catalogId?: string;
   url?: string;
+  /** Name of the key that signed it, once that is verified. */
+  key?: string;
+  /** Of a catalog: what its entry announces, and the files that it names. */
+  entryVersion?: number;
+  files?: string[];
 }
 
 export interface Complaint {
@@ -19,6 +24,8 @@ export interface Complaint {
   message: string;
   /** What to do about it. */
   hint: string;
+  /** Where two values should be the same. */
+  compared?: Compared;
 }
 
 /** Reasons that a crawler has no name for: it does not look, or has nothing to complain about. */
@@ -45,8 +52,8 @@ const ownHints = {
 
 type OwnCode = keyof typeof ownHints;
 
-export function holds(about: About, detail: string): Finding {
-  return { kind: 'holds', ...about, detail };
+export function holds(about: About, detail: string, version?: number): Finding {
+  return { kind: 'holds', ...about, detail, ...(version !== undefined && { version }) };
 }
 
 export function complaint(
@@ -54,7 +61,7 @@ export function complaint(
   about: About,
   code: Complaint['code'],
   message: string,
-): Finding {
+): About & Complaint {
   return { kind, ...about, code, message, hint: isOwn(code) ? ownHints[code] : hintOf(code) };
 }
 
@@ -69,7 +76,9 @@ export function warning(about: About, code: Complaint['code'], message: string):
 export function fault(about: About, error: unknown): Finding {
   const isOfCatalog = about.catalogId !== undefined;
   if (!isReadingFault(error) || (error.code === 'registry-unavailable' && !isOfCatalog)) throw error;
-  return complaint('fault', about, error.code, error.message);
+  const found = complaint('fault', about, error.code, error.message);
+  const { compared } = error instanceof TrustFault ? error : {};
+  return compared ? { ...found, compared } : found;
 }
 
 /** A document past its next_update is still used, but every reader notices. */

@@ -79,7 +79,10 @@ async function* verifyManifest(
     const host = source.host === undefined ? hostOfFiles(document) : new URL(first.opened.url).host;
     const manifest = trustManifest(first.opened, { node, host, keys });
     const { next_update: nextUpdate } = manifest.manifest;
-    yield holds(about, `signed with ${manifest.signedBy}, next update ${nextUpdate}`);
+    yield holds(
+      { ...about, key: manifest.signedBy },
+      `signed with ${manifest.signedBy}, next update ${nextUpdate}`,
+    );
     yield* staleness(about, nextUpdate, now);
     for (const { opened } of copies) {
       if (JSON.stringify(opened.document) !== JSON.stringify(document))
@@ -119,7 +122,8 @@ async function* verifyRecord(
     const { file, record } = await readRecord(reader, node, manifest, signal);
     about.url = file.url;
     const signed = record.signedBy === undefined ? 'bound by its digest' : `signed with ${record.signedBy}`;
-    yield holds(about, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
+    const key = record.signedBy === undefined ? {} : { key: record.signedBy };
+    yield holds({ ...about, ...key }, `${signed}, indexes: ${record.catalogIndexUrls.length}`);
     yield* staleness(about, record.nextUpdate, now);
     return requireIndexes(reader, node.identity, record.catalogIndexUrls);
   } catch (error) {

@@ -12,13 +12,15 @@ export interface Patient {
   identity: string;
   address?: string;
   catalogId?: string;
+  /** No more catalogs are looked at; all unless given. */
+  maxCatalogs?: number;
 }
 
 const catalogsAtOnce = 4;
 
 /** Walks the chain as a crawler does that has never seen the node (self-hosted spec: Discovery crawl order). */
 export async function* examine(exam: Examination, patient: Patient): AsyncGenerator<Finding> {
-  const { identity, address, catalogId } = patient;
+  const { identity, address, catalogId, maxCatalogs } = patient;
   const node = yield* examineNode(exam, identity, address);
   if (node === undefined) return;
   const entries: TrustedEntry[] = [];
@@ -30,7 +32,7 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
   }
   const masters = createMasterSearch(exam, node, entries);
   const asked = entries.filter(({ entry }) => catalogId === undefined || entry.catalogId === catalogId);
-  const wanted = yield* chooseEntries(asked);
+  const wanted = (yield* chooseEntries(asked)).slice(0, maxCatalogs);
   for await (const findings of inOrder(wanted, catalogsAtOnce, (entry) =>
     examineCatalog(exam, node, entry, masters),
   )) {
@@ -87,7 +89,11 @@ async function* examineIndex(
     const { index, entries, faults } = reading;
     const signed = index.signedBy === undefined ? 'not signed' : `signed with ${index.signedBy}`;
     const count = counted(index.entries.length, 'catalog');
-    yield holds(about, `${signed}, ${count}, next update ${index.nextUpdate ?? 'not announced'}`);
+    const key = index.signedBy === undefined ? {} : { key: index.signedBy };
+    yield holds(
+      { ...about, ...key },
+      `${signed}, ${count}, next update ${index.nextUpdate ?? 'not announced'}`,
+    );
     yield* staleness(about, index.nextUpdate, now);
     const asked = faults.filter((one) => isAsked(one.catalogId));
     for (const { catalogId: id, fault: reason } of asked) {

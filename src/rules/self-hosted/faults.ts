@@ -3,16 +3,30 @@
 
 export type HostedDocument = 'manifest' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
 
+export interface Compared {
+  expected: string;
+  got: string;
+}
+
 /** The document cannot be trusted: nothing of it is used. The message is a sentence for a person. */
 export class TrustFault extends Error {
   override readonly name = 'TrustFault';
   readonly document: HostedDocument;
   readonly code: TrustFaultCode;
+  /** Where two values should be the same. */
+  readonly compared?: Compared;
 
-  constructor(document: HostedDocument, code: TrustFaultCode, message: string, cause?: unknown) {
+  constructor(
+    document: HostedDocument,
+    code: TrustFaultCode,
+    message: string,
+    cause?: unknown,
+    compared?: Compared,
+  ) {
     super(message, { cause });
     this.document = document;
     this.code = code;
+    if (compared) this.compared = compared;
   }
 
   /** What to do about it. */

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { hasCode } from '../../error-code.ts';
-import { sha256Matches } from '../../protocol/digest.ts';
+import { sha256Digest, sha256Matches } from '../../protocol/digest.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { type HostedDocument, TrustFault } from './faults.ts';
 
@@ -55,6 +55,8 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
       kind,
       'digest-mismatch',
       `The ${kind} at ${url} does not have the digest ${digest} that is declared for it.`,
+      undefined,
+      { expected: digest, got: sha256Digest(bytes) },
     );
   }
   const document = parse(kind, url, bytes);

@@ -122,6 +122,8 @@ function requireCatalog(kind: HostedDocument, named: string, catalogId: string):
     kind,
     'catalog-mismatch',
     `The ${kind} is one of ${named}, but the entry is that of ${catalogId}.`,
+    undefined,
+    { expected: catalogId, got: named },
   );
 }
 
@@ -131,5 +133,7 @@ function requireVersion(kind: HostedDocument, member: string, found: number, ann
     kind,
     'version-mismatch',
     `The ${kind} has ${member} ${found}, but the entry announces ${announced}.`,
+    undefined,
+    { expected: `${member} ${announced}`, got: `${member} ${found}` },
   );
 }

@@ -63,6 +63,8 @@ export function trustIndex(
       'index',
       'node-mismatch',
       `The index at ${url} is that of ${nodeId}, but the record of ${node.identity} lists it.`,
+      undefined,
+      { expected: node.identity, got: nodeId },
     );
   }
   if (catalogs.length > limits.maxEntries) {

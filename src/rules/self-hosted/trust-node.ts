@@ -48,6 +48,8 @@ export function trustManifest(
       'manifest',
       'domain-mismatch',
       `The manifest at ${url} is that of ${manifest.domain}, which is neither ${host} nor the namespace of ${node.identity}.`,
+      undefined,
+      { expected: host, got: manifest.domain },
     );
   }
   return { manifest, recordFiles: recordFiles(manifest, node), signedBy, [trusted]: 'manifest' };

@@ -1,0 +1,154 @@
+import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
+
+// The findings of a walk as the links of a chain, for a page that draws it. Pure.
+
+export type LinkName =
+  | 'registry'
+  | 'membership'
+  | 'manifest'
+  | 'record'
+  | 'index'
+  | 'entry'
+  | 'files'
+  | 'publish'
+  | 'stored'
+  | 'push'
+  | 'indexed';
+
+export type LinkState = 'ok' | 'warning' | 'broken' | 'unseen';
+
+export interface ChainLink {
+  link: LinkName;
+  state: LinkState;
+  title: string;
+  detail: string;
+  expected?: string;
+  got?: string;
+  /** Name of the key that signed it. */
+  key?: string;
+  at?: string;
+  bytes?: number;
+  url?: string;
+  code?: string;
+  /** What to do about it. */
+  hint?: string;
+  catalogId?: string;
+}
+
+const titles: Record<LinkName, string> = {
+  registry: 'Registry',
+  membership: 'Network membership',
+  manifest: 'Manifest',
+  record: 'Subscriber record',
+  index: 'Catalog index',
+  entry: 'Index entry',
+  files: 'Signed files',
+  publish: 'Publish',
+  stored: 'Catalog service',
+  push: 'Push',
+  indexed: 'Search index',
+};
+
+const nodeLinks: readonly LinkName[] = ['registry', 'membership', 'manifest', 'record', 'index'];
+
+export function link(
+  name: LinkName,
+  state: LinkState,
+  detail: string,
+  more: Partial<ChainLink> = {},
+): ChainLink {
+  return { link: name, state, title: titles[name], detail, ...more };
+}
+
+/** Where a file was fetched, how large it was. */
+export type Fetches = ReadonlyMap<string, { bytes: number; at: Date }>;
+
+/** The links of a self-hosted node up to the files, in their order; those behind a broken one were not seen. */
+export function buildChain(findings: readonly Finding[], fetches: Fetches): ChainLink[] {
+  const chain: ChainLink[] = [];
+  for (const finding of findings) {
+    for (const next of linksOf(finding, fetches)) {
+      const known = chain.find(
+        (each) => each.link === next.link && each.catalogId === next.catalogId && isSamePlace(each, next),
+      );
+      if (known) join(known, next);
+      else chain.push(next);
+    }
+  }
+  const ofNode = nodeLinks.flatMap((name) => chain.filter((each) => each.link === name));
+  const rest = chain.filter((each) => !nodeLinks.includes(each.link));
+  return [...ofNode, ...missingLinks(chain), ...rest];
+}
+
+function linksOf(finding: Finding, fetches: Fetches): ChainLink[] {
+  const { catalogId, url, key, files = [], entryVersion } = finding;
+  const name = linkNameOf(finding);
+  const place = name === 'files' ? (files[0] ?? url) : url;
+  const fetched = (name === 'files' ? files : url === undefined ? [] : [url]).flatMap(
+    (one) => fetches.get(one) ?? [],
+  );
+  const common: Partial<ChainLink> = {
+    ...(catalogId !== undefined && { catalogId }),
+    ...(place !== undefined && { url: place }),
+    ...(key !== undefined && { key }),
+    ...(fetched.length > 0 && {
+      bytes: fetched.reduce((sum, { bytes }) => sum + bytes, 0),
+      at: fetched.at(-1)?.at.toISOString(),
+    }),
+  };
+  const judged =
+    finding.kind === 'holds'
+      ? link(name, 'ok', finding.detail, common)
+      : link(name, finding.kind === 'fault' ? 'broken' : 'warning', finding.message, {
+          ...common,
+          ...complaintOf(finding),
+        });
+  // The files were only looked at because the entry holds.
+  if (name !== 'files' || entryVersion === undefined) return [judged];
+  const signed = key === undefined ? {} : { key };
+  return [link('entry', 'ok', `signed, entryVersion ${entryVersion}`, { catalogId, ...signed }), judged];
+}
+
+function complaintOf({ code, hint, compared }: Complaint): Partial<ChainLink> {
+  return { code, hint, ...compared };
+}
+
+/** Reasons that stand in the entry, not in the files. */
+const entryCodes = ['not-a-member', 'not-relevant', 'master-not-allowed', 'not-listed', 'retired', 'paused'];
+
+function linkNameOf(finding: Finding): LinkName {
+  switch (finding.document) {
+    case 'network':
+      return 'membership';
+    case 'baseline':
+    case 'change':
+      return 'files';
+    case 'catalog':
+      return finding.kind !== 'holds' && entryCodes.includes(finding.code) ? 'entry' : 'files';
+    default:
+      return finding.document;
+  }
+}
+
+function isSamePlace(known: ChainLink, next: ChainLink): boolean {
+  return (
+    known.link !== 'index' || known.url === undefined || next.url === undefined || known.url === next.url
+  );
+}
+
+const severity: Record<LinkState, number> = { unseen: 0, ok: 1, warning: 2, broken: 3 };
+
+/** The worse of two says what is to be done. */
+function join(known: ChainLink, next: ChainLink): void {
+  const [first, second] = severity[next.state] > severity[known.state] ? [next, known] : [known, next];
+  const detail = [first.detail, second.detail].filter((text, at, all) => all.indexOf(text) === at).join(' ');
+  Object.assign(known, { ...second, ...first, detail });
+}
+
+function missingLinks(chain: readonly ChainLink[]): ChainLink[] {
+  const isBroken = chain.some(({ link: name, state }) => nodeLinks.includes(name) && state === 'broken');
+  if (!isBroken) return [];
+  return [...nodeLinks, 'entry' as const, 'files' as const]
+    .filter((name) => !chain.some((each) => each.link === name))
+    .map((name) => link(name, 'unseen', 'Nobody gets this far: a link before it is broken.'));
+}

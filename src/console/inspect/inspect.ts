@@ -1,0 +1,220 @@
+import { readerOf } from '../../discovery/crawl/context.ts';
+import { createFetcher } from '../../discovery/crawl/fetch.ts';
+import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { fault } from '../../discovery/inspect/findings.ts';
+import { createMetrics } from '../../metrics.ts';
+import { ProtocolError } from '../../protocol/errors.ts';
+import {
+  findKnownCatalogs,
+  type KnownCatalog,
+  listCopies,
+  listLoggedIssues,
+  type PushedCopy,
+} from '../../storage/console/subjects.ts';
+import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { ConsoleContext } from '../context.ts';
+import { buildChain, type ChainLink, link } from './chain.ts';
+import { gatherIssues, type Issue } from './issues.ts';
+import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
+import { findSubject, type Subject } from './subject.ts';
+import { linkCatalog, linkRegistration } from './through-service.ts';
+import { type CatalogVerdict, judge, type Verdict } from './verdict.ts';
+
+// Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
+
+export interface Inspection extends Verdict {
+  kind: Subject['kind'];
+  node?: string;
+  catalogId?: string;
+  resourceId?: string;
+  chain: ChainLink[];
+  catalogs: CatalogVerdict[];
+  issues: Issue[];
+  copies: { discovery: string; version: number | null; acknowledgedAt?: string; state: string }[];
+}
+
+/** Of a node, so many catalogs are walked; the others are only listed. */
+const maxCatalogsWalked = 20;
+const maxCatalogsListed = 200;
+const maxIssues = 500;
+const inspectWithinMs = 30_000;
+
+export interface InspectQuestion {
+  text: string;
+  node?: string;
+  network?: string;
+}
+
+export async function inspect(context: ConsoleContext, question: InspectQuestion): Promise<Inspection> {
+  const tools = openTools(context);
+  try {
+    const subject = await findSubject({ ...tools, database: context.database }, question);
+    if (subject.kind === 'unknown') return unknownSubject(question.text);
+    if ('fault' in subject) return unreachableAddress(subject);
+    return await inspectSubject(context, tools, subject, question.network);
+  } catch (error) {
+    if (tools.signal.aborted)
+      throw new ProtocolError('NET_TIMEOUT', `The node did not answer within ${inspectWithinMs / 1000} s.`);
+    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
+    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be asked: ${error.message}`);
+  }
+}
+
+export function openTools({ config, outside, now }: ConsoleContext): WalkTools {
+  const registry = outside.freshRegistry();
+  const metrics = createMetrics({ process: false });
+  const { fetcher, fetches } = recordFetches(
+    createFetcher({ client: outside.client, metrics, now, timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS }),
+    now,
+  );
+  const reader = readerOf(config, { fetcher, registry, checker: () => outside.schemas.checker() });
+  return { reader, registry, fetches, signal: AbortSignal.timeout(inspectWithinMs) };
+}
+
+type KnownSubject = Extract<Subject, { node: string }>;
+
+async function inspectSubject(
+  context: ConsoleContext,
+  tools: WalkTools,
+  subject: KnownSubject,
+  network: string | undefined,
+): Promise<Inspection> {
+  const { database } = context;
+  const { kind, node, catalogId, resourceId } = subject;
+  const known = await findKnownCatalogs(database, { catalogId, owner: node, limit: maxCatalogsListed });
+  const throughService = known.filter(({ stored, indexed, isCrawled }) => stored || (indexed && !isCrawled));
+  const isSelfHosted = throughService.length === 0 || known.some(({ isCrawled }) => isCrawled);
+  const self = isSelfHosted ? await inspectFiles(context, tools, subject, known, network) : nothingSeen;
+  const through = await inspectService(context, tools, throughService, { node, network });
+  const chain = mergeChains(self.chain, through.chain);
+  const logged = await listLoggedIssues(database, { node, catalogId, limit: maxIssues });
+  const copies = [...self.copies, ...through.copies];
+  return {
+    kind,
+    node,
+    ...(catalogId !== undefined && { catalogId }),
+    ...(resourceId !== undefined && { resourceId }),
+    ...judge(chain, [...self.catalogs, ...through.catalogs]),
+    chain,
+    issues: gatherIssues(chain, logged, through.issues),
+    copies: copies.map(({ discovery, version, state, acknowledgedAt }) => ({
+      ...{ discovery, version, state },
+      ...(acknowledgedAt && { acknowledgedAt: acknowledgedAt.toISOString() }),
+    })),
+  };
+}
+
+/** What one way of publishing showed. */
+interface Seen {
+  chain: ChainLink[];
+  catalogs: SeenCatalog[];
+  issues: Issue[];
+  copies: PushedCopy[];
+}
+
+export interface SeenCatalog {
+  catalogId: string;
+  source: 'crawl' | 'service';
+  indexedVersion?: number;
+  liveVersion?: number;
+}
+
+const nothingSeen: Seen = { chain: [], catalogs: [], issues: [], copies: [] };
+
+async function inspectFiles(
+  context: ConsoleContext,
+  tools: WalkTools,
+  { node, address, catalogId }: KnownSubject,
+  known: readonly KnownCatalog[],
+  network: string | undefined,
+): Promise<Seen> {
+  const { database, config } = context;
+  const patient = { identity: node, address, catalogId, maxCatalogs: maxCatalogsWalked };
+  const { chain, findings } = await walkChain(examinationOf(context, tools, network), patient, tools);
+  const crawled = await listCrawledCatalogs(database, node);
+  const walked = new Set([
+    ...findings.flatMap((finding) => finding.catalogId ?? []),
+    ...known.filter(({ isCrawled }) => isCrawled).map((one) => one.catalogId),
+  ]);
+  const versions = new Map(
+    findings.flatMap((finding) =>
+      finding.kind === 'holds' && finding.catalogId && finding.version !== undefined
+        ? [[finding.catalogId, finding.version] as const]
+        : [],
+    ),
+  );
+  const seen: Seen = { ...nothingSeen, chain: [...chain], catalogs: [], copies: [] };
+  for (const id of walked) {
+    const status = crawled.find((one) => one.catalogId === id);
+    const held = known.find((one) => one.catalogId === id)?.indexed ?? null;
+    const live = versions.get(id);
+    const indexed = linkToIndex(id, live, status, held);
+    seen.chain.push(indexed);
+    const version = status?.version ?? null;
+    seen.catalogs.push({
+      ...{ catalogId: id, source: 'crawl' },
+      ...(version !== null && { indexedVersion: version }),
+      ...(live !== undefined && { liveVersion: live }),
+    });
+    if (catalogId !== undefined)
+      seen.copies.push({
+        ...{ discovery: config.identities.discovery.id, version, lastError: null },
+        state: status?.state ?? 'not read yet',
+        acknowledgedAt: held && new Date(held.updatedAt),
+      });
+  }
+  return seen;
+}
+
+async function inspectService(
+  context: ConsoleContext,
+  tools: WalkTools,
+  catalogs: readonly KnownCatalog[],
+  { node, network }: { node: string; network?: string },
+): Promise<Seen> {
+  if (catalogs.length === 0) return nothingSeen;
+  const exam = examinationOf(context, tools, network);
+  const seen: Seen = { chain: await linkRegistration(exam, node), catalogs: [], issues: [], copies: [] };
+  for (const known of catalogs.slice(0, maxCatalogsWalked)) {
+    const copies = await listCopies(context.database, known);
+    const { chain, issues } = await linkCatalog(context, known, copies);
+    seen.chain.push(...chain);
+    seen.issues.push(...issues);
+    if (catalogs.length === 1) seen.copies.push(...copies);
+    const liveVersion = known.stored?.version;
+    const [{ version: indexedVersion = null } = {}] = copies;
+    seen.catalogs.push({
+      ...{ catalogId: known.catalogId, source: 'service' },
+      ...(indexedVersion !== null && { indexedVersion }),
+      ...(liveVersion !== undefined && { liveVersion }),
+    });
+  }
+  return seen;
+}
+
+/** Who publishes in both ways is registered once. */
+function mergeChains(self: readonly ChainLink[], through: readonly ChainLink[]): ChainLink[] {
+  const isTold = ({ link: name, catalogId }: ChainLink) =>
+    self.some((each) => each.link === name && each.catalogId === catalogId);
+  return [...self, ...through.filter((each) => !isTold(each))];
+}
+
+function unknownSubject(text: string): Inspection {
+  return {
+    ...{ kind: 'unknown', verdict: 'not', chain: [], catalogs: [], issues: [], copies: [] },
+    because: `Nothing here is called ${text}: no catalog, no resource, no node.`,
+    nextStep: 'Name a node by its domain or address, or a catalog or resource by its id.',
+  };
+}
+
+function unreachableAddress({ address, fault: reason }: Extract<Subject, { fault: unknown }>): Inspection {
+  const finding = fault({ document: 'manifest', url: address }, reason);
+  const chain = [
+    link('registry', 'unseen', 'Nobody knows yet whose address this is.'),
+    ...buildChain([finding], new Map()),
+  ];
+  return {
+    ...{ kind: 'node', chain, catalogs: [], issues: gatherIssues(chain, [], []), copies: [] },
+    ...judge(chain, []),
+  };
+}

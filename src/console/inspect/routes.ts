@@ -1,0 +1,138 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../../http/openapi.ts';
+import { parseQuery } from '../../protocol/envelope.ts';
+import { Id, NetworkId } from '../../protocol/shapes.ts';
+import type { ConsoleContext } from '../context.ts';
+import { compareWithLive } from './difference.ts';
+import { inspect } from './inspect.ts';
+import { renderCsv } from './issues.ts';
+
+/** Inspect: why a node, a catalog or a resource is, or is not, to be found. */
+export function addInspectRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  const ask = (query: unknown) => {
+    const { q, node, network } = parseQuery(InspectQuery, query as Record<string, unknown>);
+    return inspect(context, { text: q.trim(), node, network });
+  };
+  server.get('/api/inspect', { config: { operation } }, ({ query }) => ask(query));
+  server.get('/api/inspect/issues.csv', { config: { operation: csvOperation } }, async ({ query }, reply) => {
+    const { issues } = await ask(query);
+    reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="issues.csv"');
+    return renderCsv(issues);
+  });
+  server.get('/api/inspect/difference', { config: { operation: differenceOperation } }, ({ query }) =>
+    compareWithLive(context, parseQuery(DifferenceQuery, query as Record<string, unknown>)),
+  );
+}
+
+const Node = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'SubscriberId of the node that publishes it.',
+});
+const InspectQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 2_048,
+    description: 'A node by its domain, subscriberId or address; a catalog or a resource by its id.',
+  }),
+  node: Type.Optional(Node),
+  network: Type.Optional(NetworkId),
+});
+const DifferenceQuery = Type.Object({ node: Node, catalogId: Id });
+
+const states = ['ok', 'warning', 'broken', 'unseen'];
+const verdict = {
+  verdict: Type.Enum(['discoverable', 'warnings', 'not']),
+  because: Type.Optional(Type.String()),
+  nextStep: Type.Optional(Type.String()),
+};
+
+const ChainLinkShape = Type.Object(
+  {
+    link: Type.String({ examples: ['manifest'] }),
+    state: Type.Enum(states),
+    title: Type.String(),
+    detail: Type.String(),
+    expected: Type.Optional(Type.String()),
+    got: Type.Optional(Type.String()),
+    key: Type.Optional(Type.String({ description: 'Name of the key that signed it.' })),
+    at: Type.Optional(Type.String({ format: 'date-time' })),
+    bytes: Type.Optional(Type.Integer()),
+    url: Type.Optional(Type.String()),
+    code: Type.Optional(Type.String()),
+    hint: Type.Optional(Type.String({ description: 'What to do about it.' })),
+    catalogId: Type.Optional(Type.String()),
+  },
+  { title: 'ChainLink' },
+);
+
+const operation: PlainOperation = {
+  summary: 'Tell why a node, a catalog or a resource is, or is not, to be found.',
+  description:
+    'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
+  query: InspectQuery,
+  answer: Type.Object(
+    {
+      kind: Type.Enum(['node', 'catalog', 'resource', 'unknown']),
+      node: Type.Optional(Type.String()),
+      catalogId: Type.Optional(Type.String()),
+      resourceId: Type.Optional(Type.String()),
+      ...verdict,
+      chain: Type.Array(ChainLinkShape),
+      catalogs: Type.Array(
+        Type.Object({
+          catalogId: Type.String(),
+          ...verdict,
+          indexedVersion: Type.Optional(Type.Integer()),
+          liveVersion: Type.Optional(Type.Integer()),
+          source: Type.Enum(['crawl', 'service']),
+        }),
+      ),
+      issues: Type.Array(
+        Type.Object({
+          code: Type.String(),
+          message: Type.String(),
+          hint: Type.Optional(Type.String()),
+          path: Type.Optional(Type.String()),
+          catalogId: Type.Optional(Type.String()),
+          count: Type.Integer(),
+          lastAt: Type.Optional(Type.String({ format: 'date-time' })),
+        }),
+      ),
+      copies: Type.Array(
+        Type.Object({
+          discovery: Type.String(),
+          version: Type.Union([Type.Integer(), Type.Null()]),
+          acknowledgedAt: Type.Optional(Type.String({ format: 'date-time' })),
+          state: Type.String(),
+        }),
+      ),
+    },
+    { title: 'Inspection' },
+  ),
+  answers: { 503: 'The registry cannot be asked.', 504: 'The node does not answer in time.' },
+};
+
+const csvOperation: PlainOperation = {
+  summary: 'The issues of an inspection as CSV.',
+  query: InspectQuery,
+};
+
+const differenceOperation: PlainOperation = {
+  summary: 'Compare what is indexed of a catalog with what is live.',
+  query: DifferenceQuery,
+  answer: Type.Object({
+    indexed: Type.Union([Type.Integer(), Type.Null()], { description: 'Its version.' }),
+    live: Type.Union([Type.Integer(), Type.Null()]),
+    changes: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        kind: Type.Enum(['added', 'removed', 'changed']),
+        before: Type.Optional(Type.Unknown()),
+        after: Type.Optional(Type.Unknown()),
+      }),
+    ),
+    truncated: Type.Boolean(),
+  }),
+};

@@ -1,0 +1,98 @@
+import { policyOf } from '../../discovery/crawl/context.ts';
+import type { Fetcher } from '../../discovery/crawl/fetch.ts';
+import type { Reader } from '../../discovery/crawl/reader.ts';
+import type { Examination } from '../../discovery/inspect/examine-node.ts';
+import type { Finding } from '../../discovery/inspect/findings.ts';
+import { nameSigners } from '../../discovery/inspect/name-signers.ts';
+import { examine, type Patient } from '../../discovery/inspect/walk.ts';
+import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import type { IndexedCatalog } from '../../storage/console/subjects.ts';
+import type { CatalogStatus } from '../../storage/crawl/status.ts';
+import type { ConsoleContext } from '../context.ts';
+import { buildChain, type ChainLink, type Fetches, link } from './chain.ts';
+
+// The chain of a node that publishes signed files, walked now, as a crawler does that has never seen it; and what this discovery service has of it.
+
+export interface WalkTools {
+  reader: Reader;
+  registry: RegistryClient;
+  fetches: Fetches;
+  signal: AbortSignal;
+}
+
+/** Keeps in mind how large each file was. */
+export function recordFetches(fetcher: Fetcher, now: () => Date): { fetcher: Fetcher; fetches: Fetches } {
+  const fetches = new Map<string, { bytes: number; at: Date }>();
+  return {
+    fetches,
+    fetcher: {
+      async fetch(url, options) {
+        const fetched = await fetcher.fetch(url, options);
+        if (fetched.kind === 'file') fetches.set(url, { bytes: fetched.file.wire.length, at: now() });
+        return fetched;
+      },
+    },
+  };
+}
+
+export function examinationOf(
+  { config, now }: Pick<ConsoleContext, 'config' | 'now'>,
+  { reader, registry, signal }: WalkTools,
+  network: string | undefined,
+): Examination {
+  const named = config.DISCOVERY_NODES.filter((one) => isSubscriberId(one));
+  return {
+    ...{ reader, registry, now: now(), signal },
+    policy: { ...policyOf(config), ...(network !== undefined && { networkIds: [network] }) },
+    named: named.map((id) => identityOf(id, config.REGISTRY_NAME)),
+  };
+}
+
+export async function walkChain(
+  exam: Examination,
+  patient: Patient,
+  { fetches }: WalkTools,
+): Promise<{ chain: ChainLink[]; findings: Finding[] }> {
+  const findings: Finding[] = [];
+  const keys = { exam, identity: patient.identity, localKeys: [] };
+  for await (const finding of nameSigners(examine(exam, patient), keys)) findings.push(finding);
+  return { chain: buildChain(findings, fetches), findings };
+}
+
+/** The last link: what this discovery service holds, beside what is live. */
+export function linkToIndex(
+  catalogId: string,
+  live: number | undefined,
+  crawled: CatalogStatus | undefined,
+  held: IndexedCatalog | null,
+): ChainLink {
+  const about = { catalogId, ...(held && { at: held.updatedAt }) };
+  if (!crawled)
+    return link('indexed', 'broken', `This discovery service has not met ${catalogId} yet.`, {
+      ...about,
+      hint: 'Crawl its node now, and see to it that the node is in a network that this discovery service reads.',
+    });
+  const { state, version, lastCode, waitingFor, nextAt } = crawled;
+  const code = lastCode === null ? {} : { code: lastCode };
+  if (!held?.isServed || version === null)
+    return link('indexed', 'broken', `${catalogId} is not served: ${state}${nameMasters(waitingFor)}.`, {
+      ...{ ...about, ...code },
+      hint: nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.',
+    });
+  if (state === 'paused')
+    return link('indexed', 'warning', `Version ${version} is held, and paused by its publisher.`, {
+      ...{ ...about, code: 'paused', hint: 'Let it be active again: signpost resume.' },
+    });
+  const versions = { expected: `version ${live}`, got: `version ${version}` };
+  if (live !== undefined && live !== version)
+    return link('indexed', 'warning', `Version ${version} is served, while version ${live} is live.`, {
+      ...{ ...about, ...versions, ...code },
+      hint: nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.',
+    });
+  return link('indexed', 'ok', `Version ${version} with ${crawled.resources} resources is served.`, about);
+}
+
+function nameMasters(waitingFor: readonly string[] | null): string {
+  return waitingFor && waitingFor.length > 0 ? ` (${waitingFor.join(', ')})` : '';
+}

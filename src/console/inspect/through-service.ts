@@ -1,0 +1,155 @@
+import { type Examination, examineMembership, examineRecords } from '../../discovery/inspect/examine-node.ts';
+import type { Finding } from '../../discovery/inspect/findings.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import type { PublishResult } from '../../protocol/publish-messages.ts';
+import { listResults } from '../../storage/catalog/submissions.ts';
+import type { KnownCatalog, PushedCopy } from '../../storage/console/subjects.ts';
+import type { ConsoleContext } from '../context.ts';
+import { buildChain, type ChainLink, link } from './chain.ts';
+import type { Issue } from './issues.ts';
+
+// The chain of a catalog that was published through a catalog service: registry, membership, publish, stored, push, indexed.
+
+const resultsLookedAt = 10;
+
+/** The links that all catalogs of a publisher share. */
+export async function linkRegistration(exam: Examination, identity: string): Promise<ChainLink[]> {
+  const findings: Finding[] = [];
+  const walk = examineRecords(exam, identity);
+  let next = await walk.next();
+  for (; !next.done; next = await walk.next()) findings.push(next.value);
+  const records = next.value;
+  if (records.length > 0) {
+    const memberships = [...new Set(records.flatMap((record) => record.networkMemberships))];
+    for await (const finding of examineMembership(exam, identity, records, memberships))
+      findings.push(finding);
+  }
+  return buildChain(findings, new Map()).filter(
+    ({ link: name }) => name === 'registry' || name === 'membership',
+  );
+}
+
+export async function linkCatalog(
+  { database, config }: Pick<ConsoleContext, 'database' | 'config'>,
+  known: KnownCatalog,
+  copies: readonly PushedCopy[],
+): Promise<{ chain: ChainLink[]; issues: Issue[] }> {
+  const { catalogId, owner, stored } = known;
+  const results = await listResults(database, catalogId, resultsLookedAt);
+  const own = results.filter(({ publisher }) => publisher === owner);
+  const latest = own[0] && { ...own[0], result: JSON.parse(own[0].result) as PublishResult };
+  const chain = [
+    linkPublish(catalogId, latest),
+    linkStored(catalogId, known),
+    linkPush(
+      catalogId,
+      stored?.version,
+      copies,
+      identityOf(config.identities.discovery.id, config.REGISTRY_NAME),
+    ),
+    linkServed(known, copies),
+  ];
+  const { errors = [] } = latest?.result ?? {};
+  const warnings: { message: string; details?: { path?: string } }[] = JSON.parse(own[0]?.warnings ?? '[]');
+  const common = { catalogId, count: 1, ...(latest && { lastAt: latest.acceptedAt.toISOString() }) };
+  return {
+    chain,
+    issues: [
+      ...errors.map(({ code, message, details }) => ({ ...common, code, message, path: details?.path })),
+      ...warnings.map(({ message, details }) => ({
+        ...{ ...common, code: 'warning', message, path: details?.path },
+      })),
+    ],
+  };
+}
+
+interface LatestPublish {
+  acceptedAt: Date;
+  messageId: string;
+  result: PublishResult;
+}
+
+function linkPublish(catalogId: string, latest: LatestPublish | undefined): ChainLink {
+  if (!latest) return link('publish', 'unseen', 'No publish of it is remembered here.', { catalogId });
+  const { acceptedAt, messageId, result } = latest;
+  const about = { catalogId, at: acceptedAt.toISOString() };
+  const [error] = result.errors ?? [];
+  if (result.status === 'ACCEPTED')
+    return link('publish', 'ok', `The publish ${messageId} was accepted.`, about);
+  const state = result.status === 'PARTIAL' ? 'warning' : 'broken';
+  const detail = `The publish ${messageId} ended ${result.status}: ${error?.message ?? 'without a reason'}`;
+  return link('publish', state, detail, {
+    ...about,
+    ...(error && { code: error.code }),
+    hint: 'Correct what the errors name, and publish it again.',
+  });
+}
+
+function linkStored(catalogId: string, { stored, indexed }: KnownCatalog): ChainLink {
+  if (!stored) {
+    const service = indexed?.source.replace(/^service:/, '');
+    return service === undefined
+      ? link('stored', 'broken', 'No catalog service of this database has it.', { catalogId })
+      : link('stored', 'unseen', `It is kept by ${service}, whose database is not this one.`, { catalogId });
+  }
+  const { version, type, isActive, visibleTo, resources, offers, updatedAt } = stored;
+  const about = { catalogId, at: updatedAt };
+  const size = `Version ${version}: ${resources} resources, ${offers} offers, visible in ${visibleTo.join(', ')}.`;
+  if (!isActive)
+    return link('stored', 'warning', `${size} It is not active.`, {
+      ...{ ...about, code: 'paused', hint: 'Publish it with isActive: true.' },
+    });
+  if (type === 'MASTER')
+    return link('stored', 'ok', `${size} Templates, found only through what extends them.`, about);
+  return link('stored', 'ok', size, about);
+}
+
+function linkPush(
+  catalogId: string,
+  version: number | undefined,
+  copies: readonly PushedCopy[],
+  own: string,
+): ChainLink {
+  const copy = copies.find(({ discovery }) => discovery === own) ?? copies[0];
+  if (!copy)
+    return link('push', 'warning', 'No discovery service has subscribed to it.', {
+      ...{ catalogId, hint: 'Have a discovery service subscribe to one of its networks and schema types.' },
+    });
+  const { discovery, state, lastError, acknowledgedAt } = copy;
+  const about = {
+    catalogId,
+    expected: `version ${version}`,
+    got: copy.version === null ? 'nothing' : `version ${copy.version}`,
+    ...(acknowledgedAt && { at: acknowledgedAt.toISOString() }),
+  };
+  if (state === 'acknowledged' && copy.version === version)
+    return link('push', 'ok', `${discovery} has acknowledged version ${version}.`, about);
+  if (state === 'parked' || state === 'no endpoint')
+    return link('push', 'broken', `${discovery} does not get it: ${lastError ?? state}.`, {
+      ...{ ...about, code: state === 'parked' ? 'parked' : 'no-endpoint' },
+      hint: 'See the deliveries to it, and replay them once it answers again.',
+    });
+  return link('push', 'warning', `${discovery} is being told: ${lastError ?? state}.`, about);
+}
+
+function linkServed({ catalogId, indexed, stored }: KnownCatalog, copies: readonly PushedCopy[]): ChainLink {
+  if (!indexed)
+    return link('indexed', 'broken', 'The index of this discovery service does not have it.', {
+      ...{
+        catalogId,
+        hint: 'See whether this discovery service follows the catalog service, and its networks.',
+      },
+    });
+  const { isServed, isActive, type, networks, updatedAt, source } = indexed;
+  const about = { catalogId, at: updatedAt };
+  if (type === 'MASTER') return link('indexed', 'ok', 'Templates are held, not searched.', about);
+  if (!isServed || !isActive)
+    return link('indexed', 'broken', `It is held, but ${isActive ? 'not served' : 'not active'}.`, {
+      ...{ ...about, hint: 'Publish it with isActive: true, or see which other source brings it.' },
+    });
+  const where = networks.length === 0 ? 'every network' : networks.join(', ');
+  const isBehind =
+    stored !== null && copies.length > 0 && copies.every(({ version }) => version !== stored.version);
+  const detail = `It is served in ${where}, from ${source}.`;
+  return link('indexed', isBehind ? 'warning' : 'ok', detail, about);
+}

@@ -1,0 +1,54 @@
+import type { ChainLink } from './chain.ts';
+import type { SeenCatalog } from './inspect.ts';
+
+// Whether what was inspected can be found, from its chain. Pure.
+
+export interface Verdict {
+  verdict: 'discoverable' | 'warnings' | 'not';
+  /** The first thing that is wrong. */
+  because?: string;
+  /** What to do about it. */
+  nextStep?: string;
+}
+
+export interface CatalogVerdict extends SeenCatalog, Verdict {}
+
+/** What is served can be found, whatever is wrong with what is live now. */
+export function judge(
+  chain: readonly ChainLink[],
+  seen: readonly SeenCatalog[],
+): Verdict & { catalogs: CatalogVerdict[] } {
+  const catalogs = seen.map((catalog) => ({
+    ...catalog,
+    ...judgeLinks(
+      chain.filter(({ catalogId }) => catalogId === undefined || catalogId === catalog.catalogId),
+    ),
+  }));
+  const isFound = catalogs.some(({ verdict }) => verdict !== 'not');
+  const isWell = catalogs.every(({ verdict }) => verdict === 'discoverable');
+  const worst = findWorst(chain);
+  if (!isFound) return { verdict: 'not', ...explain(worst), catalogs };
+  return isWell && worst === undefined
+    ? { verdict: 'discoverable', catalogs }
+    : { verdict: 'warnings', ...explain(worst), catalogs };
+}
+
+function judgeLinks(links: readonly ChainLink[]): Verdict {
+  const worst = findWorst(links);
+  const isServed = links.some(
+    ({ link, state, code }) =>
+      link === 'indexed' && (state === 'ok' || (state === 'warning' && code !== 'paused')),
+  );
+  if (!isServed) return { verdict: 'not', ...explain(worst) };
+  return worst ? { verdict: 'warnings', ...explain(worst) } : { verdict: 'discoverable' };
+}
+
+/** The first broken link, or the first that is amiss. */
+function findWorst(links: readonly ChainLink[]): ChainLink | undefined {
+  return links.find(({ state }) => state === 'broken') ?? links.find(({ state }) => state === 'warning');
+}
+
+function explain(worst: ChainLink | undefined): Omit<Verdict, 'verdict'> {
+  if (!worst) return {};
+  return { because: worst.detail, ...(worst.hint !== undefined && { nextStep: worst.hint }) };
+}

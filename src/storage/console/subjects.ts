@@ -1,0 +1,188 @@
+import type { Queryable } from '../database.ts';
+
+// What a person may name in the bar of the console: a catalog, a resource or a node, wherever it is known.
+
+/** A catalog of a node, and how far it is known: stored by the own catalog service, crawled, indexed. */
+export interface KnownCatalog {
+  catalogId: string;
+  owner: string;
+  stored: StoredCatalog | null;
+  indexed: IndexedCatalog | null;
+  isCrawled: boolean;
+}
+
+export interface StoredCatalog {
+  version: number;
+  type: 'REGULAR' | 'MASTER';
+  isActive: boolean;
+  visibleTo: string[];
+  resources: number;
+  offers: number;
+  updatedAt: string;
+}
+
+export interface IndexedCatalog {
+  key: number;
+  source: string;
+  type: 'REGULAR' | 'MASTER';
+  isActive: boolean;
+  isServed: boolean;
+  networks: string[];
+  updatedAt: string;
+}
+
+/** The catalogs with an id, or those of a node, or both. */
+export async function findKnownCatalogs(
+  queryable: Queryable,
+  { catalogId, owner, limit }: { catalogId?: string; owner?: string; limit: number },
+): Promise<KnownCatalog[]> {
+  const { rows } = await queryable.query<KnownRow>(
+    `with named as (
+       (select id, owner from catalog.catalog
+        where owner is not null and ($1::text is null or id = $1) and ($2::text is null or owner = $2) order by id limit $3)
+       union
+       (select id, owner from discovery.catalog
+        where ($1::text is null or id = $1) and ($2::text is null or owner = $2) order by served desc, id limit $3)
+       union
+       (select catalog_id, node from discovery.crawl_target
+        where ($1::text is null or catalog_id = $1) and ($2::text is null or node = $2) order by catalog_id limit $3)
+     )
+     select named.id as "catalogId", named.owner,
+       (select json_build_object('version', version, 'type', type, 'isActive', is_active, 'visibleTo', visible_to,
+          'resources', resource_count, 'offers', offer_count, 'updatedAt', updated_at)
+        from catalog.catalog as stored where stored.id = named.id and stored.owner = named.owner) as stored,
+       (select json_build_object('key', key, 'source', source, 'type', type, 'isActive', is_active, 'isServed', served,
+          'networks', networks, 'updatedAt', updated_at)
+        from discovery.catalog as held where held.owner = named.owner and held.id = named.id
+        order by served desc, key limit 1) as indexed,
+       exists (select from discovery.crawl_target as target where target.node = named.owner and target.catalog_id = named.id) as "isCrawled"
+     from named order by named.id, named.owner limit $3`,
+    [catalogId ?? null, owner ?? null, limit],
+  );
+  return rows.map(({ stored, indexed, ...row }) => ({
+    ...row,
+    stored: stored === null ? null : JSON.parse(stored),
+    indexed: indexed === null ? null : JSON.parse(indexed),
+  }));
+}
+
+type KnownRow = Omit<KnownCatalog, 'stored' | 'indexed'> & { stored: string | null; indexed: string | null };
+
+/** The catalog of a resource: the one that is served, where several have the id. */
+export async function findHomeOfResource(
+  queryable: Queryable,
+  resourceId: string,
+): Promise<{ catalogId: string; owner: string } | undefined> {
+  const { rows } = await queryable.query<{ catalogId: string; owner: string }>(
+    `(select catalog.id as "catalogId", owner, served as first from discovery.resource
+      join discovery.catalog on catalog.key = catalog_key where resource.id = $1 order by served desc limit 1)
+     union all
+     (select catalog.id, owner, false from catalog.resource join catalog.catalog on catalog.key = catalog_key
+      where resource.id = $1 and owner is not null limit 1)
+     order by first desc limit 1`,
+    [resourceId],
+  );
+  return rows[0];
+}
+
+/** Which discovery services have which version of a stored catalog. */
+export interface PushedCopy {
+  discovery: string;
+  version: number | null;
+  state: string;
+  acknowledgedAt: Date | null;
+  lastError: string | null;
+}
+
+export async function listCopies(
+  queryable: Queryable,
+  { catalogId, owner }: { catalogId: string; owner: string },
+): Promise<PushedCopy[]> {
+  const { rows } = await queryable.query<PushedCopy>(
+    `select subscriber as discovery, acknowledged_version as version, state, last_error as "lastError",
+       case when state in ('acknowledged', 'withdrawn') then sent_timestamp end as "acknowledgedAt"
+     from catalog.push join catalog.catalog on catalog.key = push.catalog_key
+     where catalog.id = $1 and owner = $2 order by subscriber limit 1000`,
+    [catalogId, owner],
+  );
+  return rows;
+}
+
+/** The crawl log of a node by reason: how often, and when last. */
+export interface LoggedIssue {
+  code: string;
+  message: string;
+  hint: string | null;
+  catalogId: string | null;
+  url: string | null;
+  count: number;
+  lastAt: Date;
+}
+
+export async function listLoggedIssues(
+  queryable: Queryable,
+  { node, catalogId, limit }: { node: string; catalogId?: string; limit: number },
+): Promise<LoggedIssue[]> {
+  const { rows } = await queryable.query<LoggedIssue>(
+    `select code, message, max(hint) as hint, catalog_id as "catalogId", max(url) as url, sum(times)::float8 as count, max(at) as "lastAt"
+     from discovery.crawl_log where node = $1 and ($2::text is null or catalog_id is null or catalog_id = $2)
+     group by code, message, catalog_id order by max(at) desc limit $3`,
+    [node, catalogId ?? null, limit],
+  );
+  return rows;
+}
+
+/** The documents of a catalog as texts, by their ids. */
+export interface CatalogDocuments {
+  head: string;
+  resources: { id: string; document: string }[];
+  offers: { id: string; document: string }[];
+}
+
+/** As the discovery service holds them; at most so many of each list. */
+export async function readIndexedDocuments(
+  queryable: Queryable,
+  catalogKey: number,
+  limit: number,
+): Promise<CatalogDocuments | undefined> {
+  const heads = await queryable.query<{ head: string }>(
+    'select head::text as head from discovery.catalog where key = $1',
+    [catalogKey],
+  );
+  if (heads.rows[0] === undefined) return undefined;
+  const read = async (kind: 'resource' | 'offer') => {
+    const { rows } = await queryable.query<{ id: string; document: string }>(
+      `select id, document::text as document from discovery.${kind}
+       where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26 order by key limit $2`,
+      [catalogKey, limit],
+    );
+    return rows;
+  };
+  return { head: heads.rows[0].head, resources: await read('resource'), offers: await read('offer') };
+}
+
+/** As they leave the own catalog service. */
+export async function readStoredDocuments(
+  queryable: Queryable,
+  { catalogId, owner }: { catalogId: string; owner: string },
+  limit: number,
+): Promise<CatalogDocuments | undefined> {
+  const heads = await queryable.query<{ key: number; head: string }>(
+    'select key, head::text as head from catalog.catalog where id = $1 and owner = $2',
+    [catalogId, owner],
+  );
+  const [found] = heads.rows;
+  if (found === undefined) return undefined;
+  const read = async (table: string, document: string) => {
+    const { rows } = await queryable.query<{ id: string; document: string }>(
+      `select id, ${document}::text as document from ${table} where catalog_key = $1 order by id limit $2`,
+      [found.key, limit],
+    );
+    return rows;
+  };
+  return {
+    head: found.head,
+    resources: await read('catalog.resource', 'coalesce(assembled, own)'),
+    offers: await read('catalog.offer', 'own'),
+  };
+}
