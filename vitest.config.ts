@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'web/src/**/*.test.ts'],
     globalSetup: ['tests/support/database-server.ts'],
     reporters: ['default', './tests/support/summary-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],

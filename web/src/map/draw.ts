@@ -1,9 +1,6 @@
 import L from 'leaflet';
+import type { Area } from './area.ts';
 import { round } from './base-map.ts';
-
-export type Area =
-  | { kind: 'circle'; latitude: number; longitude: number; meters: number }
-  | { kind: 'polygon'; corners: readonly [number, number][] };
 
 const style = { className: 'area', interactive: false } as const;
 

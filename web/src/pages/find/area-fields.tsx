@@ -3,8 +3,9 @@ import { session } from '../../api/session.ts';
 import { usualMeters } from '../../map/draw.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { spellMeters } from '../../ui/time.tsx';
+import { changeQuery } from './change-query.ts';
 import type { Drawing } from './find-map.tsx';
-import { changeQuery, type FindQuery } from './query.ts';
+import type { FindQuery } from './query.ts';
 
 /** An area drawn on the map, or typed: centre and radius are the way without a pointer. */
 export function AreaFields({

@@ -2,7 +2,8 @@ import type { Loaded } from '../../api/load.ts';
 import { Problem } from '../../ui/states.tsx';
 import { spellCount } from '../../ui/time.tsx';
 import type { Field, FieldsAnswer } from './api.ts';
-import { type Condition, changeQuery, type FindQuery, type Operator, withCondition } from './query.ts';
+import { changeQuery } from './change-query.ts';
+import { type Condition, type FindQuery, type Operator, withCondition } from './query.ts';
 
 /** Filters made from the schemas that are indexed: the fields of the chosen type, and the price of offers. */
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {

@@ -4,9 +4,10 @@ import { navigate } from '../../router.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { FieldsAnswer } from './api.ts';
 import { AreaFields } from './area-fields.tsx';
+import { changeQuery } from './change-query.ts';
 import { FilterFields } from './filter-fields.tsx';
 import type { Drawing } from './find-map.tsx';
-import { changeQuery, type FindQuery, isEmpty } from './query.ts';
+import { type FindQuery, isEmpty } from './query.ts';
 
 export function FindForm({
   query,

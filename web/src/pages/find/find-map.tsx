@@ -1,10 +1,12 @@
 import L from 'leaflet';
 import { useEffect, useRef } from 'preact/hooks';
 import { session } from '../../api/session.ts';
+import type { Area } from '../../map/area.ts';
 import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
-import { type Area, AreaDrawing } from '../../map/draw.ts';
-import { changeQuery, type FindQuery } from './query.ts';
+import { AreaDrawing } from '../../map/draw.ts';
+import { changeQuery } from './change-query.ts';
+import type { FindQuery } from './query.ts';
 import type { Found } from './results.ts';
 
 export type Drawing = Area['kind'];

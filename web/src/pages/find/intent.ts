@@ -1,4 +1,4 @@
-import type { Area } from '../../map/draw.ts';
+import type { Area } from '../../map/area.ts';
 import type { FindBody, SpatialEntry } from './api.ts';
 import { type Condition, type FindQuery, isEmpty } from './query.ts';
 

@@ -1,6 +1,7 @@
 import { Icon } from '../../ui/icon.tsx';
 import type { NearMiss } from './api.ts';
-import { changeQuery, type FindQuery } from './query.ts';
+import { changeQuery } from './change-query.ts';
+import type { FindQuery } from './query.ts';
 
 /** Nothing found says what was close, and offers to leave a part of the question away. */
 export function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: readonly NearMiss[] }) {

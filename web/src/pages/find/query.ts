@@ -1,5 +1,4 @@
-import type { Area } from '../../map/draw.ts';
-import { type Params, replaceParams } from '../../router.ts';
+import type { Area } from '../../map/area.ts';
 
 /** What is asked, as the form has it. The address has all of it, so that a link asks the same. */
 export interface FindQuery {
@@ -33,7 +32,12 @@ export function readQuery(params: URLSearchParams): FindQuery {
   };
 }
 
-export function toParams({ conditions, area, offset, ...texts }: FindQuery): Params {
+export function toParams({
+  conditions,
+  area,
+  offset,
+  ...texts
+}: FindQuery): Record<string, string | number | undefined> {
   return {
     ...texts,
     where: conditions.length > 0 ? JSON.stringify(conditions.map(toTuple)) : undefined,
@@ -41,11 +45,6 @@ export function toParams({ conditions, area, offset, ...texts }: FindQuery): Par
     ...(area?.kind === 'polygon' && { area: area.corners.map((corner) => corner.join()).join(';') }),
     offset: offset > 0 ? offset : undefined,
   };
-}
-
-/** Every change but that of the page begins at the first page again. */
-export function changeQuery(query: FindQuery, change: Partial<FindQuery>): void {
-  replaceParams('find', toParams({ ...query, offset: 0, ...change }));
 }
 
 export function isEmpty({ text, type, conditions, expression, area }: FindQuery): boolean {

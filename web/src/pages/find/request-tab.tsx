@@ -17,9 +17,11 @@ const tabs = [
 const notes: Record<SnippetName, string> = {
   json: 'The body of POST /discover, as a consumer sends it.',
   command: 'Signs, sends, waits for the answer and prints it.',
-  curl: 'Signs with OpenSSL 3. The answer comes to the consumer’s address as on_discover.',
-  typescript: 'Node alone, no packages. The answer comes to the consumer’s address as on_discover.',
-  python: 'Needs the package cryptography. The answer comes to the consumer’s address as on_discover.',
+  curl: 'Signs with OpenSSL 3; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
+  typescript:
+    'Node alone, no packages; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
+  python:
+    'Needs the package cryptography; consumer.pem has the private key (PKCS 8). The answer comes to the consumer’s address as on_discover.',
 };
 
 export function RequestTab({ query, body, request }: { query: FindQuery; body: FindBody; request: unknown }) {

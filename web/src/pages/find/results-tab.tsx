@@ -6,9 +6,10 @@ import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMeters, spellMs } from '../../ui/time.tsx';
 import type { FindAnswer } from './api.ts';
+import { changeQuery } from './change-query.ts';
 import { pageSize } from './intent.ts';
 import { NothingFound } from './nothing-found.tsx';
-import { changeQuery, type FindQuery, toParams } from './query.ts';
+import { type FindQuery, toParams } from './query.ts';
 import { ResultDetails } from './result-details.tsx';
 import { type Found, spellPrice } from './results.ts';
 

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { FindAnswer } from './api.ts';
+import type { FindQuery } from './query.ts';
+import { listFound, spellPrice, valuesAt } from './results.ts';
+
+const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
+const offer = (id: string, value: unknown, resourceIds?: string[]) => ({
+  id,
+  ...(resourceIds && { resourceIds }),
+  considerations: [{ id: 'c', considerationAttributes: { value, currency: 'INR' } }],
+});
+const answer = {
+  catalogs: [
+    {
+      id: 'k',
+      bppId: 'node.example.org',
+      descriptor: { name: 'Catalog' },
+      provider: {
+        id: 'p',
+        descriptor: { name: 'Provider' },
+        availableAt: [{ geo: { type: 'Point', coordinates: [77, 12] } }],
+      },
+      resources: [
+        { id: 'a', descriptor: { name: 'A' } },
+        {
+          id: 'b',
+          resourceAttributes: {
+            area: {
+              type: 'Polygon',
+              coordinates: [
+                [
+                  [0, 0],
+                  [2, 0],
+                  [2, 2],
+                  [0, 2],
+                ],
+              ],
+            },
+          },
+        },
+      ],
+      offers: [offer('dear', 30), offer('cheap', '12.5', ['a'])],
+    },
+  ],
+} as unknown as FindAnswer;
+
+describe('what was found', () => {
+  it('has the offers that cover a resource, the lowest price first', () => {
+    const [a, b] = listFound(answer, nothing);
+    expect(a?.prices.map(({ value }) => value)).toEqual([12.5, 30]);
+    expect(b?.prices.map(({ value }) => value)).toEqual([30]);
+    expect(a?.prices[0] && spellPrice(a.prices[0])).toBe('₹12.50');
+  });
+
+  it('stands where the resource says, otherwise at its provider', () => {
+    const [a, b] = listFound(answer, nothing);
+    expect(a?.places).toEqual([{ latitude: 12, longitude: 77 }]);
+    expect(b?.places).toEqual([{ latitude: 1, longitude: 1 }]);
+  });
+
+  it('drops what only another resource of the catalog is offered for', () => {
+    const path = '@.considerations[*].considerationAttributes.value';
+    const atMost30 = { on: 'offer', path, operator: '<=', value: 30 } as const;
+    expect(listFound(answer, { ...nothing, conditions: [atMost30] })).toHaveLength(2);
+    expect(listFound(answer, { ...nothing, conditions: [{ ...atMost30, value: 20 }] })).toHaveLength(0);
+  });
+
+  it('is as far away as the nearest of its places', () => {
+    const area = { kind: 'circle' as const, latitude: 12, longitude: 77.01, meters: 5_000 };
+    expect(listFound(answer, { ...nothing, area })[0]?.meters).toBeCloseTo(1087.7, 0);
+  });
+
+  it('is read at paths of members and arrays', () => {
+    expect(valuesAt({ a: [{ 'b c': 1 }, { 'b c': 2 }] }, "@.a[*]['b c']")).toEqual([1, 2]);
+  });
+});
