@@ -55,6 +55,8 @@ export interface Config extends Settings {
 /** What the console says of the demo. */
 export interface DemoNetwork {
   city: { name: string; center: [latitude: number, longitude: number]; zoom: number };
+  /** Identities that nothing can be delivered to, on purpose: the log says nothing of it. */
+  quietAbout: readonly string[];
 }
 
 /** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
@@ -96,6 +98,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
     consoleUrl: ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT),
   };
+}
+
+/** Where the console of the same process is, if it has one. */
+export function ownConsoleUrl({ roles, consoleUrl }: Config): string | undefined {
+  return roles.includes('console') ? consoleUrl : undefined;
 }
 
 /** Where a role listens, which need not be where others reach it. */

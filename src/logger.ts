@@ -8,10 +8,16 @@ export interface LogOptions {
   level: string;
   /** `pretty` for a person at a terminal, `json` for a log collector: without it, whichever reads along. */
   format?: 'pretty' | 'json';
+  /** Nothing is logged of these subscribers. */
+  quietAbout?: readonly string[];
 }
 
 /** Logs go to standard error, so that what a command prints can be piped. */
-export function createLogger({ level, format = isTerminal() ? 'pretty' : 'json' }: LogOptions): Logger {
+export function createLogger({
+  level,
+  format = isTerminal() ? 'pretty' : 'json',
+  quietAbout = [],
+}: LogOptions): Logger {
   const output = pino.destination({ fd: 2, sync: format === 'pretty' });
   output.on('error', () => undefined); // a terminal that was closed: there is work to finish all the same
   const destination =
@@ -24,7 +30,24 @@ export function createLogger({ level, format = isTerminal() ? 'pretty' : 'json' 
           translateTime: 'HH:MM:ss',
         })
       : output;
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const isQuiet = (told: unknown) =>
+    typeof told === 'object' &&
+    told !== null &&
+    'subscriber' in told &&
+    quietAbout.includes(`${told.subscriber}`);
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: {
+        logMethod(args, method) {
+          if (!isQuiet(args[0])) method.apply(this, args);
+        },
+      },
+    },
+    destination,
+  );
 }
 
 /** By its number: in a thread, `process.stderr` is not the terminal. */

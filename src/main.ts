@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCatalogRole } from './catalog/role.ts';
-import { type Config, listeningAddress, type SigningRole } from './config.ts';
+import { type Config, listeningAddress, ownConsoleUrl, type SigningRole } from './config.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -149,6 +149,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           operations,
           trustProxy: config.TRUSTED_PROXIES,
           connections: connectionLimits(config),
+          consoleUrl: ownConsoleUrl(config),
         }),
       catalog: async () =>
         startCatalogRole({

@@ -67,6 +67,10 @@ export const settings = {
   MAP_TILES: optional(
     text('', "PMTiles file with the streets of the console's map; empty means outlines of countries only"),
   ),
+  DEMO_PORT: port(
+    4007,
+    'port of the files of a second self-hosted provider in the demo network of "signpost up"',
+  ),
   OPERATIONS_HOST: text('127.0.0.1', 'address of /health, /ready, /metrics and /docs, on OPERATIONS_PORT'),
   OPERATIONS_PORT: optional(
     integer(

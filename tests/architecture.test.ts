@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ['delivery'],
   ['search'],
   ['catalog', 'discovery', 'publisher'],
-  ['import'],
+  ['import', 'demo'],
   ['console'],
   ['main.ts'],
   ['workers'],
@@ -39,7 +39,7 @@ const leaves = [
   'thread-entry.ts',
 ];
 /** Layers that take no clock, no file, no socket: what they may import from Node is pure. */
-const pureFolders = ['protocol', 'rules', 'import'];
+const pureFolders = ['protocol', 'rules', 'import', 'demo'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib'];
 
 /** What of `search` others may import, and how many names it has. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerCatalogCommand } from '../src/cli/catalog.ts';
 import { registerCrawlCommand } from '../src/cli/crawl.ts';
+import { registerDeliveriesCommand } from '../src/cli/deliveries.ts';
 import { registerDiscoverCommand } from '../src/cli/discover.ts';
 import { registerSendCommand } from '../src/cli/send.ts';
 import { roles } from '../src/setting-table.ts';
@@ -78,7 +80,7 @@ describe('signpost up', () => {
     const index = await read(record.meta.catalog_index_urls[0].url);
     expect(index).toMatchObject({
       nodeId: 'publisher.signpost.test',
-      catalogs: [{ catalogId: 'kaveri-mysuru' }],
+      catalogs: ['kaveri-mysuru', 'kaveri-west', 'kaveri-south'].map((catalogId) => ({ catalogId })),
     });
     expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
   });
@@ -137,15 +139,62 @@ describe('signpost up', () => {
     await until(async () => (await find()).out.includes('Lapsang'), 'what was published to be found');
   });
 
+  it('names the page of the console first of all that it suggests', async () => {
+    const [, suggested = ''] = (await running()).said().split('Signpost is up.');
+    expect(suggested).toMatch(new RegExp(`^ Open http://127.0.0.1:${settings.CONSOLE_PORT}\n`));
+  });
+
+  it('has a page with links at the address of every role', async () => {
+    await running();
+    for (const name of [
+      'REGISTRY_PORT',
+      'CATALOG_PORT',
+      'DISCOVERY_PORT',
+      'PUBLISHER_PORT',
+      'CONSOLE_PORT',
+    ]) {
+      const page = await fetch(`http://127.0.0.1:${settings[name]}/`);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      if (name === 'CONSOLE_PORT') continue;
+      const text = await page.text();
+      expect(text).toContain('href="/openapi.json"');
+      expect(text).toContain(`href="http://127.0.0.1:${settings.CONSOLE_PORT}"`);
+    }
+  });
+
+  it('plays the demo: a master that is extended, a PARTIAL catalog, a file that does not verify, a receiver that is down', async () => {
+    await running();
+    const env = { DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings };
+    const listed = () => runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
+    // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+    let catalogs: any[] = [];
+    await until(async () => {
+      catalogs = JSON.parse((await listed()).out);
+      return catalogs.length >= 17;
+    }, 'the catalogs of the demo');
+    expect(catalogs.find(({ type }) => type === 'MASTER')).toMatchObject({ id: 'bengaluru-pantry' });
+    const partial = await runCommand(registerCatalogCommand, ['catalog', 'show', 'voltpath-hsr-layout'], env);
+    expect(partial.out).toContain('PARTIAL');
+    expect(partial.out).toContain('connectorType');
+    const shop = await runCommand(registerDiscoverCommand, ['discover', 'ರಾಗಿ'], env);
+    expect(shop.out).toContain('Hosa Santhe');
+    const deliveries = () => runCommand(registerDeliveriesCommand, ['deliveries', 'list', '--json'], env);
+    await until(async () => (await deliveries()).out.includes('127.0.0.1:9'), 'a delivery that waits');
+    const log = () => runCommand(registerCrawlCommand, ['crawl', 'log', '--json'], env);
+    await until(async () => (await log()).out.includes('digest-mismatch'), 'the file that does not verify');
+    expect((await running()).said()).not.toMatch(/WARN|atlas/);
+  });
+
   it('does not complain about participants that host nothing', async () => {
     const { said } = await running();
     // On a machine that is very busy there are others: the registry is late, a request is turned away.
     const complaints = said().match(/^.*(?:WARN|ERROR).*crawl.*$/gm) ?? [];
     expect(complaints).toEqual([]);
-    const { out } = await runCommand(registerCrawlCommand, ['crawl', 'log'], {
+    const { out } = await runCommand(registerCrawlCommand, ['crawl', 'log', '--json'], {
       ...{ DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings },
     });
-    expect(out).toBe('The crawl log has no such line.\n');
+    const { lines } = JSON.parse(out) as { lines: { catalogId?: string }[] };
+    expect(lines.filter(({ catalogId }) => catalogId !== 'minchu-east')).toEqual([]);
   });
 
   it('has its discovery service told of what is published, which verifies at the public address at once', async () => {
@@ -181,4 +230,12 @@ describe('signpost up', () => {
       expect(await hasServer()).toBe(false);
     },
   );
+
+  it('publishes nothing of the demo again at its next start', async () => {
+    await running();
+    const env = { DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings };
+    const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
+    const versions = JSON.parse(out).map(({ id, version }: { id: string; version: number }) => [id, version]);
+    expect(versions.filter(([, version]: [string, number]) => version > 1)).toEqual([]);
+  });
 });

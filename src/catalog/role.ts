@@ -1,5 +1,7 @@
+import { ownConsoleUrl } from '../config.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { createService } from '../delivery/service.ts';
+import { addHomePage } from '../http/home-page.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { purgeChanges } from '../storage/catalog/change-log.ts';
 import { purgeDownloads } from '../storage/catalog/downloads.ts';
@@ -28,6 +30,12 @@ export async function startCatalogRole(
   const service = createService(context, { role: 'catalog' });
   const { server, signed } = service;
   const fresh = createFreshMessages();
+  addHomePage(server, {
+    role: 'catalog',
+    about:
+      'The catalog service: providers publish here, discovery services subscribe, pull and are pushed to.',
+    ...{ operations: context.operations, consoleUrl: ownConsoleUrl(context.config) },
+  });
   addSubscriptionRoutes(server, signed, context);
   addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);

@@ -22,6 +22,7 @@ const context: CommandContext = {
   note: (text) => void process.stderr.write(`${printable(text)}\n`),
   readStdin: () => buffer(process.stdin),
   confirm: async (question) => (process.stdin.isTTY && process.stderr.isTTY ? ask(question) : undefined),
+  whenEnter: (act) => (process.stdin.isTTY && process.stdout.isTTY ? listenForEnter(act) : undefined),
   setExitCode: (code) => {
     process.exitCode = code;
   },
@@ -51,6 +52,16 @@ async function ask(question: string): Promise<boolean> {
   } finally {
     terminal.close();
   }
+}
+
+/** A terminal gives its input line by line: whatever comes ends with Enter. */
+function listenForEnter(act: () => void): () => void {
+  const onLine = () => act();
+  process.stdin.on('data', onLine);
+  return () => {
+    process.stdin.off('data', onLine);
+    process.stdin.pause();
+  };
 }
 
 function unexpected(error: unknown): string {

@@ -18,33 +18,57 @@ export const workersHelp = 'processes behind the same ports, such as one per cor
  * Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
  * wait.
  */
-export async function runProcess(
+export async function runProcess<T extends Closable>(
   context: CommandContext,
   config: Config,
-  options: {
-    prepare?: (database: Database) => Promise<void>;
-    /** What is waited for before anything is printed, so that the log of the start does not push it away. */
-    settle?: (running: Pick<Process, 'database' | 'roles'>, signal: AbortSignal) => Promise<void>;
-    started?: () => void;
-    /** Also print where others reach the roles that have an identity. */
-    showPublic?: boolean;
-  } = {},
+  options: RunOptions<T> = {},
 ): Promise<void> {
-  const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT });
+  const logger = createLogger({
+    level: config.LOG_LEVEL,
+    format: config.LOG_FORMAT,
+    quietAbout: config.demo?.quietAbout,
+  });
   const stop = listenForStop(context, () => killOurselves(config, logger));
   const running = await startUntil(stop.signal, config, { logger, prepare: options.prepare });
   if (running) {
+    let beside: T | undefined;
+    let end: (() => void) | undefined;
     try {
-      await options.settle?.(running, stop.signal);
+      beside = await options.alongside?.(running, logger).catch((error) => {
+        throw explainStart(error, config);
+      });
+      await options.settle?.(running, stop.signal, beside);
       printAddresses(context, running, config, options);
-      options.started?.();
+      end = options.started?.();
       if (!stop.signal.aborted) await once(stop.signal, 'abort');
     } finally {
+      end?.();
+      await beside?.close();
       await running.close();
     }
   }
   stop.close();
   context.note('signpost: stopped.');
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+interface RunOptions<T extends Closable> {
+  prepare?: (database: Database) => Promise<void>;
+  /** Starts what runs beside the roles, and is closed before them. */
+  alongside?: (running: Pick<Process, 'database' | 'roles'>, logger: Logger) => Promise<T | undefined>;
+  /** What is waited for before anything is printed, so that the log of the start does not push it away. */
+  settle?: (
+    running: Pick<Process, 'database' | 'roles'>,
+    signal: AbortSignal,
+    beside: T | undefined,
+  ) => Promise<void>;
+  /** Called once everything is printed. What it returns is called in the end. */
+  started?: () => (() => void) | undefined;
+  /** Also print where others reach the roles that have an identity. */
+  showPublic?: boolean;
 }
 
 /** One line for each. */

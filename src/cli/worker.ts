@@ -44,7 +44,11 @@ async function runRoles(channel: SupervisorChannel): Promise<boolean> {
   if (!assignment) return true;
 
   const { config, worker, operationsStart } = assignment;
-  const logger = createLogger({ level: config.LOG_LEVEL, format: config.LOG_FORMAT }).child({ worker });
+  const logger = createLogger({
+    level: config.LOG_LEVEL,
+    format: config.LOG_FORMAT,
+    quietAbout: config.demo?.quietAbout,
+  }).child({ worker });
   const metrics = createMetrics({ renderAll: channel.renderAll });
   channel.offerMetrics(() => metrics.registry.getMetricsAsJSON());
   const shareLimit = createSharedLimits(channel.peers);

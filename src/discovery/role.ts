@@ -1,5 +1,7 @@
+import { ownConsoleUrl } from '../config.ts';
 import { repeat } from '../delivery/repeat.ts';
 import { createService } from '../delivery/service.ts';
+import { addHomePage } from '../http/home-page.ts';
 import { startOrClose } from '../start-or-close.ts';
 import { purgeLog } from '../storage/crawl/log.ts';
 import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
@@ -27,6 +29,11 @@ export async function startDiscoveryRole(
   };
   const service = createService(context, { role: 'discovery', isExempt, findSentRequest, isAwaited, check });
   const { server, signed, keepPromise } = service;
+  addHomePage(server, {
+    role: 'discovery',
+    about: 'The discovery service: it keeps an index of catalogs, and answers what consumers look for.',
+    ...{ operations: context.operations, consoleUrl: ownConsoleUrl(config) },
+  });
   addDiscoverRoute(server, signed, { ...context, keepPromise });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, context);

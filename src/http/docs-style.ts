@@ -1,12 +1,16 @@
-/** The look of /docs: light or dark as the reader's system is. */
-export const docsStyle = `
+/** Light or dark as the reader's system is. */
+export const docsColours = `
 :root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --side: #f6f8fa; --accent: #0b6e5c;
   --code: #10202b; --code-ink: #d7e3ea; --code-name: #8fd3c1; --code-text: #f0c987;
   --get: #1f6feb; --post: #0b7a4b; --delete: #b3382c; --bad: #b3382c; --good: #0b7a4b; --warn: #8a6100; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #dfe7ee; --soft: #93a1af; --line: #26323d; --paper: #10171e; --side: #0b1117; --accent: #5cc9b1;
     --code: #080d12; --get: #58a6ff; --post: #3fb97f; --delete: #f0796d; --bad: #f0796d; --good: #3fb97f; --warn: #d9a94a; } }
-* { box-sizing: border-box; }
+`;
+
+/** The look of /docs. */
+export const docsStyle = `
+${docsColours}* { box-sizing: border-box; }
 html { scroll-behavior: smooth; scroll-padding-top: 1.5rem; }
 body { margin: 0; display: grid; grid-template-columns: 17rem minmax(0, 1fr); color: var(--ink); background: var(--paper);
   font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 import { docsPage } from './docs-page.ts';
+import { pagePolicy } from './home-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
 /** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
@@ -99,9 +100,6 @@ function chosen(roles: readonly OperatedRole[], query: RoleQuery): OperatedRole 
 }
 
 const readyTimeoutMs = 5_000;
-/** The page brings its own style and nothing else. */
-const pagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 async function readiness({ ready }: OperatedRole): Promise<{ ready: boolean; problem?: string }> {
   let timer: NodeJS.Timeout | undefined;

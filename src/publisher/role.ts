@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import { type Config, ownConsoleUrl } from '../config.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
+import { addHomePage } from '../http/home-page.ts';
 import { createLargeBodies, type LargeBodies } from '../http/large-bodies.ts';
 import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
@@ -78,6 +79,12 @@ export async function startPublisherRole(
       client: context.client,
       logger,
     },
+  });
+  addHomePage(files, {
+    role: 'publisher',
+    about: `The catalogs of ${config.identities.publisher.id} as signed files, for crawlers of discovery services.`,
+    links: [{ href: '/.well-known/dedi.index.json', about: 'the manifest, where crawlers begin' }],
+    ...{ operations, consoleUrl: ownConsoleUrl(config) },
   });
   addFileRoutes(files, { root, now });
   addTriggerRoute(trigger, {

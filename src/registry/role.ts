@@ -10,6 +10,7 @@ import { createTurns } from '../fair-turns.ts';
 import { isNotModified } from '../http/conditional.ts';
 import type { ConnectionLimits } from '../http/connections.ts';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
+import { addHomePage } from '../http/home-page.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { runInTurn } from '../http/run-in-turn.ts';
 import { createServer } from '../http/server.ts';
@@ -56,6 +57,8 @@ export interface RegistryRoleOptions {
   operations?: OperationsServer;
   trustProxy?: string[];
   connections?: ConnectionLimits;
+  /** Of the same process, if it has one. */
+  consoleUrl?: string;
   now?: () => Date;
 }
 
@@ -68,7 +71,7 @@ const waitMs = 4_000;
 export async function startRegistryRole(
   options: RegistryRoleOptions,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const { database, logger, metrics, host, port, operations, trustProxy, connections } = options;
+  const { database, logger, metrics, host, port, operations, trustProxy, connections, consoleUrl } = options;
   const ready = () => database.ping();
   const server = createServer({
     role: 'registry',
@@ -80,6 +83,11 @@ export async function startRegistryRole(
     operations,
     trustProxy,
     connections,
+  });
+  addHomePage(server, {
+    role: 'registry',
+    about: 'Who takes part in the network, and with which keys: a DeDi-compatible registry for development.',
+    ...{ operations, consoleUrl },
   });
   addRegistryRoutes(server, options);
   const origin = await server.listen({ host, port });

@@ -35,6 +35,7 @@ export async function runCommand(
       if (confirms !== undefined) context.note(question);
       return confirms;
     },
+    whenEnter: () => undefined,
     setExitCode: (code) => {
       run.exitCode = code;
     },
@@ -63,6 +64,7 @@ export function silentContext(): CommandContext {
     note: () => undefined,
     readStdin: async () => Buffer.alloc(0),
     confirm: async () => undefined,
+    whenEnter: () => undefined,
     setExitCode: () => undefined,
   };
 }

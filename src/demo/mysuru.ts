@@ -1,7 +1,7 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 
-/** What the publisher of the demo network offers: a few chargers of one operator. */
-export const demoCatalog: Catalog = {
+/** What Kaveri offers outside of the city: three chargers at a railway station. */
+export const mysuruCatalog: Catalog = {
   id: 'kaveri-mysuru',
   descriptor: { name: 'Kaveri Mysuru', shortDesc: 'Charging at Mysuru railway station' },
   provider: {

@@ -1,0 +1,34 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../config.ts';
+
+/** What a newcomer reads first: the page, and what to type. */
+export function renderBanner(config: Config): string {
+  const { catalog } = config.identities;
+  const docs = (config.OPERATIONS_PORT ?? 0) === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
+  const steps = [
+    `npx signpost send ${nameExample('publish-chargers.json')} --as provider.signpost.test --to ${catalog.url} --wait`,
+    'npx signpost discover fast charger --near 12.97,77.64 --within 5km',
+    ...(config.demo
+      ? ['npx signpost discover charger --near 12.32,76.65     found in signed files that were crawled']
+      : []),
+  ];
+  const page = config.roles.includes('console')
+    ? `Open ${config.consoleUrl}`
+    : 'It has no page: ROLES names no console.';
+  return `
+Signpost is up. ${page}
+
+In another terminal, in the same folder:
+${steps.map((step) => `  ${step}`).join('\n')}
+
+API: ${catalog.url}/${docs}    Ctrl-C stops everything.`;
+}
+
+/** As it can be typed in this folder: the examples are wherever this package is installed. */
+function nameExample(name: string): string {
+  const file = fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
+  const below = relative('', file);
+  const path = below.startsWith('..') ? file : below;
+  return /^[\w./@+-]+$/.test(path) ? path : JSON.stringify(path);
+}

@@ -1,0 +1,79 @@
+import type { Config } from '../../config.ts';
+import {
+  downDiscoveryId,
+  downDiscoveryUrl,
+  facilitatorId,
+  grocerId,
+  providerId,
+  secondPublisherId,
+} from '../../demo/network.ts';
+import { identityOf, splitIdentity } from '../../protocol/identity.ts';
+import { publicKeyOf } from '../../protocol/keys.ts';
+import { findIndexNames, indexUrl } from '../../publisher/indexes.ts';
+import { placesIn } from '../../publisher/tree.ts';
+import { loadOrCreateSigningKey } from '../../registry/key-files.ts';
+import type { Database } from '../../storage/database.ts';
+import { registerParticipant, setCatalogIndexUrls } from '../../storage/registry/participants.ts';
+import { secondPublisher } from './hosted-nodes.ts';
+
+interface Participant {
+  id: string;
+  type: 'BAP' | 'BPP';
+  keyId?: string;
+  seed?: string;
+  url?: string;
+}
+
+/** The roles of this process become participants of the own registry, keys included, and so do a consumer and a provider, whom the commands speak for. */
+export async function registerOwn(database: Database, config: Config): Promise<void> {
+  const { catalog, discovery, publisher, consumer } = config.identities;
+  await register(database, config, [
+    { ...catalog, type: 'BPP' },
+    { ...discovery, type: 'BAP' },
+    { ...publisher, type: 'BPP' },
+    { id: providerId, type: 'BPP' },
+    { ...consumer, type: 'BAP' },
+  ]);
+  await listIndexes(database, config);
+}
+
+/** All others of the demo network. */
+export async function registerOthers(database: Database, config: Config): Promise<void> {
+  const second = secondPublisher(config);
+  await register(database, config, [
+    { id: facilitatorId, type: 'BPP' },
+    { id: grocerId, type: 'BPP' },
+    { id: downDiscoveryId, url: downDiscoveryUrl, type: 'BAP' },
+    { id: secondPublisherId, url: second.identities.publisher.url, type: 'BPP' },
+  ]);
+  await listIndexes(database, second);
+}
+
+async function register(
+  database: Database,
+  config: Config,
+  participants: readonly Participant[],
+): Promise<void> {
+  for (const { type, url, ...owner } of participants) {
+    const key = loadOrCreateSigningKey(config.DATA_DIR, { keyId: 'key-1', ...owner });
+    await registerParticipant(database, {
+      ...splitIdentity(identityOf(owner.id, config.REGISTRY_NAME)),
+      subscriberId: owner.id,
+      type,
+      url,
+      networkIds: [config.DEFAULT_NETWORK_ID],
+      key: { recordId: key.recordId, publicKey: publicKeyOf(key.privateKey) },
+      replaceKey: true,
+    });
+  }
+}
+
+/** The registry leads to the catalog indexes that a publisher has. */
+async function listIndexes(database: Database, config: Config): Promise<void> {
+  const names = await findIndexNames(placesIn(config.publisherDir));
+  await setCatalogIndexUrls(
+    database,
+    splitIdentity(identityOf(config.identities.publisher.id, config.REGISTRY_NAME)),
+    names.map((name) => indexUrl({ baseUrl: config.catalogBaseUrl }, name)),
+  );
+}

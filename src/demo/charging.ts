@@ -1,0 +1,170 @@
+import type { Catalog, Resource } from '../protocol/catalog.ts';
+import { chargersOf, type Hub, type Operator, tariffsOf } from './chargers.ts';
+import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
+
+// Three charging operators: Voltpath publishes through the catalog service, a catalog for each of its hubs; Kaveri and Minchu host signed files.
+
+const allDay = 'Mo-Su 00:00-24:00';
+const longDay = 'Mo-Su 05:30-23:30';
+const shopHours = 'Mo-Su 10:00-22:00';
+
+const voltpath: Operator = {
+  ...{ id: 'voltpath', name: 'Voltpath Charging', about: 'Charging hubs across Bengaluru', make: 'Voltpath' },
+  rupeesPerKilowattHour: { fast: 18.5, slow: 11, night: 14.5 },
+};
+
+const voltpathHubs: readonly Hub[] = [
+  { place: 'MGR', arrangement: 'plaza', at: 'car park under the metro station', opens: allDay },
+  { place: 'KOR', arrangement: 'street', at: 'service lane opposite the stadium', opens: allDay },
+  { place: 'HSR', arrangement: 'street', at: 'behind the BDA complex', opens: longDay },
+  { place: 'DOM', arrangement: 'street', at: 'below the flyover', opens: allDay },
+  { place: 'MAR', arrangement: 'plaza', at: 'beside the bridge', opens: allDay },
+  { place: 'WHI', arrangement: 'mall', at: 'second basement of the mall', opens: shopHours },
+  { place: 'ECY', arrangement: 'depot', at: 'bus depot, gate 3', opens: allDay },
+  { place: 'HEB', arrangement: 'plaza', at: 'on the way to the airport', opens: allDay },
+  { place: 'MAL', arrangement: 'mall', at: 'rooftop car park', opens: shopHours },
+];
+
+/** Through the catalog service. One bay of HSR Layout names a connector that there is not: its catalog is PARTIAL. */
+export function voltpathCatalogs(): Catalog[] {
+  return [...voltpathHubs.map(hubCatalog), vanCatalog()];
+}
+
+function hubCatalog(hub: Hub): Catalog {
+  const place = placeOf(hub.place);
+  const chargers = chargersOf(voltpath, hub);
+  const resources = place.code === 'HSR' ? chargers.map(misspellFirst) : chargers;
+  return {
+    id: `voltpath-${slug(place.neighbourhood)}`,
+    descriptor: {
+      name: `Voltpath ${place.neighbourhood}`,
+      shortDesc: `Charging in ${place.street}, ${hub.at}`,
+    },
+    provider: {
+      ...providerOf(voltpath),
+      availableAt: [{ geo: pointNear(place, 0, 0), address: addressOf(place) }],
+    },
+    resources,
+    offers: tariffsOf(
+      voltpath,
+      chargers.filter(({ id }) => place.code !== 'HSR' || id !== chargers[0]?.id),
+    ),
+  };
+}
+
+/** As somebody writes it who does not look at the schema. */
+function misspellFirst(charger: Resource, index: number): Resource {
+  if (index > 0 || !charger.resourceAttributes) return charger;
+  const { attributes, ...rest } = charger.resourceAttributes;
+  return {
+    ...charger,
+    resourceAttributes: { ...rest, attributes: { ...(attributes as object), connectorType: 'CCS-2' } },
+  };
+}
+
+/** A charger on wheels comes to wherever one is in its area. */
+function vanCatalog(): Catalog {
+  const area = areaAround(placeOf('MAR'), [5200, 4800, 4100, 4600, 5400, 4900, 3900, 4700]);
+  return {
+    id: 'voltpath-vans',
+    descriptor: { name: 'Voltpath Vans', shortDesc: 'A charger comes to you, in the east of the city' },
+    provider: { ...providerOf(voltpath), availableAt: [{ geo: area }] },
+    resources: ['Van 1', 'Van 2'].map((name, index) => ({
+      id: `voltpath:VAN-${index + 1}`,
+      descriptor: { name: `${name}: mobile DC charger`, shortDesc: '30 kW, CCS2; there within the hour' },
+      resourceAttributes: {
+        '@context': 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld',
+        '@type': 'EnergyResourceEVCharger',
+        id: `VAN-${index + 1}`,
+        type: 'EV_CHARGER',
+        attributes: {
+          make: voltpath.make,
+          ratedPower: { value: 30, unit: 'kW' },
+          connectorType: 'CCS2',
+          controlProtocol: 'OCPP_2.0.1',
+          openingHours: longDay,
+          location: { geo: area },
+        },
+      },
+    })),
+    offers: tariffsOf({ ...voltpath, rupeesPerKilowattHour: { fast: 32, slow: 32, night: 38 } }, [
+      { id: 'voltpath:VAN-1', descriptor: { name: 'Van 1: DC charger' } },
+      { id: 'voltpath:VAN-2', descriptor: { name: 'Van 2: DC charger' } },
+    ]).slice(0, 2),
+  };
+}
+
+const kaveri: Operator = {
+  ...{
+    id: 'kaveri',
+    name: 'Kaveri Charge',
+    about: 'Chargers along the road from Bengaluru to Mysuru',
+    make: 'Kaveri',
+  },
+  rupeesPerKilowattHour: { fast: 16, slow: 9.5, night: 12.5 },
+};
+
+/** As signed files of its own node. */
+export function kaveriCatalogs(): Catalog[] {
+  return [
+    hostedCatalog(kaveri, 'kaveri-west', 'Kaveri West', 'Charging in the west of Bengaluru', [
+      { place: 'RAJ', arrangement: 'street', at: 'beside the temple tank', opens: allDay },
+      { place: 'VIJ', arrangement: 'mall', at: 'metro car park', opens: longDay },
+      { place: 'KEN', arrangement: 'plaza', at: 'at the bus terminal', opens: allDay },
+    ]),
+    hostedCatalog(kaveri, 'kaveri-south', 'Kaveri South', 'Charging in the south of Bengaluru', [
+      { place: 'BAN', arrangement: 'street', at: 'below the metro', opens: allDay },
+      { place: 'JPN', arrangement: 'mall', at: 'first basement', opens: shopHours },
+      { place: 'BTM', arrangement: 'depot', at: 'bus depot', opens: allDay },
+    ]),
+  ];
+}
+
+const minchu: Operator = {
+  ...{
+    id: 'minchu',
+    name: 'Minchu Charge',
+    about: 'Lightning for the north and the east of Bengaluru',
+    make: 'Minchu',
+  },
+  rupeesPerKilowattHour: { fast: 17.25, slow: 10, night: 13 },
+};
+
+/** As signed files of another node. Somebody changes the file of the second one after it was signed. */
+export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
+  return [
+    hostedCatalog(minchu, 'minchu-north', 'Minchu North', 'Charging on the way to the airport', [
+      { place: 'YEL', arrangement: 'plaza', at: 'beside the lake', opens: allDay },
+    ]),
+    hostedCatalog(minchu, 'minchu-east', 'Minchu East', 'Charging in the east of Bengaluru', [
+      { place: 'KAL', arrangement: 'street', at: 'next to the market', opens: longDay },
+      { place: 'KRP', arrangement: 'street', at: 'at the hanging bridge', opens: allDay },
+    ]),
+  ];
+}
+
+/** Of several hubs: where a charger is stands in the charger, not in its provider. */
+function hostedCatalog(
+  operator: Operator,
+  id: string,
+  name: string,
+  about: string,
+  hubs: readonly Hub[],
+): Catalog {
+  const chargers = hubs.map((hub) => chargersOf(operator, hub));
+  return {
+    id,
+    descriptor: { name, shortDesc: about },
+    provider: providerOf(operator),
+    resources: chargers.flat(),
+    offers: chargers.flatMap((ofHub) => tariffsOf(operator, ofHub)),
+  };
+}
+
+function providerOf({ id, name, about }: Operator) {
+  return { id, descriptor: { name, shortDesc: about } };
+}
+
+function slug(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}

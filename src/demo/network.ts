@@ -1,0 +1,56 @@
+import type { Catalog } from '../protocol/catalog.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
+import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts';
+import { masterCatalog, shopCatalogs } from './groceries.ts';
+import { mysuruCatalog } from './mysuru.ts';
+
+// Who takes part in the demo network beside the roles, and what they publish. Three things are wrong on purpose: a bay in the catalog of HSR Layout names an
+// unknown connector, a file of Minchu was changed after it was signed, and nobody answers at the address of Atlas.
+
+/** Have no address: what they send is answered at any port. */
+export const facilitatorId = 'facilitator.signpost.test';
+export const grocerId = 'grocer.signpost.test';
+/** Voltpath. `signpost send --as provider.signpost.test` speaks for it. */
+export const providerId = 'provider.signpost.test';
+/** Minchu, whose files are at DEMO_PORT. */
+export const secondPublisherId = 'minchu.signpost.test';
+/** A discovery service that is down. */
+export const downDiscoveryId = 'atlas.signpost.test';
+/** The discard port: nothing has listened there for decades. */
+export const downDiscoveryUrl = 'http://127.0.0.1:9';
+
+export interface SignedPublish {
+  as: string;
+  message: PublishMessage;
+}
+
+/** What is published through the catalog service, in this order: shops extend the master. */
+export function servicePublishes(networkId: string): SignedPublish[] {
+  const master = masterCatalog();
+  const directive = { catalogId: master.id, catalogType: 'MASTER' as const, visibleTo: [networkId] };
+  return [
+    { as: facilitatorId, message: { catalogs: [master], publishDirectives: [directive] } },
+    { as: grocerId, message: shopCatalogs(networkId) },
+    { as: providerId, message: regular(voltpathCatalogs(), networkId) },
+  ];
+}
+
+/** What the publisher role hosts. */
+export function publisherMessage(networkId: string): PublishMessage {
+  return regular([mysuruCatalog, ...kaveriCatalogs()], networkId);
+}
+
+/** What the second self-hosted node hosts, and which of it is changed after it was signed. */
+export function secondPublisherMessage(networkId: string): { message: PublishMessage; tamperedId: string } {
+  const [sound, tampered] = minchuCatalogs();
+  return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };
+}
+
+function regular(catalogs: Catalog[], networkId: string): PublishMessage {
+  return {
+    catalogs,
+    publishDirectives: catalogs.map(({ id: catalogId }) => ({
+      ...{ catalogId, catalogType: 'REGULAR' as const, visibleTo: [networkId] },
+    })),
+  };
+}

@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import { docsColours } from './docs-style.ts';
+import { Html, html } from './html.ts';
+import { isThisMachine } from './local-only.ts';
+
+/** What stands at `/` of a role, for a person who opens its address in a browser. */
+export interface HomePage {
+  role: string;
+  /** What the role is, in a sentence. */
+  about: string;
+  /** Beside those to the description of the API and to what an operator looks at. */
+  links?: readonly HomeLink[];
+  /** Where /docs, /health and the like are, when not at the same address. */
+  operations?: object;
+  /** Of the same process. Only a browser of the same machine is led there. */
+  consoleUrl?: string;
+}
+
+export interface HomeLink {
+  href: string;
+  about: string;
+}
+
+export function addHomePage(server: FastifyInstance, page: HomePage): void {
+  server.get('/', { config: { always: true } }, async ({ hostname }, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', pagePolicy)
+      .send(renderHome(page, listLinks(page, isThisMachine(hostname)))),
+  );
+}
+
+function listLinks(
+  { links = [], operations, consoleUrl }: HomePage,
+  isSameMachine: boolean,
+): readonly HomeLink[] {
+  const atConsole =
+    consoleUrl !== undefined && isSameMachine ? [{ href: consoleUrl, about: 'the console' }] : [];
+  if (operations) return [...atConsole, ...links, openApi];
+  return [...atConsole, ...links, docs, openApi, ...operated];
+}
+
+/** A page brings its own style and nothing else. */
+export const pagePolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const docs: HomeLink = { href: '/docs', about: 'the API, to read' };
+const openApi: HomeLink = { href: '/openapi.json', about: 'the same as OpenAPI 3.1' };
+const operated: readonly HomeLink[] = [
+  { href: '/health', about: 'whether the process is up' },
+  { href: '/ready', about: 'whether it can do its work' },
+  { href: '/metrics', about: 'measurements, for Prometheus' },
+];
+
+function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): string {
+  return `<!doctype html>\n${
+    html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Signpost ${role}</title>
+<style>${new Html(docsColours + homeStyle)}</style>
+</head>
+<body>
+<main>
+  <h1>Signpost ${role}</h1>
+  <p>${about}</p>
+  <ul>${links.map(({ href, about }) => html`<li><a href="${href}">${href}</a><span>${about}</span></li>`)}</ul>
+</main>
+</body>
+</html>
+`.text
+  }`;
+}
+
+const homeStyle = `
+body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 40rem; margin: 12vh auto 0; padding: 0 1.25rem; }
+h1 { margin: 0 0 0.4rem; font-size: 1.9rem; letter-spacing: -0.02em; }
+p { margin: 0 0 1.5rem; color: var(--soft); }
+ul { list-style: none; margin: 0; padding: 0; border-top: 1px solid var(--line); }
+li { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+a { color: var(--accent); text-underline-offset: 3px; overflow-wrap: anywhere; }
+span { color: var(--soft); }
+`;
