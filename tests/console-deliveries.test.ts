@@ -90,7 +90,7 @@ describe('POST /api/deliveries/{id}/replay', () => {
         ...{ action: 'deliveries.replay', target: 'push-999999' },
         outcome: 'BIZ_INVALID_STATE_TRANSITION: push-999999 is not parked.',
       },
-      { action: 'deliveries.replay', target: id, outcome: 'done', address: '127.0.0.1' },
+      { action: 'deliveries.replay', target: id, outcome: 'done', from: '127.0.0.1' },
     ]);
   });
 

@@ -156,7 +156,7 @@ describe('on a loopback address', () => {
   it('opening a session is written down', async () => {
     const { body } = await send(network, ['GET', '/api/audit']);
     expect(body.items).toContainEqual(
-      expect.objectContaining({ action: 'session.open', outcome: 'done', address: '127.0.0.1' }),
+      expect.objectContaining({ action: 'session.open', outcome: 'done', from: '127.0.0.1' }),
     );
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maintainIndex } from '../src/search/port.ts';
+import { consoleOf } from './support/console.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { until } from './support/time.ts';
@@ -109,6 +110,47 @@ describe('GET /api/crawl', () => {
   it('asks which node is meant', async () => {
     const { status, body } = await ask('/api/crawl/catalogs');
     expect([status, body.error.path]).toEqual([400, '$.query.node']);
+  });
+});
+
+describe('GET /api/nodes', () => {
+  it('lists the nodes that are crawled, how they stand, and the last line of the log', async () => {
+    const { body } = await ask('/api/nodes');
+    expect(body.items).toContainEqual(
+      expect.objectContaining({
+        ...{ node: scene.provider.identity, state: 'with failing catalogs', catalogs: 1, failing: 1 },
+        ...{
+          lastCode: expect.stringMatching(/^(?:file-missing|gap)$/),
+          lastMessage: expect.any(String),
+          nextAt: expect.any(String),
+        },
+      }),
+    );
+    const small = await consoleOf(network).all('/api/nodes', 1);
+    expect(small.items).toHaveLength(body.items.length);
+    const { items } = (await ask('/api/nodes?state=with%20failing%20catalogs')).body;
+    expect(items.map(({ node }: { node: string }) => node)).toEqual([scene.provider.identity]);
+  });
+});
+
+describe('POST /api/crawl/now', () => {
+  it('has a node crawled now, and asks for the token', async () => {
+    const { node } = (await ask(`/api/nodes`)).body.items[0];
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ node }),
+    };
+    expect((await ask('/api/crawl/now', init)).status).toBe(401);
+    const started = await consoleOf(network).ask('POST', '/api/crawl/now', { node: scene.provider.id });
+    expect(started).toEqual({ status: 200, body: { started: true } });
+  });
+
+  it('says where a node is not crawled here', async () => {
+    const { status, body } = await consoleOf(network).ask('POST', '/api/crawl/now', {
+      node: 'nobody.example.org',
+    });
+    expect([status, body.error.message]).toEqual([404, expect.stringContaining('is not crawled here')]);
   });
 });
 

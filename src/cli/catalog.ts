@@ -2,13 +2,8 @@ import type { Command } from 'commander';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
-import {
-  type CatalogRow,
-  type CatalogSummary,
-  findCatalog,
-  listCatalogs,
-  releaseCatalog,
-} from '../storage/catalog/catalogs.ts';
+import { type CatalogSummary, listCatalogs } from '../storage/catalog/catalog-list.ts';
+import { type CatalogRow, findCatalog, releaseCatalog } from '../storage/catalog/catalogs.ts';
 import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';

@@ -11,7 +11,10 @@ export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleCon
   server.get('/api/audit', { config: { operation } }, async ({ query }) => {
     const { limit, after } = parseListQuery(ListQuery, query, Cursor);
     const items = await listAudit(database, { limit, before: after?.id });
-    return { items, next: nextCursor(items, limit, ({ id }) => ({ id })) };
+    return {
+      items: items.map(({ address: from, ...line }) => ({ ...line, from })),
+      next: nextCursor(items, limit, ({ id }) => ({ id })),
+    };
   });
 }
 
@@ -48,7 +51,7 @@ const operation: PlainOperation = {
       action: Type.String({ examples: ['deliveries.replay'] }),
       target: Type.String(),
       outcome: Type.String({ description: '`done`, or why not.' }),
-      address: Type.String({ description: 'Where the request came from.' }),
+      from: Type.String({ description: 'The address that the request came from.' }),
     }),
   ),
 };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
@@ -5,15 +6,46 @@ import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { pageOf } from '../protocol/page.ts';
 import { Limit, Offset } from '../protocol/shapes.ts';
+import { validator } from '../protocol/validate.ts';
 import { readLog } from '../storage/crawl/log.ts';
-import { listCrawledCatalogs, readCrawlStatus } from '../storage/crawl/status.ts';
+import {
+  listCrawledCatalogs,
+  listNodes,
+  type NodeStanding,
+  readCrawlStatus,
+} from '../storage/crawl/status.ts';
+import { audited } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
+import { startCrawl } from './crawl-now.ts';
+import { ConsoleError, notFound } from './errors.ts';
+import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from './list.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */
-export function addCrawlRoutes(
-  server: FastifyInstance,
-  { database, config: { REGISTRY_NAME } }: ConsoleContext,
-): void {
+export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  const {
+    database,
+    config: { REGISTRY_NAME },
+  } = context;
+
+  server.get('/api/nodes', { config: { operation: nodesOperation } }, async ({ query }) => {
+    const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
+    const items = await listNodes(database, { limit, after: after?.node, state });
+    return { items: items.map(withoutNulls), next: nextCursor(items, limit, ({ node }) => ({ node })) };
+  });
+
+  server.post('/api/crawl/now', { config: { operation: nowOperation } }, async (request) => {
+    const node = identityOf(validator(NowRequest)(request.body).node, REGISTRY_NAME);
+    return audited(context, request, { action: 'crawl.now', target: node }, async () => {
+      if (!(await startCrawl(database, node, waitForEnumeration)))
+        throw notFound(
+          `${node} is not crawled here: neither DISCOVERY_NODES nor a network of DISCOVERY_NETWORKS names it.`,
+          'Inspect it: the chain shows where it breaks.',
+        );
+      context.events.tell('crawl', node);
+      return { started: true };
+    });
+  });
+
   server.get('/api/crawl', { config: { operation: statusOperation } }, async ({ query }) => {
     const { limit } = pageOf(parseQuery(StatusQuery, asRecord(query)));
     return readCrawlStatus(database, { limit });
@@ -36,6 +68,17 @@ export function addCrawlRoutes(
   });
 }
 
+const enumeratedWithinMs = 10_000;
+const lookAgainMs = 200;
+
+async function waitForEnumeration(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + enumeratedWithinMs; !(await holds()); await delay(lookAgainMs))
+    if (Date.now() > end)
+      throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', 'Nobody has asked the networks for it in time.', {
+        hint: 'Is the discovery service running?',
+      });
+}
+
 const Node = Type.String({
   minLength: 1,
   maxLength: 512,
@@ -51,6 +94,46 @@ const LogQuery = Type.Object({
   offset: Type.Optional(Offset),
 });
 
+const NowRequest = Type.Object({ node: Node }, { title: 'CrawlNow' });
+const standings = [
+  'not looked at yet',
+  'failing',
+  'with failing catalogs',
+  'read',
+  'not asked for',
+] as const satisfies NodeStanding[];
+const NodesQuery = Type.Object({
+  ...ListQuery.properties,
+  state: Type.Optional(Type.Enum([...standings])),
+});
+const NodeCursor = Type.Object({ node: Type.String() });
+const Time = Type.Optional(Type.String({ format: 'date-time' }));
+
+const nodesOperation: PlainOperation = {
+  summary: 'List the nodes that are crawled, with their states.',
+  query: NodesQuery,
+  answer: listOf(
+    'Nodes',
+    Type.Object({
+      node: Type.String(),
+      state: Type.Enum([...standings]),
+      catalogs: Type.Integer(),
+      failing: Type.Integer({ description: 'Catalogs and indexes that could not be read lately.' }),
+      lastLookAt: Time,
+      nextAt: Time,
+      lastCode: Type.Optional(Type.String({ description: 'Of the last line of the crawl log.' })),
+      lastMessage: Type.Optional(Type.String()),
+      lastLineAt: Time,
+    }),
+  ),
+};
+const nowOperation: PlainOperation = {
+  summary: 'Have a node crawled now.',
+  description: 'Makes everything of it due: what comes of it stands in the lists and in the crawl log.',
+  body: NowRequest,
+  answer: Type.Object({ started: Type.Boolean() }),
+  answers: { 404: 'It is not crawled here.', 503: 'No discovery service has looked for it in time.' },
+};
 const statusOperation: PlainOperation = {
   summary:
     'Tell whom the crawler reads, and in which state the catalogs are; the nodes that fail most first.',

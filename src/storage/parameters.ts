@@ -7,3 +7,8 @@ export class Parameters {
     return `$${this.values.length}`;
   }
 }
+
+/** For LIKE: any text that has this in it, whatever characters that has. */
+export function likePattern(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

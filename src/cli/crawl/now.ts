@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startCrawl } from '../../console/crawl-now.ts';
 import { identityOf } from '../../protocol/identity.ts';
-import { crawlNow, enumerateNow } from '../../storage/crawl/hints.ts';
 import { readLog } from '../../storage/crawl/log.ts';
-import { isCrawled, isEnumerated, listCrawledCatalogs, readClock } from '../../storage/crawl/status.ts';
-import type { Database } from '../../storage/database.ts';
+import { isCrawled, listCrawledCatalogs, readClock } from '../../storage/crawl/status.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { renderCatalogs, renderLine } from './report.ts';
 
-// `signpost crawl now`: makes everything of a node due, and waits until the running crawler has done it. A node that nobody has named yet may have
-// joined a network meanwhile, so the networks are asked first.
+// `signpost crawl now`: makes everything of a node due, and waits until the running crawler has done it.
 
 const pollMs = 100;
 const shownLines = 20;
@@ -23,15 +21,10 @@ export async function crawlNodeNow(
     const identity = identityOf(node, REGISTRY_NAME);
     const until = waitUntil(Date.now() + timeoutMs);
     const askedAt = await readClock(database);
-    if (!(await wake(database, identity))) {
-      await database.transaction(enumerateNow);
-      await until(() => isEnumerated(database));
-      if (!(await wake(database, identity))) {
-        throw new CommandError(
-          `${identity} is not crawled here: neither DISCOVERY_NODES nor a network of DISCOVERY_NETWORKS names it. See why: signpost doctor ${node}`,
-        );
-      }
-    }
+    if (!(await startCrawl(database, identity, until)))
+      throw new CommandError(
+        `${identity} is not crawled here: neither DISCOVERY_NODES nor a network of DISCOVERY_NETWORKS names it. See why: signpost doctor ${node}`,
+      );
     await until(() => isCrawled(database, identity));
     const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
     const told = lines.filter(({ at }) => at >= askedAt);
@@ -43,10 +36,6 @@ export async function crawlNodeNow(
     );
     if (told.length > 0) context.print(`\n${told.map(renderLine).join('\n')}`);
   });
-}
-
-function wake(database: Database, identity: string): Promise<boolean> {
-  return database.transaction((tx) => crawlNow(tx, identity));
 }
 
 function waitUntil(end: number): (holds: () => Promise<boolean>) => Promise<void> {

@@ -99,26 +99,3 @@ export async function releaseCatalog(tx: Transaction, id: string): Promise<strin
   );
   return rows[0]?.owner;
 }
-
-/** A catalog without its documents, for an operator's list. */
-export type CatalogSummary = Omit<CatalogRow, 'members' | 'head' | 'schemaUses'>;
-
-export interface CatalogFilter {
-  owner?: string;
-  type?: CatalogType;
-  networkId?: string;
-  limit: number;
-}
-
-/** In the order in which they were first published. */
-export async function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
-  const { rows } = await queryable.query<CatalogSummary>(
-    `select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
-       resource_count as "resourceCount", offer_count as "offerCount", published_at as "publishedAt", updated_at as "updatedAt"
-     from catalog.catalog
-     where ($1::text is null or owner = $1) and ($2::text is null or type = $2) and ($3::text is null or $3 = any (visible_to))
-     order by key limit $4`,
-    [filter.owner, filter.type, filter.networkId, filter.limit],
-  );
-  return rows;
-}

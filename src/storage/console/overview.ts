@@ -16,3 +16,74 @@ export async function listKnownNetworks(
   );
   return rows[0] ?? { networks: [], isCrawling: false };
 }
+
+export interface Overview {
+  catalogs: number;
+  resources: number;
+  participants: number;
+  subscriptions: number;
+  nodes: number;
+  deliveries: { waiting: number; parked: number; oldestWaitingAt: Date | null };
+  crawl: { failing: number };
+  index: { version: number; resources: number };
+}
+
+/** What is counted one by one; of more rows, PostgreSQL's estimate is told. */
+const countedRows = 100_000;
+const countedDeliveries = 10_000;
+
+const count = (rows: string, limit: number) =>
+  `(select count(*) from (select from ${rows} limit ${limit}) as counted)`;
+
+/** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
+export async function readOverview(queryable: Queryable): Promise<Overview> {
+  const { rows } = await queryable.query<OverviewRow>(
+    `select ${count('discovery.catalog', countedRows)} as indexed, ${count('catalog.catalog', countedRows)} as published,
+       ${count('discovery.resource', countedRows)} as resources, ${count('registry.participant', countedRows)} as participants,
+       (select reltuples::bigint from pg_class where oid = 'discovery.resource'::regclass) as "estimatedResources",
+       ${count("catalog.subscription where status = 'ACTIVE'", countedRows)} as subscriptions,
+       ${count('discovery.crawl_node where named or has_masters', countedRows)} as nodes,
+       ${count('discovery.crawl_node where failures > 0 and (named or has_masters)', countedRows)} as failing,
+       ${count('work.callback where due_at is not null', countedDeliveries)} as "waitingCallbacks",
+       ${count('catalog.push where due_at is not null', countedDeliveries)} as "waitingPushes",
+       ${count("work.callback where state in ('refused', 'parked')", countedDeliveries)} as "parkedCallbacks",
+       ${count("catalog.push where state in ('parked', 'no endpoint')", countedDeliveries)} as "parkedPushes",
+       (select min(created_at) from (select created_at from work.callback where due_at is not null limit ${countedDeliveries}) as waiting) as "oldestWaitingAt",
+       (select version from discovery.index_state) as version`,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error('the database told nothing');
+  const resources =
+    row.resources < countedRows ? row.resources : Math.max(row.resources, row.estimatedResources);
+  return {
+    catalogs: Math.max(row.indexed, row.published),
+    resources,
+    participants: row.participants,
+    subscriptions: row.subscriptions,
+    nodes: row.nodes,
+    deliveries: {
+      waiting: row.waitingCallbacks + row.waitingPushes,
+      parked: row.parkedCallbacks + row.parkedPushes,
+      oldestWaitingAt: row.oldestWaitingAt,
+    },
+    crawl: { failing: row.failing },
+    index: { version: row.version, resources },
+  };
+}
+
+interface OverviewRow {
+  indexed: number;
+  published: number;
+  resources: number;
+  estimatedResources: number;
+  participants: number;
+  subscriptions: number;
+  nodes: number;
+  failing: number;
+  waitingCallbacks: number;
+  waitingPushes: number;
+  parkedCallbacks: number;
+  parkedPushes: number;
+  oldestWaitingAt: Date | null;
+  version: number;
+}

@@ -122,6 +122,60 @@ export async function readCrawlStatus(
 
 const nextShown = 5;
 
+export type NodeStanding =
+  | 'not looked at yet'
+  | 'failing'
+  | 'with failing catalogs'
+  | 'read'
+  | 'not asked for';
+
+/** A node as a list shows it. */
+export interface ListedNode {
+  node: string;
+  state: NodeStanding;
+  catalogs: number;
+  /** How many of its catalogs and indexes could not be read lately. */
+  failing: number;
+  lastLookAt: Date | null;
+  nextAt: Date | null;
+  /** Of the last line of the crawl log. */
+  lastCode: string | null;
+  lastMessage: string | null;
+  lastLineAt: Date | null;
+}
+
+/** By name. */
+export async function listNodes(
+  queryable: Queryable,
+  { limit, after = '', state }: { limit: number; after?: string; state?: NodeStanding },
+): Promise<ListedNode[]> {
+  const { rows } = await queryable.query<ListedNode>(
+    `select node, state, catalogs, listed.failing + owned.failing as failing, "lastLookAt", "nextAt", code as "lastCode",
+       message as "lastMessage", line.at as "lastLineAt"
+     from (select * from discovery.crawl_node where node > $1) as known
+     cross join lateral (
+       select count(*) filter (where failures > 0) as failing, min(due_at) as due_at
+       from discovery.crawl_index where node_id = known.id and listed
+     ) as listed
+     cross join lateral (
+       select count(*) as catalogs, count(*) filter (where failures > 0) as failing, min(due_at) filter (where index_id is not null) as due_at
+       from discovery.crawl_target where node_id = known.id
+     ) as owned
+     cross join lateral (
+       select checked_at as "lastLookAt", least(known.due_at, listed.due_at, owned.due_at) as "nextAt",
+         case when not named and not has_masters then 'not asked for' when known.failures > 0 or listed.failing > 0 then 'failing'
+           when checked_at is null then 'not looked at yet' when owned.failing > 0 then 'with failing catalogs' else 'read' end as state
+     ) as judged
+     left join lateral (
+       select code, message, at from discovery.crawl_log where crawl_log.node = known.node order by at desc, id desc limit 1
+     ) as line on true
+     where $2::text is null or state = $2
+     order by node limit $3`,
+    [after, state, limit],
+  );
+  return rows;
+}
+
 /** What is due first, of all nodes or of one. What a host that rests has to offer is due when it has rested. */
 export async function findNextWork(
   queryable: Queryable,

@@ -1,0 +1,297 @@
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { CatalogType } from '../protocol/catalog.ts';
+import { parseQuery } from '../protocol/envelope.ts';
+import { identityOf } from '../protocol/identity.ts';
+import {
+  type CatalogSummary,
+  countRemoved,
+  listCatalogs,
+  listChangedDocuments,
+  listVersions,
+} from '../storage/catalog/catalog-list.ts';
+import { findCatalog } from '../storage/catalog/catalogs.ts';
+import { readCatalog } from '../storage/catalog/reader.ts';
+import {
+  countedDocuments,
+  type IndexedCatalog,
+  listIndexedCatalogs,
+  readIndexedDocument,
+} from '../storage/console/indexed-catalogs.ts';
+import type { ConsoleContext } from './context.ts';
+import { ConsoleError, notFound } from './errors.ts';
+import { ListQuery, listOf, parseListQuery, renderCursor, withoutNulls } from './list.ts';
+
+// Catalogs: those that were published through the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be
+// in both.
+
+/** A larger catalog is shown without its documents. */
+const maxDocumentBytes = 2 * 1024 * 1024;
+const maxDocuments = 2_000;
+const maxVersions = 100;
+const maxChanges = 200;
+
+export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  const { REGISTRY_NAME } = context.config;
+
+  server.get('/api/catalogs', { config: { operation: listOperation } }, async ({ query }) => {
+    const asked = parseListQuery(CatalogsQuery, query, Cursor);
+    const owner = asked.owner === undefined ? undefined : identityOf(asked.owner, REGISTRY_NAME);
+    return list(context, { ...asked, owner });
+  });
+
+  server.get('/api/catalogs/:owner/:id', { config: { operation: showOperation } }, async (request) => {
+    const { owner, id } = request.params as { owner: string; id: string };
+    const { source } = parseQuery(ShowQuery, request.query as Record<string, unknown>);
+    return show(context, { owner: identityOf(owner, REGISTRY_NAME), id, source });
+  });
+
+  server.get(
+    '/api/catalogs/:owner/:id/difference',
+    { config: { operation: differenceOperation } },
+    async (request) => {
+      const { owner, id } = request.params as { owner: string; id: string };
+      const versions = parseQuery(DifferenceQuery, request.query as Record<string, unknown>);
+      return compare(context, { owner: identityOf(owner, REGISTRY_NAME), id, ...versions });
+    },
+  );
+}
+
+interface Asked extends Omit<Static<typeof CatalogsQuery>, 'after' | 'limit'> {
+  limit: number;
+  after?: Static<typeof Cursor>;
+}
+
+async function list({ database }: ConsoleContext, asked: Asked) {
+  const { owner, type, network: networkId, q: text, source, limit, after } = asked;
+  const filter = { owner, type, networkId, text };
+  const wantsPublished = (source === undefined || source === 'service') && after?.in !== 'index';
+  const published = wantsPublished
+    ? await listCatalogs(database, { ...filter, limit, after: after?.key })
+    : [];
+  const room = limit - published.length;
+  const indexed =
+    source === 'service' || room === 0
+      ? []
+      : await listIndexedCatalogs(database, {
+          ...{ ...filter, source, limit: room },
+          after: after?.in === 'index' ? after.key : undefined,
+        });
+  const last = indexed.at(-1)
+    ? { in: 'index', key: indexed.at(-1)?.key }
+    : { in: 'service', key: published.at(-1)?.key };
+  const items = [...published.map(publishedItem), ...indexed.map(indexedItem)];
+  return { items, next: items.length < limit ? undefined : renderCursor(last) };
+}
+
+function publishedItem(catalog: CatalogSummary): object {
+  const { id: catalogId, name, owner, type, visibleTo: networks, schemaTypes, version, updatedAt } = catalog;
+  return withoutNulls({
+    ...{ catalogId, name, owner, source: 'service', networks, type, schemaTypes: typesAmong(schemaTypes) },
+    ...{ resources: catalog.resourceCount, offers: catalog.offerCount, version, updatedAt },
+    state: catalog.isActive ? 'active' : 'inactive',
+  });
+}
+
+function indexedItem({ key: _, id, isServed, isActive, schemaTypes, ...catalog }: IndexedCatalog): object {
+  const { resources, offers } = catalog;
+  return withoutNulls({
+    ...{ catalogId: id, ...catalog, schemaTypes: typesAmong(schemaTypes) },
+    ...(Math.max(resources, offers) >= countedDocuments && { orMore: true }),
+    state: isServed ? (isActive ? 'served' : 'paused') : 'withdrawn',
+  });
+}
+
+/** Contexts stand beside `context#Type`, which says more. */
+function typesAmong(names: readonly string[]): string[] {
+  const typed = names.filter((name) => name.includes('#'));
+  return typed.length > 0 ? typed : [...names];
+}
+
+interface Named {
+  owner: string;
+  id: string;
+}
+
+async function show(context: ConsoleContext, { owner, id, source }: Named & { source?: string }) {
+  const { database } = context;
+  const published =
+    source === undefined || source === 'service' ? await findPublished(context, { owner, id }) : undefined;
+  if (published) {
+    const versions = await listVersions(database, published.key, maxVersions);
+    return {
+      ...publishedItem(published),
+      versions: versions.map(({ version, at, publisher: by, kind: status, messageId }) =>
+        withoutNulls({ version, at, by, status, messageId }),
+      ),
+      ...(await readPublished(context, published.key)),
+    };
+  }
+  const copies = await listIndexedCatalogs(database, { owner, id, limit: maxCopies });
+  const copy = copies.find((one) => source === undefined || one.source === source);
+  if (!copy) throw notFound(`There is no catalog ${id} of ${owner}.`);
+  const { head, resources, offers } = await readIndexedDocument(database, copy.key, maxDocuments);
+  const isWhole = resources.length < maxDocuments && offers.length < maxDocuments;
+  const text = `${head.slice(0, head.lastIndexOf('}'))},"resources":[${resources}],"offers":[${offers}]}`;
+  return {
+    ...indexedItem(copy),
+    versions: copy.version === null ? [] : [{ version: copy.version, at: copy.updatedAt, by: copy.owner }],
+    ...(isWhole && text.length <= maxDocumentBytes ? { document: JSON.parse(text) } : headOnly(head)),
+  };
+}
+
+const maxCopies = 10;
+
+async function findPublished({ database }: ConsoleContext, { owner, id }: Named) {
+  const found = await findCatalog(database, id);
+  if (found === undefined || (found.owner !== null && found.owner !== owner)) return undefined;
+  const { descriptor } = JSON.parse(found.head);
+  return { ...found, name: descriptor?.name ?? null, schemaTypes: Object.keys(found.schemaUses) };
+}
+
+function readPublished({ database }: ConsoleContext, key: number): Promise<object> {
+  return database.transaction(
+    async (snapshot) => {
+      let text = '';
+      for await (const piece of readCatalog(snapshot, key)) {
+        text += piece;
+        if (text.length <= maxDocumentBytes) continue;
+        const { rows } = await snapshot.query<{ head: string }>(
+          'select head from catalog.catalog where key = $1',
+          [key],
+        );
+        return headOnly(rows[0]?.head ?? '{}');
+      }
+      return { document: JSON.parse(text) };
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+function headOnly(head: string): object {
+  return { document: JSON.parse(head), documentTruncated: true };
+}
+
+async function compare(context: ConsoleContext, asked: Named & { from: number; to?: number }) {
+  const { database } = context;
+  const catalog = await findPublished(context, asked);
+  if (!catalog)
+    throw notFound(
+      `The catalog service has no catalog ${asked.id} of ${asked.owner}.`,
+      'Only of catalogs that were published through the catalog service of this database, versions are kept.',
+    );
+  const { key, version } = catalog;
+  const { from, to = version } = asked;
+  if (from >= to || to > version)
+    throw new ConsoleError('SCH_SCHEMA_VALIDATION_FAILED', `There are no versions from ${from} to ${to}.`, {
+      hint: `The catalog has version ${version}; from is lower than to.`,
+      path: '$.query',
+    });
+  const span = { key, after: from, upTo: to };
+  const documents = await listChangedDocuments(database, { ...span, limit: maxChanges + 1 });
+  return {
+    changes: documents.slice(0, maxChanges).map(({ kind, id, version: changedIn, document }) => ({
+      path: `$.${kind}[?@.id==${JSON.stringify(id)}]`,
+      kind: from === 0 || changedIn === 1 ? 'added' : 'changed',
+      after: document,
+      version: changedIn,
+    })),
+    truncated: documents.length > maxChanges,
+    removed: await countRemoved(database, span),
+    note: 'Earlier documents are not kept: these are the ones that changed last in these versions, as they are now. Of removed ones, only the number is known.',
+  };
+}
+
+const Source = Type.Enum(['service', 'push', 'pull', 'crawl']);
+const CatalogsQuery = Type.Object({
+  ...ListQuery.properties,
+  network: Type.Optional(Type.String({ maxLength: 512 })),
+  type: Type.Optional(CatalogType),
+  owner: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  q: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of its id, its name or its owner, in any case.' }),
+  ),
+  source: Type.Optional(Source),
+});
+const Cursor = Type.Object({ in: Type.Enum(['service', 'index']), key: Type.Integer() });
+const ShowQuery = Type.Object({ source: Type.Optional(Source) });
+const DifferenceQuery = Type.Object({
+  from: Type.Integer({ minimum: 0 }),
+  to: Type.Optional(Type.Integer({ minimum: 1, description: 'The current one, unless given.' })),
+});
+
+const catalogMembers = {
+  catalogId: Type.String(),
+  name: Type.Optional(Type.String()),
+  owner: Type.Optional(
+    Type.String({ description: 'Identity of the publisher; none where the id was released.' }),
+  ),
+  source: Source,
+  service: Type.Optional(Type.String({ description: 'The catalog service that a copy came from.' })),
+  networks: Type.Array(Type.String()),
+  type: CatalogType,
+  schemaTypes: Type.Array(Type.String()),
+  resources: Type.Integer(),
+  offers: Type.Integer(),
+  orMore: Type.Optional(Type.Boolean({ description: 'There are more documents than were counted.' })),
+  version: Type.Optional(Type.Integer({ description: 'Of a copy that was pushed or pulled, not known.' })),
+  updatedAt: Type.String({ format: 'date-time' }),
+  state: Type.String({ examples: ['active', 'inactive', 'served', 'paused', 'withdrawn'] }),
+};
+const tag = 'Catalogs';
+
+const listOperation: PlainOperation = {
+  summary: 'List catalogs: those of the catalog service, then those of the index.',
+  tag,
+  query: CatalogsQuery,
+  answer: listOf('Catalogs', Type.Object(catalogMembers)),
+};
+const showOperation: PlainOperation = {
+  summary: 'Show a catalog with its document and its versions.',
+  tag,
+  query: ShowQuery,
+  answer: Type.Object(
+    {
+      ...catalogMembers,
+      document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
+      documentTruncated: Type.Optional(Type.Boolean()),
+      versions: Type.Array(
+        Type.Object({
+          version: Type.Integer(),
+          at: Type.String({ format: 'date-time' }),
+          by: Type.String(),
+          messageId: Type.Optional(Type.String()),
+          status: Type.Optional(Type.String({ examples: ['published in full', 'merged'] })),
+        }),
+        { description: 'The latest first, as far as HISTORY_DAYS keeps them.' },
+      ),
+    },
+    { title: 'CatalogDetails' },
+  ),
+  answers: { 404: 'There is no such catalog.' },
+};
+const differenceOperation: PlainOperation = {
+  summary: 'Tell which documents of a catalog changed between two versions.',
+  description: 'Earlier documents are not kept: what changed is shown as it is now.',
+  tag,
+  query: DifferenceQuery,
+  answer: Type.Object(
+    {
+      changes: Type.Array(
+        Type.Object({
+          path: Type.String(),
+          kind: Type.Enum(['added', 'removed', 'changed']),
+          before: Type.Optional(Type.Unknown()),
+          after: Type.Optional(Type.Unknown()),
+          version: Type.Optional(Type.Integer()),
+        }),
+      ),
+      truncated: Type.Boolean(),
+      removed: Type.Integer({ description: 'How many documents were removed.' }),
+      note: Type.String(),
+    },
+    { title: 'CatalogDifference' },
+  ),
+  answers: { 404: 'The catalog service has no such catalog.' },
+};

@@ -1,0 +1,183 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { listCrawledMasters, listPublishedMasters, type MasterCatalog } from '../storage/console/masters.ts';
+import { listAllFeeds, listAllSubscriptions, listParticipants } from '../storage/console/network.ts';
+import { readOverview } from '../storage/console/overview.ts';
+import type { ConsoleContext } from './context.ts';
+import { ListQuery, listOf, nextCursor, parseListQuery, renderCursor, withoutNulls } from './list.ts';
+
+/** What there is and who takes part: the overview, participants, subscriptions, feeds and masters. */
+export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
+  server.get('/api/overview', { config: { operation: overviewOperation } }, async () => {
+    const { deliveries, ...rest } = await readOverview(database);
+    return { ...rest, deliveries: withoutNulls(deliveries) };
+  });
+
+  server.get('/api/participants', { config: { operation: participantsOperation } }, async ({ query }) => {
+    const { limit, after, q: text } = parseListQuery(ParticipantsQuery, query, ParticipantCursor);
+    const found = await listParticipants(database, { limit, after, text });
+    const items = found.map(({ namespace, registryName, keys, ...rest }) =>
+      withoutNulls({
+        ...{ identity: `${namespace}/${registryName}`, registry: registryName, ...rest },
+        keys: keys.map(withoutNulls),
+      }),
+    );
+    const next = nextCursor(found, limit, ({ namespace, registryName }) => ({ namespace, registryName }));
+    return { items, next };
+  });
+
+  server.get('/api/subscriptions', { config: { operation: subscriptionsOperation } }, async ({ query }) => {
+    const { limit, after } = parseListQuery(ListQuery, query, SubscriptionCursor);
+    const items = await listAllSubscriptions(database, { limit, after });
+    const next = nextCursor(items, limit, ({ subscriber, id }) => ({ subscriber, id }));
+    return { items: items.map(withoutNulls), next };
+  });
+
+  server.get('/api/feeds', { config: { operation: feedsOperation } }, async () => ({
+    items: (await listAllFeeds(database)).map(withoutNulls),
+  }));
+
+  server.get('/api/masters', { config: { operation: mastersOperation } }, async ({ query }) => {
+    const { limit, after } = parseListQuery(ListQuery, query, MasterCursor);
+    const isCrawled = after?.source === 'crawl';
+    const published = isCrawled ? [] : await listPublishedMasters(database, { limit, after: after?.key });
+    const room = limit - published.length;
+    const crawled =
+      room === 0
+        ? []
+        : await listCrawledMasters(database, { limit: room, after: isCrawled ? after.key : undefined });
+    const items = [
+      ...published.map((one) => masterItem('service', one)),
+      ...crawled.map((one) => masterItem('crawl', one)),
+    ];
+    const last = crawled.at(-1) ?? published.at(-1);
+    const source = crawled.length > 0 ? 'crawl' : 'service';
+    return { items, next: items.length < limit ? undefined : renderCursor({ source, key: last?.key }) };
+  });
+}
+
+function masterItem(source: 'service' | 'crawl', { key: _, ...master }: MasterCatalog): object {
+  return withoutNulls({ source, ...master });
+}
+
+const ParticipantsQuery = Type.Object({
+  ...ListQuery.properties,
+  q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),
+});
+const ParticipantCursor = Type.Object({ namespace: Type.String(), registryName: Type.String() });
+const SubscriptionCursor = Type.Object({
+  subscriber: Type.String(),
+  id: Type.String({ format: 'uuid' }),
+});
+const MasterCursor = Type.Object({ source: Type.Enum(['service', 'crawl']), key: Type.Integer() });
+
+const Time = Type.String({ format: 'date-time' });
+const Names = Type.Array(Type.String());
+const tag = 'Network';
+
+const overviewOperation: PlainOperation = {
+  summary: 'Count what there is.',
+  description:
+    'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000.',
+  tag,
+  answer: Type.Object(
+    {
+      catalogs: Type.Integer(),
+      resources: Type.Integer(),
+      participants: Type.Integer(),
+      subscriptions: Type.Integer(),
+      nodes: Type.Integer(),
+      deliveries: Type.Object({
+        waiting: Type.Integer(),
+        parked: Type.Integer(),
+        oldestWaitingAt: Type.Optional(Time),
+      }),
+      crawl: Type.Object({ failing: Type.Integer() }),
+      index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
+    },
+    { title: 'Overview' },
+  ),
+};
+const participantsOperation: PlainOperation = {
+  summary: 'List the participants of the own registry with their keys.',
+  tag,
+  query: ParticipantsQuery,
+  answer: listOf(
+    'Participants',
+    Type.Object({
+      identity: Type.String(),
+      subscriberId: Type.String(),
+      registry: Type.String(),
+      type: Type.Optional(Type.String()),
+      url: Type.Optional(Type.String()),
+      networks: Names,
+      keys: Type.Array(
+        Type.Object({
+          recordId: Type.String(),
+          publicKey: Type.String(),
+          state: Type.String(),
+          validFrom: Type.Optional(Time),
+          validUntil: Type.Optional(Time),
+        }),
+      ),
+    }),
+  ),
+};
+const subscriptionsOperation: PlainOperation = {
+  summary: 'List who subscribes to the catalog service, and to what.',
+  tag,
+  query: ListQuery,
+  answer: listOf(
+    'Subscriptions',
+    Type.Object({
+      id: Type.String(),
+      subscriber: Type.String(),
+      url: Type.Optional(Type.String()),
+      networkIds: Names,
+      schemaTypes: Names,
+      status: Type.String(),
+      createdAt: Time,
+    }),
+  ),
+};
+const feedsOperation: PlainOperation = {
+  summary: 'List the catalog services that the discovery service follows.',
+  tag,
+  answer: listOf(
+    'Feeds',
+    Type.Object({
+      catalogUrl: Type.String(),
+      service: Type.Optional(Type.String()),
+      networkId: Type.String({ description: 'Empty for every network.' }),
+      state: Type.Enum(['cancelled', 'failing', 'subscribing', 'pulling', 'in step']),
+      lastPullAt: Type.Optional(Time),
+      nextAt: Type.Optional(Time),
+      lastError: Type.Optional(Type.String()),
+    }),
+  ),
+};
+const mastersOperation: PlainOperation = {
+  summary: 'List MASTER catalogs, and which catalogs extend them.',
+  tag,
+  query: ListQuery,
+  answer: listOf(
+    'Masters',
+    Type.Object({
+      catalogId: Type.String(),
+      owner: Type.Optional(Type.String()),
+      source: Type.Enum(['service', 'crawl']),
+      networks: Names,
+      dependents: Type.Array(
+        Type.Object({
+          catalogId: Type.String(),
+          owner: Type.Union([Type.String(), Type.Null()]),
+          networks: Names,
+        }),
+        { description: 'The first fifty.' },
+      ),
+      dependentCount: Type.Integer(),
+      orMore: Type.Boolean({ description: 'More resources extend it than were looked at.' }),
+    }),
+  ),
+};

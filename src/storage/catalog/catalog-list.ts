@@ -1,0 +1,106 @@
+import type { CatalogType } from '../../protocol/catalog.ts';
+import type { Queryable } from '../database.ts';
+import { likePattern, Parameters } from '../parameters.ts';
+import type { CatalogRow } from './catalogs.ts';
+
+// Published catalogs as an operator sees them.
+
+/** A catalog without its documents, for an operator's list. */
+export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 'schemaUses'> {
+  name: string | null;
+  schemaTypes: string[];
+}
+
+export interface CatalogFilter {
+  owner?: string;
+  type?: CatalogType;
+  networkId?: string;
+  /** A part of its id, its name or its owner, in any case. */
+  text?: string;
+  limit: number;
+  /** Only those that come after this key. */
+  after?: number;
+}
+
+/** In the order in which they were first published. */
+export async function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
+  const { owner, type, networkId, text, limit, after } = filter;
+  const given = new Parameters();
+  const conditions = ['true'];
+  if (owner !== undefined) conditions.push(`owner = ${given.add(owner)}`);
+  if (type !== undefined) conditions.push(`type = ${given.add(type)}`);
+  if (networkId !== undefined) conditions.push(`visible_to @> array[${given.add(networkId)}]`);
+  if (text !== undefined) conditions.push(hasText(given.add(likePattern(text))));
+  if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
+  const { rows } = await queryable.query<CatalogSummary>(
+    `select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
+       head -> 'descriptor' ->> 'name' as name, schema_types as "schemaTypes",
+       resource_count as "resourceCount", offer_count as "offerCount", published_at as "publishedAt", updated_at as "updatedAt"
+     from catalog.catalog where ${conditions.join(' and ')} order by key limit ${given.add(limit)}`,
+    given.values,
+  );
+  return rows;
+}
+
+const hasText = (pattern: string) =>
+  `(id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
+
+export interface CatalogVersion {
+  version: number;
+  at: Date;
+  publisher: string;
+  kind: string;
+  /** Of the publish that made it, while that is remembered. */
+  messageId: string | null;
+}
+
+/** The versions of a catalog that are still known, the latest first. */
+export async function listVersions(
+  queryable: Queryable,
+  catalogKey: number,
+  limit: number,
+): Promise<CatalogVersion[]> {
+  const { rows } = await queryable.query<CatalogVersion>(
+    `select change.version, at, change.publisher, kind, message_id as "messageId"
+     from catalog.change_log as change left join catalog.submission on submission.id = submission_id
+     where catalog_key = $1 order by change.version desc limit $2`,
+    [catalogKey, limit],
+  );
+  return rows;
+}
+
+export interface ChangedDocument {
+  kind: 'resources' | 'offers';
+  id: string;
+  version: number;
+  document: unknown;
+}
+
+/** Documents of a catalog that changed last in one of these versions, in the order of their change. What they were before is not kept. */
+export async function listChangedDocuments(
+  queryable: Queryable,
+  { key, after, upTo, limit }: { key: number; after: number; upTo: number; limit: number },
+): Promise<ChangedDocument[]> {
+  const changed = (kind: string, table: string, document: string) =>
+    `(select '${kind}' as kind, id, changed_version as version, ${document}::jsonb as document from ${table}
+      where catalog_key = $1 and changed_version > $2 and changed_version <= $3 order by changed_version, id limit $4)`;
+  const { rows } = await queryable.query<ChangedDocument>(
+    `${changed('resources', 'catalog.resource', 'coalesce(assembled, own)')}
+     union all ${changed('offers', 'catalog.offer', 'own')} order by version, kind desc, id limit $4`,
+    [key, after, upTo, limit],
+  );
+  return rows;
+}
+
+/** How many documents versions of a catalog removed. */
+export async function countRemoved(
+  queryable: Queryable,
+  { key, after, upTo }: { key: number; after: number; upTo: number },
+): Promise<number> {
+  const { rows } = await queryable.query<{ removed: number }>(
+    `select coalesce(sum((details ->> 'removed')::integer), 0)::integer as removed
+     from catalog.change_log where catalog_key = $1 and version > $2 and version <= $3`,
+    [key, after, upTo],
+  );
+  return rows[0]?.removed ?? 0;
+}

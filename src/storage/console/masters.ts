@@ -1,0 +1,70 @@
+import type { Queryable } from '../database.ts';
+
+// MASTER catalogs and the catalogs whose resources extend theirs.
+
+export interface MasterCatalog {
+  key: number;
+  catalogId: string;
+  owner: string | null;
+  networks: string[];
+  /** The first of them. */
+  dependents: { catalogId: string; owner: string | null; networks: string[] }[];
+  /** Counted up to a bound. */
+  dependentCount: number;
+  orMore: boolean;
+}
+
+/** So many extending resources of a master are looked at, and so many of the catalogs that have them are named. */
+const lookedAt = 20_000;
+const maxNamed = 50;
+
+/** Those of the catalog service, in the order in which they were first published. */
+export function listPublishedMasters(
+  queryable: Queryable,
+  page: { limit: number; after?: number },
+): Promise<MasterCatalog[]> {
+  return list(queryable, page, {
+    masters: "select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'",
+    extending: 'select catalog_key as dependent from catalog.resource where master_key = master.key',
+    dependent: 'select id, owner, visible_to as networks from catalog.catalog where key = dependent',
+  });
+}
+
+/** Crawled ones, by key. */
+export function listCrawledMasters(
+  queryable: Queryable,
+  page: { limit: number; after?: number },
+): Promise<MasterCatalog[]> {
+  return list(queryable, page, {
+    masters:
+      "select key, id, owner, networks from discovery.catalog where type = 'MASTER' and source = 'node'",
+    extending: 'select target_id as dependent from discovery.crawl_extension where master_key = master.key',
+    dependent: `select catalog_id as id, node as owner, coalesce(networks, '{}') as networks
+      from discovery.crawl_target as target
+      left join discovery.catalog on source = 'node' and catalog.id = target.catalog_id and owner = target.node
+      where target.id = dependent`,
+  });
+}
+
+async function list(
+  queryable: Queryable,
+  { limit, after = 0 }: { limit: number; after?: number },
+  { masters, extending, dependent }: { masters: string; extending: string; dependent: string },
+): Promise<MasterCatalog[]> {
+  const { rows } = await queryable.query<MasterCatalog>(
+    `select master.key, master.id as "catalogId", master.owner, master.networks, count as "dependentCount",
+       seen >= ${lookedAt} as "orMore", array(
+         select jsonb_build_object('catalogId', named.id, 'owner', named.owner, 'networks', named.networks)
+         from unnest(keys[1:${maxNamed}]) as dependent cross join lateral (${dependent}) as named
+       ) as dependents
+     from (select * from (${masters}) as every_master where key > $1 order by key limit $2) as master
+     cross join lateral (
+       select count(*) as count, coalesce(sum(times), 0)::integer as seen, array_agg(dependent order by dependent) as keys from (
+         select dependent, count(*) as times from (${extending} limit ${lookedAt}) as looked group by dependent
+       ) as distinct_ones
+     ) as counted
+     order by master.key`,
+    [after, limit],
+  );
+  return rows;
+}
