@@ -17,6 +17,7 @@ import { addTileRoute } from './map-tiles.ts';
 import { addNetworkRoutes } from './network.ts';
 import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
 import { addPageRoutes } from './page.ts';
+import { addPublishRoutes } from './publish/routes.ts';
 import { addSessionRoutes } from './session.ts';
 import { addWhyRoute } from './why.ts';
 
@@ -64,6 +65,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addDeliveryRoutes(server, context);
   addEventRoute(server, context);
   addInspectRoutes(server, context);
+  addPublishRoutes(server, context);
   addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {

@@ -1,0 +1,97 @@
+import { findWarnings } from '../../catalog/find-warnings.ts';
+import { loadKnown } from '../../catalog/load-known.ts';
+import { type ErrorBody, errorBody, ProtocolError } from '../../protocol/errors.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { isJsonObject } from '../../protocol/json.ts';
+import { checkPublishMessage, PublishMessage, type PublishWarning } from '../../protocol/publish-messages.ts';
+import { findFaults } from '../../protocol/validate.ts';
+import { processCatalog } from '../../rules/publish.ts';
+import { submissionsOf } from '../../rules/submission.ts';
+import type { ConsoleContext } from '../context.ts';
+import { type Fault, placeFaults, readPasted, syntaxFault } from './input.ts';
+
+// The checks that the catalog service makes of a publish, on a text that somebody is still writing; nothing is stored.
+
+export interface Checked {
+  parsed: boolean;
+  faults: Fault[];
+  warnings: Fault[];
+  catalogs: { catalogId: string; resources: number; offers: number }[];
+}
+
+const maxFaults = 200;
+
+export async function checkText(context: ConsoleContext, text: string, as?: string): Promise<Checked> {
+  let pasted: ReturnType<typeof readPasted>;
+  try {
+    pasted = readPasted(text);
+  } catch (error) {
+    return { parsed: false, faults: [syntaxFault(error)], warnings: [], catalogs: [] };
+  }
+  const { message } = pasted;
+  const shape = findShapeFaults(message);
+  const { errors, warnings } =
+    shape.length > 0 ? { errors: shape, warnings: [] } : await tryPublish(context, message as never, as);
+  return {
+    parsed: true,
+    faults: placeFaults(text, pasted, errors.slice(0, maxFaults)),
+    warnings: placeFaults(text, pasted, warnings),
+    catalogs: countCatalogs(message),
+  };
+}
+
+const findMessageFaults = findFaults(PublishMessage);
+
+function findShapeFaults(message: unknown): ErrorBody[] {
+  const faults = findMessageFaults(message, ['message']);
+  if (faults.length > 0) return faults;
+  try {
+    checkPublishMessage(message as PublishMessage);
+    return [];
+  } catch (error) {
+    if (error instanceof ProtocolError) return [errorBody(error)];
+    throw error;
+  }
+}
+
+/** As it would be applied now. */
+async function tryPublish(
+  { database, config, outside }: ConsoleContext,
+  message: PublishMessage,
+  as = config.identities.publisher.id,
+): Promise<{ errors: ErrorBody[]; warnings: PublishWarning[] }> {
+  const identity = identityOf(as, config.REGISTRY_NAME);
+  const records = await outside
+    .freshRegistry()
+    .findSubscriber(identity)
+    .catch(() => []);
+  const publisher = {
+    ...{ identity, registryName: config.REGISTRY_NAME, bppId: as, bppUri: config.identities.publisher.url },
+    recordSubscriberId: records[0]?.subscriberId,
+  };
+  const submission = {
+    publisher: identity,
+    networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
+  };
+  const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
+  const errors: ErrorBody[] = [];
+  const warnings: PublishWarning[] = [];
+  for (const part of parts)
+    await database.transaction(async (tx) => {
+      const { stored, known } = await loadKnown(tx, part);
+      const { result } = processCatalog(part, publisher, known, outside.schemas.checker());
+      errors.push(...((result.errors ?? []) as ErrorBody[]));
+      const tools = { config, schemas: outside.schemas };
+      warnings.push(...(await findWarnings(tx, tools, { submission, part, parts, stored })));
+    });
+  return { errors, warnings };
+}
+
+function countCatalogs(message: unknown): Checked['catalogs'] {
+  const catalogs = isJsonObject(message) && Array.isArray(message.catalogs) ? message.catalogs : [];
+  return catalogs.filter(isJsonObject).map(({ id, resources, offers }) => ({
+    catalogId: String(id ?? ''),
+    resources: Array.isArray(resources) ? resources.length : 0,
+    offers: Array.isArray(offers) ? offers.length : 0,
+  }));
+}

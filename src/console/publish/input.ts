@@ -1,0 +1,70 @@
+import { errorBody, ProtocolError } from '../../protocol/errors.ts';
+import type { Segments } from '../../protocol/fault.ts';
+import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import { locateValues, segmentsOf } from '../../protocol/json-positions.ts';
+
+// What a person pastes: a publish request, a catalog, or an array of catalogs; and where in the text a fault stands.
+
+export interface PastedText {
+  /** `message` of a publish. */
+  message: Json | undefined;
+  /** From a path in the message to the place in the text. */
+  locate(path: string | undefined): Segments;
+}
+
+export interface Fault {
+  code: string;
+  message: string;
+  path?: string;
+  line?: number;
+  column?: number;
+  hint?: string;
+}
+
+/** Throws a ProtocolError where it is no JSON. */
+export function readPasted(text: string): PastedText {
+  const value = parseJson(Buffer.from(text));
+  if (Array.isArray(value)) return wrapped({ catalogs: value }, ['message', 'catalogs']);
+  if (isJsonObject(value) && 'message' in value) return wrapped(value.message, []);
+  if (isJsonObject(value) && 'catalogs' in value) return wrapped(value, ['message']);
+  return wrapped({ catalogs: [value] }, ['message', 'catalogs', 0]);
+}
+
+/** `around` is what stands around the text in a request. */
+function wrapped(message: Json | undefined, around: Segments): PastedText {
+  return {
+    message,
+    locate(path) {
+      const segments = path === undefined ? [] : segmentsOf(path);
+      return around.every((segment, at) => segments[at] === segment) ? segments.slice(around.length) : [];
+    },
+  };
+}
+
+/** Puts line and column into faults. */
+export function placeFaults(
+  text: string,
+  pasted: PastedText,
+  faults: readonly { code?: string; message: string; details?: { path?: string } }[],
+): Fault[] {
+  const positions = locateValues(
+    text,
+    faults.map(({ details }) => pasted.locate(details?.path)),
+  );
+  return faults.map(({ code = 'warning', message, details }, at) => ({
+    ...{ code, message },
+    ...(details?.path !== undefined && { path: details.path }),
+    ...positions[at],
+  }));
+}
+
+/** What keeps a text from being JSON names its place itself. */
+export function syntaxFault(error: unknown): Fault {
+  if (!(error instanceof ProtocolError)) throw error;
+  const { code, message } = errorBody(error);
+  const [, line, column] = /line (\d+), column (\d+)/.exec(message) ?? [];
+  return {
+    ...{ code, message, hint: 'JSON: names and texts in double quotes, no comma after the last member.' },
+    ...(line !== undefined && { line: Number(line), column: Number(column) }),
+  };
+}

@@ -1,0 +1,148 @@
+import { identityOf } from '../../protocol/identity.ts';
+import type { PublishResult } from '../../protocol/publish-messages.ts';
+import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
+import { findPublish, type PublishStanding } from '../../storage/console/publishes.ts';
+import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
+import type { ConsoleContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+
+// How far a publish has come: sent, acknowledged, processed, on_publish, pushed, indexed. Of signed files: written, then indexed by the crawler.
+
+export interface PublishStep {
+  step: 'sent' | 'ack' | 'processed' | 'on_publish' | 'pushed' | 'indexed';
+  state: 'done' | 'waiting' | 'failed';
+  at?: string;
+  detail?: string;
+}
+
+export interface Progress {
+  steps: PublishStep[];
+  results?: object[];
+}
+
+export async function readProgress(context: ConsoleContext, id: string): Promise<Progress> {
+  if (id.startsWith(filesPrefix)) return readFilesProgress(context, id);
+  const found = await findPublish(context.database, id);
+  if (!found) throw notFound(`No publish ${id} is remembered here.`);
+  const results: PublishResult[] = found.results.map((text) => JSON.parse(text));
+  return { steps: stepsOf(found, results), ...(results.length > 0 && { results }) };
+}
+
+function stepsOf(found: PublishStanding, results: readonly PublishResult[]): PublishStep[] {
+  const { acceptedAt, doneAt, callback, catalogs } = found;
+  const accepted = acceptedAt.toISOString();
+  const rejected = results.filter(({ status }) => status === 'REJECTED').length;
+  const isRejected = doneAt !== null && rejected === results.length;
+  return [
+    { step: 'sent', state: 'done', at: accepted },
+    { step: 'ack', state: 'done', at: accepted, detail: 'The catalog service has stored it.' },
+    {
+      step: 'processed',
+      state: doneAt === null ? 'waiting' : isRejected ? 'failed' : 'done',
+      ...(doneAt && { at: doneAt.toISOString() }),
+      detail: results.map(({ catalogId, status }) => `${catalogId}: ${status}`).join(', '),
+    },
+    callbackStep(callback),
+    ...(isRejected ? [] : [pushStep(catalogs, doneAt), indexStep(catalogs, doneAt)]),
+  ];
+}
+
+function callbackStep(callback: PublishStanding['callback']): PublishStep {
+  if (!callback) return { step: 'on_publish', state: 'waiting' };
+  const { state, lastError, settledAt } = callback;
+  const outcome = state === 'delivered' ? 'done' : state === 'open' ? 'waiting' : 'failed';
+  return {
+    ...{ step: 'on_publish', state: outcome },
+    ...(settledAt && { at: settledAt.toISOString() }),
+    ...(lastError && outcome !== 'done' && { detail: lastError }),
+  };
+}
+
+function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): PublishStep {
+  if (doneAt === null) return { step: 'pushed', state: 'waiting' };
+  const sum = (count: (one: PublishStanding['catalogs'][number]) => number) =>
+    catalogs.reduce((total, one) => total + count(one), 0);
+  const [receivers, acknowledged, failed] = [
+    sum((one) => one.receivers),
+    sum((one) => one.acknowledged),
+    sum((one) => one.failed),
+  ];
+  const isDone = receivers > 0 && acknowledged === receivers;
+  const isOver = receivers > 0 && acknowledged + failed === receivers;
+  const at = latest(catalogs.map(({ pushedAt }) => pushedAt));
+  return {
+    ...{
+      step: 'pushed',
+      state: isDone || (isOver && acknowledged > 0) ? 'done' : isOver ? 'failed' : 'waiting',
+    },
+    ...(at && acknowledged > 0 && { at: at.toISOString() }),
+    detail:
+      receivers === 0
+        ? 'No discovery service has subscribed to it so far.'
+        : `${acknowledged} of ${receivers} have it${failed > 0 ? `, ${failed} do not get it` : ''}.`,
+  };
+}
+
+function indexStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): PublishStep {
+  const isIndexed = doneAt !== null && catalogs.every(({ indexedAt }) => indexedAt !== null);
+  const at = latest(catalogs.map(({ indexedAt }) => indexedAt));
+  return {
+    ...{ step: 'indexed', state: isIndexed ? 'done' : 'waiting' },
+    ...(isIndexed && at && { at: at.toISOString(), detail: 'It can be found.' }),
+  };
+}
+
+function latest(dates: readonly (Date | null)[]): Date | undefined {
+  return dates.flatMap((date) => date ?? []).sort((a, b) => b.getTime() - a.getTime())[0];
+}
+
+const filesPrefix = 'files-';
+
+/** Says all that has to be known to follow it: any process can be asked. */
+export function nameFiles({ results }: TriggerAnswer, at: Date): string {
+  const catalogs = results.map(({ catalogId, status, version }) => [catalogId, status, version ?? null]);
+  return filesPrefix + Buffer.from(JSON.stringify({ at, catalogs })).toString('base64url');
+}
+
+async function readFilesProgress({ database, config }: ConsoleContext, id: string): Promise<Progress> {
+  const { at, catalogs } = parseFiles(id);
+  const node = identityOf(config.identities.publisher.id, config.REGISTRY_NAME);
+  const crawled = new Map((await listCrawledCatalogs(database, node)).map((one) => [one.catalogId, one]));
+  const taken = catalogs.filter(([, status]) => status !== 'REJECTED');
+  const isServed = ([catalogId, , version]: PublishedFile) => {
+    const { state, version: held } = crawled.get(catalogId) ?? {};
+    return state === 'served' && (held ?? 0) >= (version ?? 0);
+  };
+  const lagging = taken.filter((one) => !isServed(one)).map(([catalogId]) => crawled.get(catalogId));
+  const codes = [...new Set(lagging.flatMap((one) => one?.lastCode ?? []))];
+  const detail = catalogs.map(([catalogId, status]) => `${catalogId}: ${status}`).join(', ');
+  return {
+    steps: [
+      { step: 'sent', state: 'done', at },
+      { step: 'processed', state: taken.length > 0 ? 'done' : 'failed', at, detail },
+      ...(taken.length > 0
+        ? [
+            {
+              ...{
+                step: 'indexed' as const,
+                state: lagging.length === 0 ? ('done' as const) : ('waiting' as const),
+              },
+              ...(codes.length > 0 && { detail: `The crawler tells: ${codes.join(', ')}.` }),
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+type PublishedFile = [catalogId: string, status: string, version: number | null];
+
+function parseFiles(id: string): { at: string; catalogs: PublishedFile[] } {
+  try {
+    const { at, catalogs } = JSON.parse(Buffer.from(id.slice(filesPrefix.length), 'base64url').toString());
+    if (typeof at === 'string' && Array.isArray(catalogs)) return { at, catalogs };
+  } catch {
+    // It is told below.
+  }
+  throw notFound(`No publish ${id} is remembered here.`);
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../../http/openapi.ts';
+import { oneOfTexts } from '../../protocol/shapes.ts';
+import { prepareValidator, validator } from '../../protocol/validate.ts';
+import { audited } from '../audit.ts';
+import type { ConsoleContext } from '../context.ts';
+import { checkText } from './check.ts';
+import { readPasted } from './input.ts';
+import { nameFiles, readProgress } from './progress.ts';
+import { publishThroughService } from './through-service.ts';
+import { publishFiles } from './trigger.ts';
+
+/** Publish: check a text, publish it through the service or as signed files, and watch what becomes of it. */
+export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  for (const schema of [CheckRequest, PublishTextRequest]) prepareValidator(schema);
+  const bodyLimit = maxTextBytes;
+  server.post(
+    '/api/publish/check',
+    { bodyLimit, config: { operation: checkOperation, access: 'read' } },
+    async ({ body }) => {
+      const { text, as } = validator(CheckRequest)(body);
+      return checkText(context, text, as);
+    },
+  );
+  server.post('/api/publish', { bodyLimit, config: { operation } }, async (request) => {
+    const { text, way, as } = validator(PublishTextRequest)(request.body);
+    const { message = null } = readPasted(text);
+    const { publisher } = context.config.identities;
+    const target = `${way} as ${as ?? publisher.id}`;
+    return audited(context, request, { action: 'publish', target }, async () => {
+      if (way === 'service') return { way, ...(await publishThroughService(context, message, as)) };
+      const answer = await publishFiles(context, message);
+      return { way, messageId: nameFiles(answer, context.now()), results: answer.results };
+    });
+  });
+  server.get<{ Params: { messageId: string } }>(
+    '/api/publish/:messageId',
+    { config: { operation: progressOperation } },
+    ({ params }) => readProgress(context, params.messageId),
+  );
+}
+
+const maxTextBytes = 16 * 1024 * 1024;
+const Text = Type.String({
+  description: 'A publish request, a catalog, or an array of catalogs, as JSON text.',
+});
+const As = Type.Optional(
+  Type.String({
+    maxLength: 512,
+    description: 'SubscriberId of a provider whose key this machine has (PUBLISHER_ID).',
+  }),
+);
+const CheckRequest = Type.Object({ text: Text, as: As }, { title: 'PublishCheckRequest' });
+const PublishTextRequest = Type.Object(
+  { text: Text, way: oneOfTexts(['service', 'files']), as: As },
+  { title: 'PublishTextRequest' },
+);
+
+const FaultShape = Type.Object(
+  {
+    code: Type.String(),
+    message: Type.String(),
+    path: Type.Optional(Type.String()),
+    line: Type.Optional(Type.Integer({ description: 'In the text, from 1.' })),
+    column: Type.Optional(Type.Integer({ description: 'In characters, from 1.' })),
+    hint: Type.Optional(Type.String()),
+  },
+  { title: 'PlacedFault' },
+);
+
+const checkOperation: PlainOperation = {
+  summary: 'Check a text as the catalog service would, with the line and column of each fault.',
+  description: 'Nothing is sent or stored.',
+  body: CheckRequest,
+  answer: Type.Object({
+    parsed: Type.Boolean({ description: 'Whether it is JSON.' }),
+    faults: Type.Array(FaultShape),
+    warnings: Type.Array(FaultShape),
+    catalogs: Type.Array(
+      Type.Object({ catalogId: Type.String(), resources: Type.Integer(), offers: Type.Integer() }),
+    ),
+  }),
+};
+
+const operation: PlainOperation = {
+  summary:
+    'Publish a text, signed by a provider of this machine: through the catalog service, or as signed files.',
+  body: PublishTextRequest,
+  answer: Type.Object({
+    way: Type.String(),
+    messageId: Type.String({ description: 'By which it can be watched.' }),
+    transactionId: Type.Optional(Type.String()),
+    results: Type.Optional(Type.Array(Type.Unknown())),
+  }),
+  answers: { 409: 'This machine has no key or no publisher for it; the hint names the command.' },
+};
+
+const progressOperation: PlainOperation = {
+  summary: 'Tell how far a publish has come.',
+  answer: Type.Object({
+    steps: Type.Array(
+      Type.Object({
+        step: Type.String({ examples: ['indexed'] }),
+        state: Type.Enum(['done', 'waiting', 'failed']),
+        at: Type.Optional(Type.String({ format: 'date-time' })),
+        detail: Type.Optional(Type.String()),
+      }),
+    ),
+    results: Type.Optional(Type.Array(Type.Unknown())),
+  }),
+};

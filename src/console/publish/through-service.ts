@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { exchangeSigned } from '../../delivery/exchange.ts';
+import { FetchFailure } from '../../http/fetch-failure.ts';
+import { actions } from '../../protocol/actions.ts';
+import { protocolVersion } from '../../protocol/context.ts';
+import { bodyDigest } from '../../protocol/digest.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import type { SigningKey } from '../../protocol/keys.ts';
+import { currentKeyId, findSigningKey } from '../../registry/key-files.ts';
+import { joinPath } from '../../rules/base-address.ts';
+import type { ConsoleContext } from '../context.ts';
+import { ConsoleError } from '../errors.ts';
+import { awaitCallback } from './trigger.ts';
+
+// A publish through the own catalog service, signed as a provider of this machine. Its on_publish goes where the provider's registry record says, or, where
+// that names no address, to the inbox.
+
+const maxAnswerBytes = 1024 * 1024;
+const sendWithinMs = 30_000;
+
+export interface SentPublish {
+  messageId: string;
+  transactionId: string;
+}
+
+export async function publishThroughService(
+  context: ConsoleContext,
+  message: Json,
+  as = context.config.identities.publisher.id,
+): Promise<SentPublish> {
+  const { config, outside, logger, now } = context;
+  const key = signerOf(config, as);
+  const registry = outside.freshRegistry();
+  const records = await registry.findSubscriber(identityOf(as, config.REGISTRY_NAME));
+  const registered = records.find(({ url }) => url !== undefined)?.url;
+  const [messageId, transactionId] = [randomUUID(), randomUUID()];
+  const body = Buffer.from(
+    JSON.stringify({
+      context: {
+        ...{ version: protocolVersion, action: actions.publish.name, messageId, transactionId },
+        ...{ timestamp: now().toISOString(), bppId: as, bppUri: registered ?? `${config.consoleUrl}/inbox` },
+      },
+      message,
+    }),
+  );
+  const url = joinPath(config.identities.catalog.url, actions.publish.path);
+  const isOurPublisher = as === config.identities.publisher.id && registered !== undefined;
+  const sender = { key, client: outside.client, findKey: registry.findKey, logger, now };
+  const answer = await exchangeSigned(sender, {
+    ...{ method: 'POST', url, body, maxAnswerBytes, operatorConfigured: true },
+    signal: AbortSignal.timeout(sendWithinMs),
+    beforeSending: async (authorization) => {
+      const awaited = { messageId, authorization, digest: bodyDigest(body), url };
+      if (isOurPublisher) await awaitCallback(context, awaited);
+    },
+  }).catch((error) => {
+    if (!(error instanceof FetchFailure)) throw error;
+    throw new ConsoleError(
+      'NET_DOWNSTREAM_UNAVAILABLE',
+      `The catalog service does not answer: ${error.message}`,
+    );
+  });
+  if (answer.status !== 200) throw refused(answer);
+  return { messageId, transactionId };
+}
+
+function signerOf(config: ConsoleContext['config'], id: string): SigningKey {
+  const own = Object.values(config.identities).find((identity) => identity.id === id);
+  const keyId = own?.keyId ?? currentKeyId(config.DATA_DIR, id);
+  const key = findSigningKey(config.DATA_DIR, { id, keyId, ...(own?.seed && { seed: own.seed }) });
+  if (key) return key;
+  throw new ConsoleError('AUT_KEY_NOT_FOUND', `There is no key of ${id} on this machine.`, {
+    ...{
+      status: 409,
+      hint: `Publish where its key is: signpost publish FILE --to ${config.identities.catalog.url}`,
+    },
+  });
+}
+
+function refused({ status, body }: { status: number; body: Buffer }): ConsoleError {
+  const answer = parseJson(body);
+  const message = isJsonObject(answer) && isJsonObject(answer.message) ? answer.message : {};
+  const error = isJsonObject(message.error) ? message.error : {};
+  const path = isJsonObject(error.details) ? error.details.path : undefined;
+  const said = `The catalog service refused it, ${status} ${error.code ?? ''}: ${error.message ?? ''}`;
+  return new ConsoleError('BIZ_GENERIC_ERROR', said, {
+    ...(typeof path === 'string' && { path }),
+    hint: 'Check the text: faults are shown at their place.',
+  });
+}
