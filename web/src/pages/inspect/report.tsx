@@ -74,10 +74,8 @@ function VerdictPanel({
         <Icon name={icon} />
       </span>
       <div class="verdict-text">
-        <h2 id="verdict-title">
-          {text}
-          {answer.because && <span>, because {withoutStop(answer.because)}</span>}
-        </h2>
+        <h2 id="verdict-title">{text}</h2>
+        {answer.because && <p class="wrap">{answer.because}</p>}
         {answer.nextStep && (
           <p>
             <strong>Next step:</strong> {answer.nextStep}
@@ -92,11 +90,6 @@ function VerdictPanel({
       )}
     </section>
   );
-}
-
-function withoutStop(text: string): string {
-  const sentence = text.trim().replace(/\.$/, '');
-  return `${sentence}.`;
 }
 
 function spellSubject({ kind, node, catalogId, resourceId }: InspectAnswer): string {
