@@ -1,6 +1,6 @@
 import type { Session } from '../../api/session.ts';
 import { hrefTo } from '../../router.ts';
-import type { FieldsAnswer } from './api.ts';
+import type { Field, FieldsAnswer } from './api.ts';
 import { type Condition, type FindQuery, toParams } from './query.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
@@ -30,11 +30,11 @@ interface Example {
 }
 
 function examplesOfType({ type, label, fields }: FieldsAnswer['types'][number]): Example[] {
-  const choice = fields.find(({ kind, values }) => kind === 'enum' && (values?.length ?? 0) > 1);
+  const choice = findChoice(fields);
   const number = fields.find(
     ({ kind, min, max }) => kind === 'number' && min !== undefined && max !== undefined && max > min,
   );
-  const [, value = choice?.values?.[0]] = choice?.values ?? [];
+  const [value] = choice?.values ?? [];
   const examples: Example[] = [{ label, query: { type } }];
   if (choice && value) {
     const condition: Condition = { on: 'resource', path: choice.path, operator: '==', value: value.value };
@@ -48,6 +48,16 @@ function examplesOfType({ type, label, fields }: FieldsAnswer['types'][number]):
   }
   return examples;
 }
+
+/** The field with the most values that still fit into a list: it tells most about the things. */
+function findChoice(fields: readonly Field[]): Field | undefined {
+  const count = ({ values }: Field) => values?.length ?? 0;
+  return fields
+    .filter((field) => field.kind === 'enum' && count(field) > 1 && count(field) <= maxValues)
+    .sort((one, other) => count(other) - count(one))[0];
+}
+
+const maxValues = 12;
 
 function around({ name, center: [latitude, longitude] }: NonNullable<Session['demoCity']>): Example {
   return {

@@ -7,7 +7,7 @@ export const usualTargets = [
   '$.catalogs[*].provider.availableAt[*].geo',
   '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
 ];
-export const pageSize = 100;
+export const pageSize = 300;
 
 /** From the form to the message of a discover. Where nothing is asked, everything is shown. */
 export function buildRequest(query: FindQuery): FindBody {

@@ -1,0 +1,49 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConsoleScene, hasChromium, signIn, startConsoleScene, tabTo } from '../support/browser.ts';
+
+const node = 'publisher.signpost.test';
+
+describe.skipIf(!hasChromium)('inspecting a node on the page (needs Chromium)', () => {
+  let scene: ConsoleScene;
+  beforeAll(async () => {
+    scene = await startConsoleScene();
+  });
+  afterAll(() => scene?.close());
+
+  it('shows the chain break at the file that somebody has changed, and hold again when it is back', async () => {
+    const { page, hosts, errors } = await scene.visit(`#/inspect?q=${node}`);
+    const link = page.locator('.chain li', { hasText: 'files' });
+    await page.locator('.chain li.ok', { hasText: 'files' }).waitFor();
+    await link.getByRole('button').click();
+    const address = await page.locator('.link-details dd', { hasText: 'http' }).first().textContent();
+    const file = join(scene.dataDir, 'publisher', 'public', new URL(address ?? '').pathname);
+    const signed = await readFile(file, 'utf8');
+
+    await writeFile(file, `${signed} `);
+    await page.getByRole('button', { name: 'Crawl now' }).click();
+    await signIn(page, scene.token);
+    await page.locator('.chain li.broken', { hasText: 'files' }).waitFor();
+    expect(await page.locator('.chain li.ok', { hasText: 'index' }).count()).toBeGreaterThan(0);
+    // What was indexed before is served meanwhile.
+    await page.getByRole('heading', { name: 'Discoverable, with warnings' }).waitFor();
+
+    await writeFile(file, signed);
+    await page.getByRole('button', { name: 'Crawl now' }).click();
+    await page.locator('.chain li.ok', { hasText: 'files' }).waitFor();
+    expect([...hosts]).toEqual([new URL(scene.url).host]);
+    expect(errors).toEqual([]);
+  });
+
+  it('does the same by keyboard alone', async () => {
+    const { page } = await scene.visit('#/inspect');
+    await tabTo(page, 'Node, catalog, resource or address');
+    await page.keyboard.type(node);
+    await page.keyboard.press('Enter');
+    await page.locator('.chain').waitFor();
+    await tabTo(page, /^manifest/);
+    await page.keyboard.press('Enter');
+    await page.getByText('dedi.index.json').waitFor();
+  });
+});
