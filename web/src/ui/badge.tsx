@@ -33,6 +33,9 @@ const good = [
   'discoverable',
   'done',
   'live',
+  'read',
+  'in step',
+  'acknowledged',
 ];
 const warn = [
   'warning',
@@ -45,8 +48,22 @@ const warn = [
   'paused',
   'stale',
   'retrying',
+  'with failing catalogs',
+  'pending',
 ];
-const bad = ['broken', 'failed', 'failing', 'parked', 'REJECTED', 'expired', 'revoked', 'not', 'unreachable'];
+const bad = [
+  'refused',
+  'no endpoint',
+  'broken',
+  'failed',
+  'failing',
+  'parked',
+  'REJECTED',
+  'expired',
+  'revoked',
+  'not',
+  'unreachable',
+];
 
 export function toneOf(state: string): Tone {
   if (good.includes(state)) return 'good';

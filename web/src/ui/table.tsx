@@ -6,8 +6,8 @@ import './table.css';
 
 export interface Column<Row> {
   label: string;
-  /** Aligned to the right. */
-  isNumber?: boolean;
+  /** Numbers are aligned to the right; neither they nor short texts are wrapped. */
+  kind?: 'number' | 'short';
   cell(row: Row): ComponentChildren;
 }
 
@@ -29,8 +29,8 @@ export function Table<Row>({
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ label, isNumber }) => (
-              <th key={label} scope="col" class={isNumber ? 'number' : undefined}>
+            {columns.map(({ label, kind }) => (
+              <th key={label} scope="col" class={kind}>
                 {label === 'Actions' ? <span class="hidden">{label}</span> : label}
               </th>
             ))}
@@ -39,8 +39,8 @@ export function Table<Row>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ label, isNumber, cell }) => (
-                <td key={label} data-label={label} class={isNumber ? 'number' : undefined}>
+              {columns.map(({ label, kind, cell }) => (
+                <td key={label} data-label={label} class={kind}>
                   {cell(row)}
                 </td>
               ))}
@@ -73,15 +73,15 @@ export function PagedTable<Row>({
         ) : (
           <>
             <Table {...table} rows={items} />
-            <p class="table-end soft small">
-              {spellCount(items.length)}
-              {total !== undefined && total > items.length && ` of ${spellCount(total)}`}
-              {list.more && (
+            {list.more && (
+              <p class="table-end soft small">
+                {spellCount(items.length)}
+                {total !== undefined && ` of ${spellCount(total)}`}
                 <button type="button" onClick={list.more} disabled={list.loading}>
                   Show more
                 </button>
-              )}
-            </p>
+              </p>
+            )}
           </>
         )
       }

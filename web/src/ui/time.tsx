@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
 
-const now = signal(Date.now());
+/** Has the times that are shown rendered anew. */
+const ticks = signal(0);
 setInterval(() => {
-  now.value = Date.now();
+  ticks.value += 1;
 }, 5_000);
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
@@ -18,9 +19,10 @@ export function Ago({ at }: { at?: string | null }) {
   if (!at) return <span class="soft">never</span>;
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
+  void ticks.value;
   return (
     <time dateTime={at} title={date.toLocaleString()}>
-      {spell((date.getTime() - Math.max(now.value, 0)) / 1_000)}
+      {spell((date.getTime() - Date.now()) / 1_000)}
     </time>
   );
 }

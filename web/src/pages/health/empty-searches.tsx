@@ -31,6 +31,6 @@ const columns: readonly Column<EmptySearch>[] = [
     cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
   },
   { label: 'Network', cell: ({ networkId }) => networkId },
-  { label: 'Times', isNumber: true, cell: ({ times }) => spellCount(times) },
-  { label: 'Last', cell: ({ at }) => <Ago at={at} /> },
+  { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
+  { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
 ];

@@ -137,9 +137,10 @@ export interface Master {
 }
 
 export interface AuditLine {
+  id: number;
   at: string;
   action: string;
-  target?: string;
+  target: string;
   outcome: string;
-  from?: string;
+  address: string;
 }

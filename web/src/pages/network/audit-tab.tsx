@@ -13,7 +13,7 @@ export function AuditTab() {
       list={list}
       caption="actions"
       columns={columns}
-      keyOf={(line) => JSON.stringify(line)}
+      keyOf={({ id }) => String(id)}
       empty={
         <Empty title="Nobody has changed anything.">
           Replays, skips, crawls and publishes from here are listed.
@@ -24,12 +24,13 @@ export function AuditTab() {
 }
 
 const columns: readonly Column<AuditLine>[] = [
-  { label: 'When', cell: ({ at }) => <Ago at={at} /> },
+  { label: 'When', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
   { label: 'Action', cell: ({ action }) => action },
   { label: 'On what', cell: ({ target }) => target },
   {
     label: 'Outcome',
+    kind: 'short',
     cell: ({ outcome }) => <Badge tone={outcome === 'done' ? 'good' : 'bad'}>{outcome}</Badge>,
   },
-  { label: 'From', cell: ({ from }) => from },
+  { label: 'From', cell: ({ address }) => address },
 ];

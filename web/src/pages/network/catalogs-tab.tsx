@@ -20,13 +20,13 @@ const columns: readonly Column<CatalogSummary>[] = [
     ),
   },
   { label: 'Owner', cell: ({ owner }) => <a href={hrefTo('inspect', { q: owner })}>{owner}</a> },
-  { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
-  { label: 'Came by', cell: ({ source }) => source },
-  { label: 'Type', cell: ({ type }) => type.toLowerCase() },
-  { label: 'Resources', isNumber: true, cell: ({ resources }) => spellCount(resources) },
-  { label: 'Offers', isNumber: true, cell: ({ offers }) => spellCount(offers) },
-  { label: 'Version', isNumber: true, cell: ({ version }) => version },
-  { label: 'Updated', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Came by', kind: 'short', cell: ({ source }) => source },
+  { label: 'Type', kind: 'short', cell: ({ type }) => type.toLowerCase() },
+  { label: 'Resources', kind: 'number', cell: ({ resources }) => spellCount(resources) },
+  { label: 'Offers', kind: 'number', cell: ({ offers }) => spellCount(offers) },
+  { label: 'Version', kind: 'number', cell: ({ version }) => version },
+  { label: 'Updated', kind: 'short', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
 ];
 
 const sources = ['service', 'push', 'pull', 'crawl'];

@@ -67,12 +67,12 @@ const columns: readonly Column<LogLine>[] = [
   {
     label: 'What was wrong',
     cell: ({ code, message, hint }) => (
-      <>
+      <span>
         <code>{code}</code> {message}
         <span class="soft small block">{hint}</span>
-      </>
+      </span>
     ),
   },
-  { label: 'Times', isNumber: true, cell: ({ times }) => spellCount(times) },
-  { label: 'Last', cell: ({ at }) => <Ago at={at} /> },
+  { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
+  { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
 ];

@@ -20,23 +20,27 @@ const receiverColumns: readonly Column<Receiver>[] = [
     label: 'Receiver',
     cell: ({ receiver }) => <a href={hrefTo('network', { tab: 'deliveries', receiver })}>{receiver}</a>,
   },
-  { label: 'Gets', cell: ({ kind }) => (kind === 'push' ? 'pushes' : 'callbacks') },
-  { label: 'Waiting', isNumber: true, cell: ({ waiting }) => spellCount(waiting) },
+  { label: 'Gets', kind: 'short', cell: ({ kind }) => (kind === 'push' ? 'pushes' : 'callbacks') },
+  { label: 'Waiting', kind: 'number', cell: ({ waiting }) => spellCount(waiting) },
   {
     label: 'Parked',
-    isNumber: true,
+    kind: 'number',
     cell: ({ parked }) => (parked > 0 ? <Badge tone="bad">{spellCount(parked)}</Badge> : '0'),
   },
-  { label: 'Oldest', cell: ({ oldestWaitingAt }) => oldestWaitingAt && <Ago at={oldestWaitingAt} /> },
+  {
+    label: 'Oldest',
+    kind: 'short',
+    cell: ({ oldestWaitingAt }) => oldestWaitingAt && <Ago at={oldestWaitingAt} />,
+  },
   { label: 'Last answer', cell: ({ lastAnswer }) => lastAnswer && <LastAnswer answer={lastAnswer} /> },
-  { label: 'Next try', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
+  { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
 ];
 
 function LastAnswer({ answer: { at, status, error } }: { answer: NonNullable<Receiver['lastAnswer']> }) {
   return (
-    <>
+    <span>
       {error ?? status} {at && <Ago at={at} />}
-    </>
+    </span>
   );
 }
 
@@ -123,17 +127,17 @@ function deliveryColumns(
 ): readonly Column<Delivery>[] {
   return [
     { label: 'Delivery', cell: ({ id }) => id },
-    { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+    { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
     {
       label: 'What',
       cell: ({ action, about }) => (
-        <>
+        <span>
           {action} <span class="soft small block">{about}</span>
-        </>
+        </span>
       ),
     },
-    { label: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-    { label: 'Next try', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
+    { label: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
+    { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
     { label: 'Last error', cell: ({ lastError }) => lastError },
     {
       label: 'Actions',

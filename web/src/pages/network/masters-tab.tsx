@@ -27,7 +27,7 @@ const columns: readonly Column<Master>[] = [
     ),
   },
   { label: 'Owner', cell: ({ owner }) => owner },
-  { label: 'Extended by', isNumber: true, cell: ({ dependentCount }) => spellCount(dependentCount) },
+  { label: 'Extended by', kind: 'number', cell: ({ dependentCount }) => spellCount(dependentCount) },
   {
     label: 'Catalogs that extend it',
     cell: ({ dependents, dependentCount }) => (

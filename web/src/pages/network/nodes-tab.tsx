@@ -29,9 +29,9 @@ export function NodesTab() {
 
 const columns: readonly Column<CrawledNode>[] = [
   { label: 'Node', cell: ({ node }) => <a href={hrefTo('inspect', { q: node })}>{node}</a> },
-  { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
-  { label: 'Catalogs', isNumber: true, cell: ({ catalogs }) => spellCount(catalogs) },
-  { label: 'Failures', isNumber: true, cell: ({ failing }) => spellCount(failing) },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Catalogs', kind: 'number', cell: ({ catalogs }) => spellCount(catalogs) },
+  { label: 'Failures', kind: 'number', cell: ({ failing }) => spellCount(failing) },
   {
     label: 'Last complaint',
     cell: ({ node, lastCode, lastMessage }) =>
@@ -41,8 +41,8 @@ const columns: readonly Column<CrawledNode>[] = [
         </a>
       ),
   },
-  { label: 'Looked at', cell: ({ lastLookAt }) => <Ago at={lastLookAt} /> },
-  { label: 'Next look', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
+  { label: 'Looked at', kind: 'short', cell: ({ lastLookAt }) => <Ago at={lastLookAt} /> },
+  { label: 'Next look', kind: 'short', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
   {
     label: 'Actions',
     cell: ({ node }) =>

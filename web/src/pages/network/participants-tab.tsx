@@ -51,7 +51,7 @@ const columns: readonly Column<Participant>[] = [
       </a>
     ),
   },
-  { label: 'Type', cell: ({ type }) => type },
+  { label: 'Type', kind: 'short', cell: ({ type }) => type },
   { label: 'Address', cell: ({ url }) => url },
   { label: 'Networks', cell: ({ networks }) => networks.join(', ') },
   {

@@ -46,23 +46,23 @@ const subscriptionColumns: readonly Column<Subscription>[] = [
   { label: 'Address', cell: ({ url }) => url },
   { label: 'Networks', cell: ({ networkIds }) => networkIds.join(', ') || 'all' },
   { label: 'Schema types', cell: ({ schemaTypes }) => schemaTypes.join(', ') || 'all' },
-  { label: 'Status', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
-  { label: 'Since', cell: ({ createdAt }) => createdAt && <Ago at={createdAt} /> },
+  { label: 'Status', kind: 'short', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  { label: 'Since', kind: 'short', cell: ({ createdAt }) => createdAt && <Ago at={createdAt} /> },
 ];
 
 const feedColumns: readonly Column<Feed>[] = [
   {
     label: 'Catalog service',
     cell: ({ catalogUrl, service }) => (
-      <>
+      <span>
         {service ?? catalogUrl}
         {service && <span class="soft small block">{catalogUrl}</span>}
-      </>
+      </span>
     ),
   },
   { label: 'Network', cell: ({ networkId }) => networkId },
-  { label: 'State', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
-  { label: 'Pulled', cell: ({ lastPullAt }) => <Ago at={lastPullAt} /> },
-  { label: 'Next step', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Pulled', kind: 'short', cell: ({ lastPullAt }) => <Ago at={lastPullAt} /> },
+  { label: 'Next step', kind: 'short', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
   { label: 'Last error', cell: ({ lastError }) => lastError },
 ];
