@@ -5,6 +5,10 @@ import { readPeriod, validityText } from './scope.ts';
 
 export const stateText = `json_build_array(type, is_active and served, networks, schema_types, ${validityText})::text`;
 
+/** What it is made of. */
+export const stateColumns =
+  'type, is_active, served, networks, schema_types, valid_from, valid_until, window_start, window_length';
+
 type StateColumns = [
   type: CatalogState['type'],
   isActive: boolean,

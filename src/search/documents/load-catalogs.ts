@@ -2,7 +2,7 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { type CatalogEntry, maxCounted } from '../cache/catalog-table.ts';
 import { refreshCaches } from '../cache/invalidation.ts';
-import { stateText } from './catalog-state.ts';
+import { stateColumns, stateText } from './catalog-state.ts';
 import { firstNumbers, inBatches } from './keys.ts';
 
 // Fills the table of all catalogs (cache/catalog-table.ts): whole when the process starts, and with those that have changed since, before somebody asks for them.
@@ -18,17 +18,31 @@ export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): P
   while (catalogs.loadedUpTo < catalogs.limit && !signal?.aborted) await loadMore(reader);
 }
 
+/** Most catalogs have the state of others: those of one state come in one row, as bytes. */
 async function loadMore(reader: IndexReader): Promise<void> {
   const { catalogs } = reader.caches;
   await catalogs.read(async (read) => {
-    const { rows } = await reader.query<CatalogRow>(
-      `${selectCatalogs} where catalog.key > $1 order by catalog.key limit ${catalogsAtOnce}`,
+    const { rows } = await reader.query<{ state: string; catalogs: Buffer }>(
+      `select ${stateText} as state, string_agg(int4send(key::integer) || int4send(count::integer) || int4send(last::integer), '') as catalogs
+       from (select * from discovery.catalog where key > $1 order by key limit ${catalogsAtOnce}) as catalog ${countMembers}
+       group by ${stateColumns}`,
       [catalogs.loadedUpTo],
       { prepared: true },
     );
-    for (const row of rows) read.keep(row.key, parseRow(row));
-    if (!read.isStale) catalogs.loadedUpTo = rows.at(catalogsAtOnce - 1)?.key ?? catalogs.limit;
+    let [count, highest] = [0, 0];
+    for (const row of rows)
+      for (const each of decodeCatalogs(row.catalogs)) {
+        read.keep(each.key, entryOf(row.state, each));
+        highest = Math.max(highest, each.key);
+        count++;
+      }
+    if (!read.isStale) catalogs.loadedUpTo = count < catalogsAtOnce ? catalogs.limit : highest;
   });
+}
+
+function* decodeCatalogs(bytes: Buffer): Generator<CountedCatalog> {
+  for (let at = 0; at < bytes.length; at += 12)
+    yield { key: bytes.readInt32BE(at), count: bytes.readInt32BE(at + 4), last: bytes.readInt32BE(at + 8) };
 }
 
 /** Those that are not there have no state. */
@@ -40,35 +54,37 @@ export async function readCatalogs(
   const { catalogs, state } = reader.caches;
   return catalogs.read(async (read) => {
     const { rows } = await reader.query<CatalogRow>(
-      `${selectCatalogs} where catalog.key = any ($1::bigint[])`,
+      `select key, ${stateText} as state, count, last from discovery.catalog ${countMembers} where key = any ($1::bigint[])`,
       [bigintArray(keys)],
       { prepared: true },
     );
     const found = new Map<number, CatalogEntry>(keys.map((key) => [key, { state: null, resources: 0 }]));
-    for (const row of rows) found.set(row.key, parseRow(row));
+    for (const row of rows) found.set(row.key, entryOf(row.state, row));
     if (state.asked) for (const [key, entry] of found) read.keep(key, entry);
     return found;
   });
 }
 
-interface CatalogRow {
-  key: number;
+interface CatalogRow extends CountedCatalog {
   state: string;
-  /** How many resources, up to one more than are counted, and the number of the last of these. */
-  count: number;
-  last: number | null;
 }
 
-const selectCatalogs = `select catalog.key, ${stateText} as state, member.count, member.last
-  from discovery.catalog cross join lateral (
-    select count(*) as count, max(key) & ${firstNumbers.offer - 1} as last from (
-      select key from discovery.resource
-      where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
-      order by key limit ${maxCounted + 1}
-    ) as counted
-  ) as member`;
+interface CountedCatalog {
+  key: number;
+  /** How many resources, up to one more than are counted, and the number of the last of these. */
+  count: number;
+  last: number;
+}
 
-function parseRow({ state, count, last }: CatalogRow): CatalogEntry {
+const countMembers = `cross join lateral (
+    select count(*) as count, coalesce(max(member.key) & ${firstNumbers.offer - 1}, 0) as last from (
+      select resource.key from discovery.resource
+      where resource.key > catalog.key << 26 and resource.key < (catalog.key << 26) + ${firstNumbers.offer}
+      order by resource.key limit ${maxCounted + 1}
+    ) as member
+  ) as members`;
+
+function entryOf(state: string, { count, last }: CountedCatalog): CatalogEntry {
   if (count > maxCounted) return { state, resources: Number.POSITIVE_INFINITY };
-  return { state, resources: (last ?? 0) === count ? count : undefined };
+  return { state, resources: last === count ? count : undefined };
 }
