@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plain } from './colour.ts';
 import { oneLine, printable, renderTable } from './command.ts';
 
 describe('what others have written', () => {
@@ -21,6 +22,6 @@ describe('what others have written', () => {
 
   it('cannot pretend to be a line of ours', () => {
     expect(oneLine('mine\nok    index\u2028fake')).toBe('mine\\u000aok    index\\u2028fake');
-    expect(renderTable(['ID'], [['a\nb']]).split('\n')).toEqual(['ID', 'a\\u000ab']);
+    expect(plain(renderTable(['ID'], [['a\nb']])).split('\n')).toEqual(['ID', 'a\\u000ab']);
   });
 });

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { paint, paintWord, plain } from './colour.ts';
 
 /** What a command has of the world outside. */
 export interface CommandContext {
@@ -44,16 +45,21 @@ function escaped(character: string): string {
 
 /** Columns as wide as their widest cell. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows].map((row) => row.map(oneLine));
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const cells = rows.map((row) => row.map(oneLine));
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...cells.map((row) => plain(row[column] ?? '').length)),
+  );
+  const render = (row: readonly string[], paintCell: (cell: string) => string) =>
+    row
+      .map((cell, column) => {
+        const space = Math.max(0, (widths[column] ?? 0) - plain(cell).length);
+        return `${cell === '' ? '' : paintCell(cell)}${' '.repeat(space)}`;
+      })
+      .join('  ')
+      .trimEnd();
+  return [render(header, (name) => paint('bold', name)), ...cells.map((row) => render(row, paintWord))].join(
+    '\n',
+  );
 }
 
 export { counted } from '../counted.ts';

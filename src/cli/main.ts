@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Config, readConfig } from '../config.ts';
 import { SettingsError } from '../settings.ts';
+import { coloured, paint, plain } from './colour.ts';
 import { type CommandContext, CommandError, printable } from './command.ts';
 import { buildProgram } from './program.ts';
 
@@ -18,8 +19,8 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 const context: CommandContext = {
   config: (overrides = {}): Config => readConfig({ ...process.env, ...overrides }),
   isSet: (name) => (process.env[name] ?? '') !== '',
-  print: (text) => void process.stdout.write(`${printable(text)}\n`),
-  note: (text) => void process.stderr.write(`${printable(text)}\n`),
+  print: (text) => write(process.stdout, text),
+  note: (text) => write(process.stderr, text),
   readStdin: () => buffer(process.stdin),
   confirm: async (question) => (process.stdin.isTTY && process.stderr.isTTY ? ask(question) : undefined),
   whenEnter: (act) => (process.stdin.isTTY && process.stdout.isTTY ? listenForEnter(act) : undefined),
@@ -36,9 +37,15 @@ try {
 } catch (error) {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
-  context.note(`signpost: ${isForPerson ? error.message : unexpected(error)}`);
+  context.note(`${paint('bad', 'signpost:')} ${isForPerson ? error.message : unexpected(error)}`);
   // Whatever a failed command has left open must not keep the process alive.
   setTimeout(() => process.exit(), leftOpenMs).unref();
+}
+
+/** In colours where a terminal has them; NO_COLOR and FORCE_COLOR are respected. */
+function write(stream: NodeJS.WriteStream, text: string): void {
+  const shown = printable(text);
+  stream.write(`${stream.isTTY && stream.hasColors() ? coloured(shown) : plain(shown)}\n`);
 }
 
 /** Whoever ends the input instead of answering has not said yes. */

@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { Command } from 'commander';
 import { programVersion } from '../program-version.ts';
 import type { CommandContext } from './command.ts';
@@ -144,12 +145,16 @@ async function register(
 }
 
 function createProgram(context: CommandContext): Command {
-  return new Command('signpost')
-    .description('Signed catalog distribution and discovery for Beckn 2.0 networks')
-    .version(programVersion())
-    .showHelpAfterError('(signpost --help lists the commands)')
-    .configureOutput({ writeErr: (text) => context.note(text.trimEnd()) })
-    .addHelpText('after', help);
+  return (
+    new Command('signpost')
+      .description('Signed catalog distribution and discovery for Beckn 2.0 networks')
+      .version(programVersion())
+      .showHelpAfterError('(signpost --help lists the commands)')
+      .configureOutput({ writeErr: (text) => context.note(text.trimEnd()), getErrHasColors: () => false })
+      // Commander takes the colours out again where there are none.
+      .configureHelp({ styleTitle: (title) => styleText('bold', title) })
+      .addHelpText('after', help)
+  );
 }
 
 const help = `

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { plain } from '../../src/cli/colour.ts';
 import { type CommandContext, CommandError } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config.ts';
 
@@ -25,10 +26,10 @@ export async function runCommand(
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
     print: (text) => {
-      run.out += `${text}\n`;
+      run.out += `${plain(text)}\n`;
     },
     note: (text) => {
-      run.notes += `${text}\n`;
+      run.notes += `${plain(text)}\n`;
     },
     readStdin: async () => Buffer.from(stdin),
     confirm: async (question) => {

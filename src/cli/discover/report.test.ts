@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ReceivedCatalog } from '../../protocol/catalog.ts';
+import { plain } from '../colour.ts';
 import { metersBetween, renderFound } from './report.ts';
 
 const near = { latitude: 12.97, longitude: 77.59 };
@@ -26,7 +27,7 @@ const catalog: ReceivedCatalog = {
 
 describe('what was found', () => {
   it('is a table of names, providers, distances, lowest prices, catalogs and the nodes that publish them', () => {
-    expect(renderFound({ catalogs: [catalog] }, near)).toBe(
+    expect(plain(renderFound({ catalogs: [catalog] }, near))).toBe(
       [
         'NAME         PROVIDER  DISTANCE  PRICE                 CATALOG      NODE',
         'Bay 1: fast  Voltpath  1.1 km    from 12.5 INR, 3 USD  Indiranagar  voltpath.example',
@@ -43,7 +44,7 @@ describe('what was found', () => {
       { catalogs: [unpriced], pagination: { total: 1200, limit: 2, offset: 10 } },
       undefined,
     );
-    expect(text).toContain('NAME         PROVIDER  PRICE  CATALOG      NODE');
+    expect(plain(text)).toContain('NAME         PROVIDER  PRICE  CATALOG      NODE');
     expect(text).toContain('11 to 12 of 1200 or more. --offset 12 shows the next ones.');
     const last = { total: 12, limit: 2, offset: 10 };
     expect(renderFound({ catalogs: [unpriced], pagination: last }, undefined)).toMatch(/: 11 to 12 of 12\.$/);

@@ -1,4 +1,5 @@
 import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
+import { paintWord } from '../colour.ts';
 import { counted, oneLine } from '../command.ts';
 
 // What the doctor tells: a line for each link of the chain, then what keeps a catalog from appearing first of all, and how to mend it.
@@ -39,7 +40,7 @@ export function renderLine(finding: Finding): string {
   const text = finding.kind === 'holds' ? finding.detail : `${finding.message} (${finding.code})`;
   const place = [catalogId, url].filter((part) => part !== undefined && !text.includes(part)).join(' ');
   return oneLine(
-    `${marks[kind]} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`,
+    `${paintWord(marks[kind])} ${document.padEnd(9)} ${[place, text].filter((part) => part !== '').join(': ')}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config.ts';
+import { paint } from '../colour.ts';
 
 /** What a newcomer reads first: the page, and what to type. */
 export function renderBanner(config: Config): string {
@@ -14,10 +15,10 @@ export function renderBanner(config: Config): string {
       : []),
   ];
   const page = config.roles.includes('console')
-    ? `Open ${config.consoleUrl}`
+    ? `Open ${paint('bold', config.consoleUrl)}`
     : 'It has no page: ROLES names no console.';
   return `
-Signpost is up. ${page}
+${paint('good', 'Signpost is up.')} ${page}
 
 In another terminal, in the same folder:
 ${steps.map((step) => `  ${step}`).join('\n')}

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Complaint, Finding } from '../../discovery/inspect/findings.ts';
+import { paintWord } from '../colour.ts';
 import { counted, oneLine } from '../command.ts';
 
 // What a verification tells: a line for each document, then the first broken link and what to do about it.
@@ -26,7 +27,9 @@ export function renderFinding(finding: Finding): string {
   const mark = { holds: 'ok', fault: 'FAULT', warning: 'warn', hidden: 'warn' }[kind];
   const name = [catalogId, url === undefined ? undefined : placeOf(url)].filter((part) => part !== undefined);
   const text = finding.kind === 'holds' ? finding.detail : finding.message;
-  return oneLine(`${mark.padEnd(6)}${document.padEnd(9)} ${name.join('  ')}  ${text}`);
+  return oneLine(
+    `${paintWord(mark)}${' '.repeat(6 - mark.length)}${document.padEnd(9)} ${name.join('  ')}  ${text}`,
+  );
 }
 
 /** What stands at the end: whether the chain holds, or where it breaks first. */

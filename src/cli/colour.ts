@@ -1,0 +1,58 @@
+import { styleText } from 'node:util';
+
+// Colours for the person at a terminal. What a command prints carries marks; the very end of printing turns them into what a terminal takes, or takes them
+// out. So whatever else could be a command to a terminal is escaped in between, and nobody's text can hold more than a colour.
+
+const styles = {
+  bold: ['b', ['bold']],
+  dim: ['d', ['dim']],
+  good: ['g', ['green']],
+  warn: ['y', ['yellow']],
+  bad: ['r', ['red']],
+} as const;
+export type Style = keyof typeof styles;
+
+/** Noncharacters, which Unicode keeps for such use inside of a program. */
+const [open, close] = ['\ufdd0', '\ufdd1'];
+const marked = new RegExp(`${open}([a-z])([^${open}${close}]*)${close}`, 'g');
+
+/** Marks a text without marks. */
+export function paint(style: Style, text: string): string {
+  return `${open}${styles[style][0]}${text}${close}`;
+}
+
+/** The text without its marks. */
+export function plain(text: string): string {
+  return text.replace(marked, '$2');
+}
+
+/** The text as a terminal with colours takes it. */
+export function coloured(text: string): string {
+  return text.replace(marked, (_, letter: string, inner: string) => {
+    const [, format] = Object.values(styles).find(([one]) => one === letter) ?? ['', ['reset']];
+    return styleText([...format] as Parameters<typeof styleText>[0], inner);
+  });
+}
+
+const words: Record<Exclude<Style, 'bold' | 'dim'>, readonly string[]> = {
+  good: ['ACCEPTED', 'ACTIVE', 'acknowledged', 'delivered', 'live', 'ok', 'ready', 'served', '✓'],
+  warn: ['PARTIAL', 'pending', 'open', 'paused', 'suspended', 'unconfirmed', 'warn', 'warning', '!', '–'],
+  bad: [
+    'REJECTED',
+    'FAULT',
+    'parked',
+    'refused',
+    'revoked',
+    'expired',
+    'not ready',
+    'not reached',
+    'no endpoint',
+    '✗',
+  ],
+};
+
+/** A word that says how something stands, in the colour of that. All others stay as they are. */
+export function paintWord(word: string): string {
+  const style = (Object.keys(words) as (keyof typeof words)[]).find((one) => words[one].includes(word));
+  return style ? paint(style, word) : word;
+}
