@@ -80,8 +80,10 @@ describe('the packed package', () => {
       expect.stringMatching(/^npx signpost send .* --wait$/),
       expect.stringMatching(/^npx signpost discover fast charger /),
       expect.stringMatching(/^npx signpost discover charger /),
+      'npx signpost status',
     ]);
     const [send = '', ...searches] = suggested;
+    expect(await type(searches.pop() ?? '')).toMatch(/^catalog +ready/m);
     expect(await type(send)).toContain('"status": "ACCEPTED"');
     for (const search of searches) {
       let printed = '';

@@ -7,6 +7,8 @@ export interface CommandContext {
   config(overrides?: Readonly<Record<string, string>>): Config;
   /** Whether the environment gives a setting a value. */
   isSet(name: string): boolean;
+  /** The names of variables that are set: in the environment, and in the .env file of the working directory. */
+  givenSettings(): { environment: readonly string[]; file: readonly string[] };
   /** Writes lines to standard output. */
   print(text: string): void;
   /** Writes lines to standard error: what happens meanwhile, not the result. */

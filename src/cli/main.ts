@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
+import { parseEnv } from 'node:util';
 import { type Config, readConfig } from '../config.ts';
 import { SettingsError } from '../settings.ts';
 import { coloured, paint, plain } from './colour.ts';
@@ -11,7 +12,8 @@ import { buildProgram } from './program.ts';
 
 // The command line, and the only place that is handed the environment. A .env file of the working directory counts too.
 
-if (existsSync('.env')) process.loadEnvFile('.env');
+const fromFile = existsSync('.env') ? Object.keys(parseEnv(readFileSync('.env', 'utf8'))) : [];
+if (fromFile.length > 0) process.loadEnvFile('.env');
 
 // Whoever read along is gone, with the terminal or the other end of a pipe: there may be work to finish all the same.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
@@ -19,6 +21,7 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 const context: CommandContext = {
   config: (overrides = {}): Config => readConfig({ ...process.env, ...overrides }),
   isSet: (name) => (process.env[name] ?? '') !== '',
+  givenSettings: () => ({ environment: Object.keys(process.env), file: fromFile }),
   print: (text) => write(process.stdout, text),
   note: (text) => write(process.stderr, text),
   readStdin: () => buffer(process.stdin),

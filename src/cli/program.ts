@@ -23,6 +23,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./serve.ts')).registerServeCommand,
   },
   {
+    commands: { status: 'one screen: roles, index, deliveries, crawl' },
+    load: async () => (await import('./status.ts')).registerStatusCommand,
+  },
+  {
     commands: { keys: 'make, show and list signing keys, and change to a new one' },
     load: async () => (await import('./keys.ts')).registerKeysCommand,
   },
@@ -33,6 +37,10 @@ export const commandFiles: readonly CommandFile[] = [
   {
     commands: { send: 'sign a JSON file as an identity, send it, and show the answer' },
     load: async () => (await import('./send.ts')).registerSendCommand,
+  },
+  {
+    commands: { listen: 'receive callbacks and pushes: verify them, print them, acknowledge them' },
+    load: async () => (await import('./listen.ts')).registerListenCommand,
   },
   {
     commands: { publish: 'publish catalogs: as signed files of our own, or to a catalog service' },
@@ -92,6 +100,10 @@ export const commandFiles: readonly CommandFile[] = [
         'the index of the discovery service: its version, a rebuild by hand, a check against the documents',
     },
     load: async () => (await import('./search-index.ts')).registerIndexCommand,
+  },
+  {
+    commands: { config: 'check the settings of this machine, and list all that there are' },
+    load: async () => (await import('./config.ts')).registerConfigCommand,
   },
   {
     commands: { completion: 'print a script that has bash, zsh or fish complete commands and options' },

@@ -25,6 +25,7 @@ export async function runCommand(
   const context: CommandContext = {
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
+    givenSettings: () => ({ environment: Object.keys(env), file: [] }),
     print: (text) => {
       run.out += `${plain(text)}\n`;
     },
@@ -61,6 +62,7 @@ export function silentContext(): CommandContext {
   return {
     config: () => readConfig({}),
     isSet: () => false,
+    givenSettings: () => ({ environment: [], file: [] }),
     print: () => undefined,
     note: () => undefined,
     readStdin: async () => Buffer.alloc(0),

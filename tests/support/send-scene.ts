@@ -53,6 +53,8 @@ export interface SendScene {
   received: Publish[];
   /** How the next ones are answered. */
   onPublish: (request: Publish) => Answer;
+  /** What other commands need to take part. */
+  env: Record<string, string>;
   run(args: string[], stdin?: string): Promise<CommandRun>;
   /** Sends the file to the service as bpp.example.com. */
   publish(...args: string[]): Promise<CommandRun>;
@@ -99,13 +101,8 @@ export async function startSendScene(): Promise<SendScene> {
     file,
     received: [],
     onPublish: acknowledge,
-    run: (args, stdin = '') =>
-      runCommand(
-        registerSendCommand,
-        ['send', ...args],
-        { DATA_DIR: directory, REGISTRY_URL: registryRole.url },
-        stdin,
-      ),
+    env: { DATA_DIR: directory, REGISTRY_URL: registryRole.url },
+    run: (args, stdin = '') => runCommand(registerSendCommand, ['send', ...args], scene.env, stdin),
     publish: (...args) =>
       scene.run([
         ...[file, '--to', service.url, '--action', 'catalog/publish', '--as', 'bpp.example.com'],

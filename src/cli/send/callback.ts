@@ -73,7 +73,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   });
 
   const { host, port } = address;
-  await server.listen({ host, port }).catch((error: Error) => explain(error, address));
+  await server.listen({ host, port }).catch((error: Error) => explainListening(error, address));
   const bound = server.server.address() as AddressInfo;
   return {
     action: action.name,
@@ -97,16 +97,28 @@ function describeService(
   { scan }: MessageIdScanner,
 ): SignedService {
   return {
-    role: 'send',
-    self,
-    registryName: config.REGISTRY_NAME,
-    findKey: registry.findKey,
+    ...describeReceiver({ self, registry, config }, scan),
     findSentRequest: async (messageId) => {
       const request = sent();
       return request?.messageId === messageId ? chainValues(request.authorization) : [];
     },
     // Only one answer is waited for, and a person looks on: whoever signed it, it is looked into.
     largeCallbacks: { isAwaited: async () => sent() !== undefined, scan },
+  };
+}
+
+/** A command that receives signed messages: with the limits of the settings, and whatever key the registry knows. */
+export function describeReceiver(
+  { self, registry, config }: Pick<ListenerOptions, 'self' | 'registry' | 'config'>,
+  scan: MessageIdScanner['scan'],
+): SignedService {
+  return {
+    role: 'send',
+    self,
+    registryName: config.REGISTRY_NAME,
+    findKey: registry.findKey,
+    findSentRequest: async () => [],
+    largeCallbacks: { isAwaited: async () => true, scan },
     limits: {
       clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
       maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
@@ -118,7 +130,7 @@ function describeService(
   };
 }
 
-function explain(error: Error, { host, port }: ListenAddress): never {
+export function explainListening(error: Error, { host, port }: ListenAddress): never {
   const inUse = hasCode(error, 'EADDRINUSE');
   throw new CommandError(
     inUse

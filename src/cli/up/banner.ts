@@ -13,6 +13,7 @@ export function renderBanner(config: Config): string {
     ...(config.demo
       ? ['npx signpost discover charger --near 12.32,76.65     found in signed files that were crawled']
       : []),
+    'npx signpost status',
   ];
   const page = config.roles.includes('console')
     ? `Open ${paint('bold', config.consoleUrl)}`

@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { settings } from '../setting-table.ts';
+import { type CommandContext, renderTable } from './command.ts';
+import { checkSettings } from './config/check.ts';
+
+export function registerConfigCommand(program: Command, context: CommandContext): void {
+  const config = program.command('config');
+  config
+    .command('check')
+    .description('read the settings as a start would; name those that are wrong, unknown or dangerous')
+    .option('--json', 'print JSON')
+    .addHelpText('after', checkHelp)
+    .action(({ json }: { json?: boolean }) => check(context, json));
+
+  config
+    .command('list')
+    .description(
+      'every setting with its default and meaning, and which of them are set here; no values are shown',
+    )
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: boolean }) => list(context, json));
+}
+
+const checkHelp = `
+Settings come from the environment and from .env in this folder. In .env, every name must be one of a setting; in the environment, where
+others have theirs, only names that look like a misspelt one are told.
+
+Exit code: 0 when there is nothing to tell, 1 otherwise.
+
+Examples:
+  $ signpost config check
+  $ CATALOG_URL=https://catalog.example.org signpost config check --json`;
+
+function check(context: CommandContext, json = false): void {
+  const findings = checkSettings(context.givenSettings(), () => context.config());
+  if (json) context.print(JSON.stringify({ findings }, null, 2));
+  else if (findings.length === 0)
+    context.print('The settings can be read, and nothing about them is unusual.');
+  else
+    context.print(
+      renderTable(
+        ['', 'SETTING', 'WHAT'],
+        findings.map(({ kind, setting, message }) => [kind === 'wrong' ? 'FAULT' : 'warn', setting, message]),
+      ),
+    );
+  if (findings.length > 0) context.setExitCode(1);
+}
+
+function list(context: CommandContext, json = false): void {
+  const rows = Object.entries(settings).map(([name, kind]) => {
+    const { fallback, about, unit }: { fallback: string; about: string; unit?: string } = kind;
+    return { name, isSet: context.isSet(name), default: fallback, ...(unit && { unit }), about };
+  });
+  const render = () =>
+    renderTable(
+      ['SETTING', 'SET', 'DEFAULT', 'MEANING'],
+      rows.map((row) => [row.name, row.isSet ? 'yes' : '', row.default, row.about]),
+    );
+  context.print(json ? JSON.stringify(rows, null, 2) : render());
+}
