@@ -69,6 +69,22 @@ it('nobody walks again until something is added', async () => {
   expect(await countStatementsOfWalk()).toBe(1);
 });
 
+it('in a large index nobody walks for few runs that were added', async () => {
+  const others = Array.from({ length: 500 }, (_, index) => ({
+    list: fact + 1 + index,
+    keys: [1],
+    marks: [0],
+  }));
+  await database.transaction((tx) => addToLists(tx, others));
+  await database.query('analyze discovery.run');
+  await walkLists(database, signal);
+  for (let key = 1; key <= 5; key++) await add(fact, key);
+  expect(await countStatementsOfWalk()).toBe(1);
+  await add(fact, 6);
+  await walkLists(database, signal);
+  expect(await countRuns(fact)).toBe(1);
+});
+
 it('one process at a time walks, and another one takes over from one that was not heard of', async () => {
   for (let key = 1; key <= 8; key++) await add(fact, key);
   await database.query(

@@ -7,7 +7,7 @@ import { openThreadDatabase, type ThreadDatabase, threadDatabase } from '../../s
 import { createThreadPool } from '../../thread-pool.ts';
 import { beginningOf, type CompactionStep, compactFrom, type Position } from './compact.ts';
 
-// Compaction in the background. While runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
+// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order: a list that nobody has searched yet is merged before somebody
 // does. Steps that find something to merge follow each other quickly, so that a bulk load is caught up with in minutes; the others take a tenth of a processor.
 //
 // Steps run in a thread with a connection of its own. On the main thread, a transaction that merges runs would wait for all searches between its statements, and whoever removes entries
@@ -17,6 +17,8 @@ const lookEveryMs = 1_000;
 /** Longer than one step takes. */
 const leaseMs = 60_000;
 const stepDeadlineMs = 5 * 60_000;
+/** So small a part of all runs is not worth looking at all: pushes would have the lists walked over without end. PostgreSQL knows about how many there are. */
+const fewRuns = 1 / 100;
 /** How long the walk rests for each millisecond of a step: other work comes first. */
 const restShare = { afterMerge: 1, otherwise: 9 };
 
@@ -61,7 +63,7 @@ function compactNext(database: Database, from: Position): Promise<CompactionStep
   return compactFrom(database, from, Number.MAX_SAFE_INTEGER);
 }
 
-/** One walk, if runs were added since the last one and no other process walks. */
+/** One walk, if enough runs were added since the last one and no other process walks. */
 export async function walkLists(
   database: Database,
   signal: AbortSignal,
@@ -93,11 +95,12 @@ export async function walkLists(
   }
 }
 
-/** The number of the newest run; undefined where it is the one of the last walk. */
+/** The number of the newest run; undefined where too few are newer than the last walk. */
 async function findNewest(database: Database): Promise<number | undefined> {
   const { rows } = await database.query<{ newest: number }>(
-    `select last_value as newest from discovery.run_id_seq
-     where last_value <> coalesce((select walked_up_to from discovery.compaction), 0)`,
+    `select last_value as newest from discovery.run_id_seq, pg_class
+     where pg_class.oid = 'discovery.run'::regclass
+       and last_value - coalesce((select walked_up_to from discovery.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
   );
   return rows[0]?.newest;
 }
