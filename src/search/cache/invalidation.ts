@@ -33,6 +33,9 @@ const optimisticMs = 1_000;
 /** and nothing was seen to change for so long: while resources are pushed, each commit would have all searches that are under way done again. */
 const steadyMs = 800;
 
+/** A value that PostgreSQL does not plan for: with the parameter itself it would plan the statement anew each time, which takes longer than to run it. */
+const askedSnapshot = '(select $1::pg_snapshot)';
+
 /**
  * Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, as long as
  * DISCOVER_MAX_LAG_MS allows that.
@@ -67,7 +70,7 @@ async function ask(reader: IndexReader, mayLag: boolean): Promise<boolean> {
      union all (
        select null, null, null, null, array_to_json(catalogs)::text, array_to_json(lists)::text, array_to_json(owners)::text,
          coalesce(array_to_json(words)::text, 'null'), array_to_json(nullif(merged, '{}'))::text, everything
-       from discovery.change where ${isNewsTo('$1')} order by xid limit ${maxChanges}
+       from discovery.change where ${isNewsTo(askedSnapshot)} order by xid limit ${maxChanges}
      )`,
     [asked?.snapshot ?? null],
     { prepared: true, timeoutMs: maxAskMs, onPrimary: true },
