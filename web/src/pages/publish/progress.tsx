@@ -15,14 +15,12 @@ import {
 
 const icons: Record<PublishStep['state'], IconName> = { done: 'check', waiting: 'clock', failed: 'cross' };
 const titles: Record<string, string> = {
-  sent: 'Sent, signed by the publisher',
+  sent: 'Signed by the publisher and sent',
   ack: 'Acknowledged by the catalog service',
   processed: 'Processed',
   on_publish: 'Result returned by on_publish',
   pushed: 'Pushed to the discovery service',
-  indexed: 'Indexed: it can be found',
-  written: 'Signed files written',
-  crawled: 'Crawled by the discovery service',
+  indexed: 'Indexed',
 };
 
 /** What happens to it, step by step, until the index has it. */
@@ -33,7 +31,9 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
     (signal): Promise<ProgressAnswer> => readProgress(messageId ?? '', signal),
     ['publish', 'catalog', 'delivery', 'crawl'],
   );
-  const waiting = progress.data?.steps.some(({ state }) => state === 'waiting') ?? false;
+  // A discovery service that is down may be pushed to for a day: events will tell.
+  const waiting =
+    progress.data?.steps.some(({ step, state }) => step !== 'pushed' && state === 'waiting') ?? false;
   useEffect(() => {
     if (!waiting) return;
     const timer = setInterval(progress.reload, pollMs);
@@ -51,7 +51,7 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
                   <Icon name={icons[step.state]} />
                 </span>
                 <span>
-                  {titles[step.step] ?? step.step} <span class="hidden">{step.state}</span>
+                  {titleOf(step, sent)} <span class="hidden">{step.state}</span>
                   {step.detail && <span class="soft small"> {step.detail}</span>}
                 </span>
                 <span class="soft small nowrap">{step.at && <Ago at={step.at} />}</span>
@@ -63,6 +63,11 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
       )}
     </Show>
   );
+}
+
+function titleOf({ step }: PublishStep, { way }: PublishAnswer): string {
+  if (step === 'sent' && way === 'files') return 'Signed files written';
+  return titles[step] ?? step;
 }
 
 /** Events tell of most steps; the rest is asked for. */
@@ -77,7 +82,7 @@ function Results({ results }: { results: readonly PublishResult[] }) {
             {result.status && <Badge tone={toneOf(result.status)}>{result.status}</Badge>}
             <strong>{result.catalogId}</strong>
             <a href={hrefTo('inspect', { q: result.catalogId })}>Inspect</a>
-            <a href={hrefTo('find')}>Find</a>
+            <a href={hrefTo('find', { expression: resourcesOf(result.catalogId) })}>Find</a>
           </p>
           {[...(result.errors ?? []), ...(result.warnings ?? [])].map((fault) => (
             <p key={`${fault.path} ${fault.message}`} class="small">
@@ -88,4 +93,8 @@ function Results({ results }: { results: readonly PublishResult[] }) {
       ))}
     </ul>
   );
+}
+
+function resourcesOf(catalogId: string): string {
+  return `$.catalogs[?@.id == ${JSON.stringify(catalogId)}].resources[*]`;
 }
