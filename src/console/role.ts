@@ -5,6 +5,7 @@ import { addAuditRoutes } from './audit.ts';
 import { addCatalogRoutes } from './catalogs.ts';
 import type { ConsoleContext } from './context.ts';
 import { addCrawlRoutes } from './crawl.ts';
+import { addDebugRoutes } from './debug.ts';
 import { addDeliveryRoutes } from './delivery-routes.ts';
 import { consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
@@ -12,6 +13,7 @@ import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
 import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
+import { addInboxRoutes } from './inbox.ts';
 import { addInspectRoutes } from './inspect/routes.ts';
 import { addTileRoute } from './map-tiles.ts';
 import { addNetworkRoutes } from './network.ts';
@@ -66,6 +68,8 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addEventRoute(server, context);
   addInspectRoutes(server, context);
   addPublishRoutes(server, context);
+  addDebugRoutes(server, context);
+  addInboxRoutes(server, context);
   addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {

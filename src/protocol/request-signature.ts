@@ -83,7 +83,11 @@ export function checkSignatureWindow(header: SignatureHeader, now: Date, limits:
 }
 
 /** A clock that runs ahead is tolerated a little; at the end there is no tolerance, for that is what memory relies on. */
-function findWindowFault(header: SignatureHeader, now: number, limits: SignatureLimits): string | undefined {
+export function findWindowFault(
+  header: SignatureHeader,
+  now: number,
+  limits: SignatureLimits,
+): string | undefined {
   const { created, expires } = header;
   if (created > expires) return 'expires before it was created';
   if (created > now + limits.clockSkewSeconds) return 'was created in the future: one of our clocks is wrong';
@@ -151,7 +155,7 @@ function mismatch(): ProtocolError {
 }
 
 /** The one definition of the signed bytes. */
-function signingString(parts: {
+export function signingString(parts: {
   created: number;
   expires: number;
   digest: string;

@@ -24,31 +24,36 @@ export interface PublishedStanding {
   indexedAt: Date | null;
 }
 
+/** So many of the latest are looked through: messageIds have no index, which every publish and callback would have to pay for. */
+const recent = 20_000;
+
+interface SubmissionRow extends Pick<PublishStanding, 'publisher' | 'acceptedAt' | 'doneAt'> {
+  id: number;
+  requestId: number | null;
+}
+
 export async function findPublish(
   queryable: Queryable,
   messageId: string,
 ): Promise<PublishStanding | undefined> {
-  const { rows } = await queryable.query<{
-    id: number;
-    publisher: string;
-    acceptedAt: Date;
-    doneAt: Date | null;
-  }>(
-    `select id, publisher, accepted_at as "acceptedAt", done_at as "doneAt" from catalog.submission
-     where message_id = $1 order by id desc limit 1`,
+  const { rows } = await queryable.query<SubmissionRow>(
+    `select id, publisher, "acceptedAt", "doneAt", "requestId" from (
+       select id, publisher, message_id, accepted_at as "acceptedAt", done_at as "doneAt", request_id as "requestId"
+       from catalog.submission order by id desc limit ${recent}
+     ) as recent where message_id = $1 limit 1`,
     [messageId],
   );
   const [submission] = rows;
   if (!submission) return undefined;
-  const { id, ...standing } = submission;
+  const { id, requestId, ...standing } = submission;
   const results = await queryable.query<{ result: string }>(
     'select result::text as result from catalog.submission_result where submission_id = $1 order by position',
     [id],
   );
   const callbacks = await queryable.query<NonNullable<PublishStanding['callback']>>(
     `select state, last_error as "lastError", settled_at as "settledAt" from work.callback
-     where message_id = $1 and action = 'catalog/on_publish' order by id desc limit 1`,
-    [messageId],
+     where request_id = $1 and action = 'catalog/on_publish' order by id desc limit 1`,
+    [requestId],
   );
   const catalogs = await queryable.query<PublishedStanding>(
     `select catalog.id as "catalogId", version, receivers, acknowledged, failed, pushed_at as "pushedAt",
@@ -71,4 +76,15 @@ export async function findPublish(
     callback: callbacks.rows[0] ?? null,
     catalogs: catalogs.rows,
   };
+}
+
+/** The signatures of requests that were answered here lately, by which a callback may name them. */
+export async function findRequestSignatures(queryable: Queryable, messageId: string): Promise<string[]> {
+  const { rows } = await queryable.query<{ signature: string }>(
+    `select distinct signature from (
+       select message_id, request_signature as signature from work.callback order by id desc limit ${recent}
+     ) as recent where message_id = $1 limit 10`,
+    [messageId],
+  );
+  return rows.map(({ signature }) => signature);
 }

@@ -1,0 +1,126 @@
+import type { KeyObject } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../http/openapi.ts';
+import { debugSignature, findClaimedKey, type KnownKeys } from '../protocol/debug-signature.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { parsePublicKey } from '../protocol/keys.ts';
+import type { ParticipantRecord } from '../protocol/registry-record.ts';
+import { DateTime } from '../protocol/shapes.ts';
+import { prepareValidator, validator } from '../protocol/validate.ts';
+import type { ConsoleContext } from './context.ts';
+
+/** POST /api/debug/signature: why a signature holds, or does not. */
+export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  prepareValidator(DebugRequest);
+  const options = { bodyLimit: maxBytes, config: { operation, access: 'read' as const } };
+  server.post('/api/debug/signature', options, async ({ body }) => {
+    const { header, body: text, now, requestAuthorization } = validator(DebugRequest)(body);
+    const { keys, key } = await findKeys(context, header);
+    const question = {
+      ...{ header, body: text, requestAuthorization },
+      now: now === undefined ? context.now() : new Date(now),
+      limits: {
+        clockSkewSeconds: context.config.CLOCK_SKEW_SECONDS,
+        maxSignatureSeconds: context.config.MAX_SIGNATURE_SECONDS,
+      },
+    };
+    return { ...debugSignature(question, keys), ...(key && { key }) };
+  });
+}
+
+const maxBytes = 16 * 1024 * 1024;
+
+async function findKeys(
+  { outside, config }: ConsoleContext,
+  header: string,
+): Promise<{ keys: KnownKeys; key?: object }> {
+  const claimed = findClaimedKey(header);
+  if (!claimed) return { keys: { lookup: { kind: 'unknown-subscriber' }, others: [] } };
+  const registry = outside.freshRegistry();
+  const { subscriberId, recordId } = claimed;
+  const identity = identityOf(subscriberId, config.REGISTRY_NAME);
+  try {
+    const lookup = await registry.findKey(subscriberId, recordId);
+    const records = await registry.listRecords(identity);
+    const own = await Promise.all(
+      Object.values(config.identities).map(({ id }) =>
+        registry.listRecords(identityOf(id, config.REGISTRY_NAME)).catch(() => []),
+      ),
+    );
+    const record = records.find((one) => one.recordId === recordId || one.recordName === recordId);
+    return {
+      keys: { lookup, others: [...records, ...own.flat()].flatMap(nameKey) },
+      key: {
+        ...{ identity, recordId, state: lookup.kind === 'key' ? 'usable' : lookup.kind },
+        ...(record?.signingPublicKey && { publicKey: record.signingPublicKey }),
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    return { keys: { lookup: { kind: 'unavailable', reason: error.message }, others: [] } };
+  }
+}
+
+function nameKey({
+  recordId,
+  subscriberId,
+  signingPublicKey = '',
+}: ParticipantRecord): { name: string; publicKey: KeyObject }[] {
+  try {
+    return [{ name: `the key ${recordId} of ${subscriberId}`, publicKey: parsePublicKey(signingPublicKey) }];
+  } catch {
+    return [];
+  }
+}
+
+const DebugRequest = Type.Object(
+  {
+    header: Type.String({
+      minLength: 1,
+      maxLength: 65_536,
+      description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
+    }),
+    body: Type.String({ description: 'Exactly as it was sent; empty for GET and DELETE.' }),
+    method: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String()),
+    now: Type.Optional(DateTime),
+    requestAuthorization: Type.Optional(
+      Type.String({ maxLength: 65_536, description: 'Of the request that this answers.' }),
+    ),
+  },
+  { title: 'DebugSignatureRequest' },
+);
+
+const operation: PlainOperation = {
+  summary: 'Tell why a signature holds, or the one thing that differs.',
+  body: DebugRequest,
+  answer: Type.Object(
+    {
+      verdict: Type.Enum(['holds', 'differs', 'unreadable']),
+      differs: Type.Optional(Type.String()),
+      steps: Type.Array(
+        Type.Object({
+          step: Type.String({ examples: ['digest'] }),
+          ok: Type.Boolean(),
+          expected: Type.Optional(Type.String()),
+          got: Type.Optional(Type.String()),
+          detail: Type.String(),
+        }),
+      ),
+      signingString: Type.String(),
+      digest: Type.Object({ expected: Type.Optional(Type.String()), got: Type.String() }),
+      key: Type.Optional(
+        Type.Object({
+          identity: Type.String(),
+          recordId: Type.String(),
+          publicKey: Type.Optional(Type.String()),
+          state: Type.String(),
+        }),
+      ),
+      hints: Type.Array(Type.String()),
+    },
+    { title: 'SignatureDiagnosis' },
+  ),
+};

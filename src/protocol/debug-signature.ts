@@ -1,0 +1,282 @@
+import { type KeyObject, verify } from 'node:crypto';
+import { findBody } from './body-variants.ts';
+import { bodyDigest, findBodyDigest, spellingsOfBodyDigest } from './digest.ts';
+import { ProtocolError } from './errors.ts';
+import type { KeyLookup } from './registry-record.ts';
+import {
+  chainValues,
+  findWindowFault,
+  parseSignatureHeader,
+  type SignatureHeader,
+  type SignatureLimits,
+  signingString,
+} from './request-signature.ts';
+
+// Why a signature does not hold: each step of the verification by itself, and the one thing that differs. Pure: the key that the header names is
+// looked up by the caller. What nobody can see in a signature, which body was signed, is found by trying what usually happens to bodies on their way.
+
+export interface SignatureQuestion {
+  /** The header's value, the header, or all headers of a request. */
+  header: string;
+  body: string;
+  now: Date;
+  limits: SignatureLimits;
+  /** The header of the request that this message answers. */
+  requestAuthorization?: string;
+}
+
+export interface DebugStep {
+  step: 'header' | 'algorithm' | 'window' | 'digest' | 'key' | 'signature';
+  ok: boolean;
+  expected?: string;
+  got?: string;
+  detail: string;
+}
+
+export interface SignatureDiagnosis {
+  verdict: 'holds' | 'differs' | 'unreadable';
+  /** The one thing that differs, in a sentence. */
+  differs?: string;
+  steps: DebugStep[];
+  signingString: string;
+  digest: { expected?: string; got: string };
+  hints: string[];
+}
+
+/** What the registry answers about the key, and other keys that may have been used instead. */
+export interface KnownKeys {
+  lookup: KeyLookup | { kind: 'unavailable'; reason: string };
+  others: readonly { name: string; publicKey: KeyObject }[];
+}
+
+/** The value of the signature header in what somebody pasted; and the digest, where a header tells one. */
+export function readPastedHeaders(text: string): { signature: string; digest?: string } {
+  const lines = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
+  const find = (name: string) =>
+    lines
+      .find((line) => line.toLowerCase().startsWith(`${name}:`))
+      ?.replace(/^[^:]*:\s*/, '')
+      .trim();
+  const signature =
+    find('authorization') ?? find('x-gateway-authorization') ?? find('signature') ?? text.trim();
+  const digest = find('digest');
+  return { signature, ...(digest !== undefined && { digest }) };
+}
+
+/** Undefined where the header cannot be read: then nobody knows which key to look up. */
+export function findClaimedKey(header: string): SignatureHeader | undefined {
+  try {
+    return parseSignatureHeader(readPastedHeaders(header).signature);
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined;
+    throw error;
+  }
+}
+
+export function debugSignature(question: SignatureQuestion, keys: KnownKeys): SignatureDiagnosis {
+  const { signature: value, digest: declared } = readPastedHeaders(question.header);
+  const body = Buffer.from(question.body);
+  const got = bodyDigest(body);
+  const header = findClaimedKey(question.header);
+  if (!header) return unreadable(value, got);
+  const chain = chainOf(question);
+  const text = (digest: string) =>
+    signingString({ ...header, digest, answering: header.chained ? (chain[0] ?? '') : undefined }).toString();
+  const claim = { header, chain };
+  const { lookup } = keys;
+  const key = lookup.kind === 'key' ? lookup.publicKey : undefined;
+  const found = findSigned(claim, question.body, key, keys.others);
+  const expected = found?.digest ?? (declared && (findBodyDigest(declared) ?? declared));
+  const steps: DebugStep[] = [
+    { step: 'header', ok: true, detail: 'It has the form that the specification asks for.' },
+    { step: 'algorithm', ok: true, got: 'ed25519', detail: 'Ed25519, in keyId and algorithm.' },
+    windowStep(header, question),
+    digestStep(got, expected, found?.change),
+    keyStep(header, lookup),
+    signatureStep(claim, found, key !== undefined),
+  ];
+  const failed = steps.find(({ ok }) => !ok);
+  return {
+    verdict: failed ? 'differs' : 'holds',
+    ...(failed && { differs: failed.detail }),
+    steps,
+    signingString: text(expected ?? got),
+    digest: { ...(expected !== undefined && { expected }), got },
+    hints: hintsOf(steps, claim, found),
+  };
+}
+
+function chainOf({ requestAuthorization }: SignatureQuestion): string[] {
+  if (requestAuthorization === undefined || requestAuthorization.trim() === '') return [];
+  try {
+    return chainValues(readPastedHeaders(requestAuthorization).signature);
+  } catch (error) {
+    if (error instanceof ProtocolError) return [requestAuthorization.trim()];
+    throw error;
+  }
+}
+
+interface Claim {
+  header: SignatureHeader;
+  /** By what it may name the request that it answers. */
+  chain: readonly string[];
+}
+
+/** What was signed, as far as it can be found out. */
+interface Signed {
+  digest: string;
+  /** What happened to the body since; none: it is the one that was signed. */
+  change?: string;
+  /** Whose key it was, where it is not the one that the header names. */
+  signer?: string;
+  /** The fourth line is there although the header does not say so, or the other way round. */
+  hasOtherLines?: boolean;
+}
+
+function findSigned(
+  { header, chain }: Claim,
+  body: string,
+  key: KeyObject | undefined,
+  others: KnownKeys['others'],
+): Signed | undefined {
+  const signature = Buffer.from(header.signature, 'base64');
+  const usual = header.chained ? chain : [undefined];
+  const unusual = header.chained ? [undefined] : chain;
+  const holds = (publicKey: KeyObject, digest: string, answering: readonly (string | undefined)[]) =>
+    spellingsOfBodyDigest(digest).some((spelling) =>
+      answering.some((line) =>
+        verify(null, signingString({ ...header, digest: spelling, answering: line }), publicKey, signature),
+      ),
+    );
+  const signers = [...(key ? [{ name: undefined, publicKey: key }] : []), ...others];
+  for (const { name: signer, publicKey } of signers) {
+    for (const hasOtherLines of [false, true]) {
+      const lines = hasOtherLines ? unusual : usual;
+      const match = findBody(body, (bytes) => holds(publicKey, bodyDigest(bytes), lines));
+      if (match) return { digest: bodyDigest(match.bytes), change: match.change, signer, hasOtherLines };
+    }
+  }
+  return undefined;
+}
+
+function windowStep(header: SignatureHeader, { now, limits }: SignatureQuestion): DebugStep {
+  const fault = findWindowFault(header, now.getTime() / 1000, limits);
+  const iso = (seconds: number) => new Date(Math.min(seconds * 1000, 8.64e15)).toISOString();
+  return {
+    ...{ step: 'window', ok: fault === undefined },
+    expected: `${iso(header.created)} to ${iso(header.expires)}`,
+    got: now.toISOString(),
+    detail: fault === undefined ? 'The time is between created and expires.' : `The signature ${fault}.`,
+  };
+}
+
+function digestStep(got: string, expected: string | undefined, change: string | undefined): DebugStep {
+  if (change !== undefined)
+    return {
+      step: 'digest',
+      ok: false,
+      expected,
+      got,
+      detail: `The body is not the one that was signed: ${change}.`,
+    };
+  if (expected !== undefined && expected !== got)
+    return {
+      step: 'digest',
+      ok: false,
+      expected,
+      got,
+      detail: 'The body does not have the digest that the Digest header names.',
+    };
+  return {
+    step: 'digest',
+    ok: true,
+    got,
+    ...(expected && { expected }),
+    detail: 'BLAKE2b-512 of the body, in Base64.',
+  };
+}
+
+function keyStep({ subscriberId, recordId }: SignatureHeader, lookup: KnownKeys['lookup']): DebugStep {
+  const name = `${subscriberId}|${recordId}`;
+  const details: Record<KnownKeys['lookup']['kind'], string> = {
+    key: `The registry has the key ${recordId} of ${subscriberId}.`,
+    unusable: `The key ${name} cannot be used: ${'reason' in lookup ? lookup.reason : ''}.`,
+    'unknown-key': `The registry has no key ${recordId} of ${subscriberId}.`,
+    'unknown-subscriber': `The registry does not know ${subscriberId}.`,
+    unavailable: `The registry cannot be asked: ${'reason' in lookup ? lookup.reason : ''}`,
+  };
+  return { step: 'key', ok: lookup.kind === 'key', got: name, detail: details[lookup.kind] };
+}
+
+function signatureStep({ header, chain }: Claim, found: Signed | undefined, hasKey: boolean): DebugStep {
+  const fails = (detail: string): DebugStep => ({ step: 'signature', ok: false, detail });
+  if (header.chained && chain.length === 0)
+    return fails(
+      'It answers a request: without the Authorization header of that request it cannot be verified.',
+    );
+  if (found?.signer !== undefined)
+    return fails(`It was made with ${found.signer}, not with the key that keyId names.`);
+  if (found?.hasOtherLines)
+    return fails(
+      header.chained
+        ? 'It was made over three lines, without the request-signature that "headers" names.'
+        : 'It was made over four lines, but "headers" does not name request-signature.',
+    );
+  if (found?.change !== undefined) return fails('It holds for another body.');
+  if (found) return { step: 'signature', ok: true, detail: 'Ed25519 over the signing string holds.' };
+  if (!hasKey) return fails('Without the key it cannot be verified.');
+  return fails(
+    'It does not hold for this signing string and this key: the body, created, expires or the signature itself were changed, or another key was used.',
+  );
+}
+
+function hintsOf(steps: readonly DebugStep[], { header }: Claim, found: Signed | undefined): string[] {
+  const fails = (step: DebugStep['step']) => steps.some((each) => each.step === step && !each.ok);
+  const hints = [
+    found?.change !== undefined &&
+      'Sign the bytes that are sent, and verify the bytes as they came: never parse and write the body in between.',
+    found?.signer !== undefined && 'Put the id of that key into keyId, or sign with the registered one.',
+    fails('key') &&
+      'Register the public key under this record id, or correct keyId: subscriberId|recordId|ed25519.',
+    fails('window') && 'Compare the clocks of both machines (NTP), and sign again right before sending.',
+    fails('signature') &&
+      !found &&
+      header.chained &&
+      'A callback signs the text of the signature of the request that it answers, or its whole header.',
+    fails('signature') &&
+      !found &&
+      'Compare the signing string line by line with that of the signer: no line end after the last line, Unix times in seconds, Base64 with padding.',
+  ];
+  return hints.filter((hint) => typeof hint === 'string');
+}
+
+const attributeNames = ['keyId', 'algorithm', 'created', 'expires', 'headers', 'signature'];
+
+/** Says which attribute is missing, twice, or in the wrong place. */
+function unreadable(value: string, got: string): SignatureDiagnosis {
+  const found = [...value.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, name = '', text = '']) => ({
+    name,
+    text,
+  }));
+  const attribute = (name: string) => found.find((each) => each.name === name)?.text;
+  const missing = attributeNames.filter((name) => attribute(name) === undefined);
+  const algorithm = attribute('algorithm') ?? '';
+  const parts = attribute('keyId')?.split('|').length ?? 0;
+  const why = (() => {
+    if (!/^Signature /.test(value)) return 'It does not begin with "Signature " and a space.';
+    if (missing.length > 0) return `It lacks ${missing.join(', ')}, or they are not in double quotes.`;
+    if (parts !== 3) return 'keyId must be subscriberId|recordId|ed25519.';
+    if (algorithm !== 'ed25519') return `algorithm is ${algorithm}; it must be ed25519.`;
+    if (Buffer.from(attribute('signature') ?? '', 'base64').length !== 64)
+      return 'The signature is not the Base64 of 64 bytes.';
+    return `Its attributes must be ${attributeNames.join(', ')}, in this order, with a comma and no space between them, the times in whole seconds.`;
+  })();
+  const step = algorithm !== '' && algorithm !== 'ed25519' ? 'algorithm' : 'header';
+  return {
+    ...{ verdict: 'unreadable', differs: why, signingString: '', digest: { got } },
+    steps: [{ step, ok: false, got: value.slice(0, 500), detail: why }],
+    hints: [
+      'Signature keyId="subscriberId|recordId|ed25519",algorithm="ed25519",created="…",expires="…",headers="(created) (expires) digest",signature="…"',
+    ],
+  };
+}
