@@ -6,6 +6,7 @@ import { createSearch } from '../src/search/port.ts';
 import type { Database } from '../src/storage/database.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
 import { arbitraryNow as now } from './support/arbitrary-index.ts';
+import { benchInMiniature } from './support/bench.ts';
 import { apply, compare, holdAgainstTheBook } from './support/by-the-book.ts';
 import { useDatabase } from './support/database.ts';
 import type { KnownCatalog, Question } from './support/discover-oracle.ts';
@@ -27,7 +28,7 @@ describe.skipIf(obstacle)(`discover with OpenSearch${needs}`, () => {
   it('answers what a plain evaluation of every document answers, before and after OpenSearch has caught up', async () => {
     const steps = await holdAgainstTheBook({
       ...{ indexes: 6, questions: 12, seed },
-      settings: openSearchSettings(url),
+      settings: [openSearchSettings(url)],
       catchUp: (written) => catchUp(written, url),
     });
     // The others are filters that say nothing of single resources.
@@ -51,6 +52,13 @@ describe.skipIf(obstacle)(`discover with OpenSearch${needs}`, () => {
     } finally {
       await threads.close();
     }
+  });
+
+  it('is asked the same questions by npm run bench, in miniature, and finds the same', async () => {
+    const rows = await benchInMiniature(['search'], { BENCH_OPENSEARCH_URL: url });
+    const compared = rows.filter(({ against }) => against?.startsWith('OpenSearch'));
+    const first = compared.filter(({ scenario }) => scenario.endsWith('first time, p50'));
+    expect(first.length).toBeGreaterThanOrEqual(12);
   });
 });
 

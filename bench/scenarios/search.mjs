@@ -7,6 +7,7 @@
 // --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
 import { quantile } from '../measure.mjs';
+import { index } from '../search/engines.mjs';
 import { evaluate } from '../search/job.mjs';
 import * as products from '../search/products.mjs';
 import { kindRows, printTable, seedRows, tellSlowYardsticks } from '../search/report.mjs';
@@ -51,7 +52,11 @@ export async function* run({
   withoutOpenSearch,
 }) {
   const data = sets[name];
-  const obstacle = withoutOpenSearch ? 'it is not wanted' : findObstacle();
+  const obstacle = withoutOpenSearch
+    ? 'it is not wanted'
+    : process.env.BENCH_OPENSEARCH_URL
+      ? undefined
+      : findObstacle();
   if (obstacle) console.error(`bench: search beside OpenSearch is skipped: ${obstacle}`);
   if (data.isThere === false) {
     console.error('bench: search in products is skipped: TEST_DATA_DIR does not have them');
@@ -91,7 +96,7 @@ function asked(kept) {
 async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {
   const rows = [];
   const plain = await seedPlain(database, data, { resources });
-  const openSearch = obstacle ? undefined : await startOpenSearch({ heapMb: sizes.heapMb });
+  const openSearch = obstacle ? undefined : await openOpenSearch();
   try {
     const filled = openSearch && (await seedOpenSearch(openSearch.url, data, { resources }));
     rows.push(...seedRows(title, seeded, { openSearch: filled, plain }));
@@ -127,4 +132,11 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
       unit: 'ms',
     });
   return rows;
+}
+
+/** BENCH_OPENSEARCH_URL names one that is running already: its index of this bench is removed at the end. */
+async function openOpenSearch() {
+  const url = process.env.BENCH_OPENSEARCH_URL;
+  if (!url) return startOpenSearch({ heapMb: sizes.heapMb });
+  return { url, close: () => fetch(`${url}/${index}`, { method: 'DELETE' }) };
 }

@@ -11,7 +11,7 @@ describe.skipIf(obstacle)(`discover with OpenSearch, at length${needs}`, () => {
   it('answers what a plain evaluation of every document answers, thousands of times', async () => {
     await holdAgainstTheBook({
       ...{ indexes: 100, questions: 20 },
-      settings: openSearchSettings(url),
+      settings: [openSearchSettings(url)],
       catchUp: (database) => catchUp(database, url),
     });
   }, 3_600_000);

@@ -31,7 +31,8 @@ export async function holdAgainstTheBook(runs: {
   seed?: number;
   /** Each index comes about by changes, and its lists are compacted meanwhile. */
   byChanges?: boolean;
-  settings?: Record<string, string>;
+  /** Of the processes that are asked, each of them every question; one with the usual settings unless given. */
+  settings?: readonly Record<string, string>[];
   /** Has another index catch up: every question is asked before, when it lacks what was written last, and afterwards. */
   catchUp?: (database: Database) => Promise<void>;
 }): Promise<Map<string, number>> {
@@ -39,16 +40,23 @@ export async function holdAgainstTheBook(runs: {
   const logger = silentLogger();
   const database = await openDatabase({ url: testDatabase.url, logger, maxConnections: 4 });
   const threads = createThreadPool({ size: 1, logger });
-  const context: SearchContext = {
-    config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...runs.settings }),
-    database,
-    threads,
-    now: () => arbitraryNow,
-  };
-  const service = createSearch(context);
+  const services = (runs.settings ?? [{}]).map((settings) => ({
+    settings,
+    service: createSearch({
+      config: readConfig({ DISCOVER_TIMEOUT_MS: `${patienceMs}`, ...settings }),
+      database,
+      threads,
+      now: () => arbitraryNow,
+    }),
+  }));
   const steps = new Map<string, number>();
-  const note = (taken: readonly TraceStep[]) => {
-    for (const { step } of taken) steps.set(step, (steps.get(step) ?? 0) + 1);
+  const ask = async (index: readonly KnownCatalog[], question: Question) => {
+    for (const { service, settings } of services) {
+      const taken = await compare(service, index, question).catch((cause) => {
+        throw new Error(`with the settings ${JSON.stringify(settings)}`, { cause });
+      });
+      for (const { step } of taken) steps.set(step, (steps.get(step) ?? 0) + 1);
+    }
   };
   try {
     await fc.assert(
@@ -56,13 +64,13 @@ export async function holdAgainstTheBook(runs: {
         arbitraryIndex,
         fc.array(arbitraryQuestion, { minLength: runs.questions, maxLength: runs.questions }),
         async (index, questions) => {
-          if (runs.byChanges) await fillByChanges(context, index);
+          if (runs.byChanges) await fillByChanges({ database }, index);
           else if (runs.catchUp) await replaceAll(database, index, runs.catchUp);
-          else await fill(context, index);
-          for (const question of questions) note(await compare(service, index, question));
+          else await fill({ database }, index);
+          for (const question of questions) await ask(index, question);
           if (runs.catchUp === undefined) return;
           await runs.catchUp(database);
-          for (const question of questions) note(await compare(service, index, question));
+          for (const question of questions) await ask(index, question);
         },
       ),
       { numRuns: runs.indexes, seed: runs.seed, endOnFailure: true },
