@@ -62,6 +62,8 @@ export async function openSchemaStore(options: SchemaStoreOptions): Promise<Sche
   function makeChecker(): AttributeChecker {
     const made = createAttributeChecker({
       schemas: [...fetched, ...local],
+      // Those that ship with us are, by themselves.
+      areSound: schemaDir === undefined && fetched.length === 0,
       unknownContext,
       onUnknownContext: (context) => fetcher?.want(context),
     });
