@@ -146,6 +146,17 @@ describe('the architecture', () => {
     expect(tests.filter((file) => timer.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
 
+  it('has the files that ARCHITECTURE.md names', () => {
+    const known = ['src', 'migrations', 'tests', 'docs'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true }).map((file) => `/${folder}/${file}`),
+    );
+    const named = readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/`([\w/.-]+\.(?:ts|sql|md))`/g);
+    const missing = Array.from(named, ([, file = '']) => file).filter(
+      (file) => !known.some((path) => path.endsWith(`/${file}`)),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('reads the environment at one place', () => {
     const readers = files
       .filter((file) => !file.endsWith('.test.ts'))

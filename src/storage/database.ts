@@ -1,23 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
-import { ProtocolError } from '../protocol/errors.ts';
-import {
-  asUnavailable,
-  connectionSettings,
-  DatabaseUnavailable,
-  describeServer,
-  isTransient,
-} from './connection.ts';
+import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
+import { readCursor, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
 import { runStatement } from './statement.ts';
+import { cancelAfter, startTime } from './time-limit.ts';
 
 export { WriteConflict } from './connection.ts';
 
-// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints. Longer than our other
-// files: everything in it works on the same few connections.
+// The one door to PostgreSQL: a pool, transactions that are repeated when the database asks for it, cursors and hints.
 
 const defaultConnections = 20;
 const defaultTransactionMs = 300_000;
@@ -185,52 +178,6 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
   };
 }
 
-/** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
-async function withConnection<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<T>,
-  waitMs?: number,
-): Promise<T> {
-  const client = await (waitMs === undefined ? lend(pool) : lendWithin(pool, waitMs));
-  let broken: Error | undefined;
-  try {
-    return await work(client);
-  } catch (error) {
-    await client.query('rollback').catch((fault: Error) => {
-      broken = fault;
-    });
-    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : asUnavailable(error);
-  } finally {
-    client.release(broken);
-  }
-}
-
-async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw new DatabaseUnavailable(error);
-  }
-}
-
-/** A connection that comes too late goes back at once. One that is idle comes at once: nothing has to be timed. */
-async function lendWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
-  if (pool.idleCount > pool.waitingCount) return lend(pool);
-  const lent = lend(pool);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      lent.then((client) => client.release()).catch(() => undefined);
-      reject(new NoTurn(`no connection became free within ${waitMs} ms`));
-    }, waitMs);
-  });
-  try {
-    return await Promise.race([lent, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function runTransaction<T>(
   client: pg.PoolClient,
   { isolation, channels, apart, limitMs }: TransactionRun,
@@ -281,37 +228,6 @@ interface TransactionRun {
   limitMs: number;
 }
 
-async function* readCursor<R extends object>(
-  pool: pg.Pool,
-  text: string,
-  values: readonly unknown[],
-  batch: number,
-): AsyncGenerator<R[], void, undefined> {
-  const client = await lend(pool);
-  let broken: Error | undefined;
-  try {
-    await client.query('begin read only');
-    // Everything will be read: plan for the last row, not for the first ones. And a reader may be slow.
-    await client.query(
-      "set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = '15min'",
-    );
-    await client.query(`declare batches no scroll cursor for ${text}`, [...values]);
-    for (let rows: R[]; ; ) {
-      ({ rows } = await client.query<R>(`fetch forward ${Math.trunc(batch)} from batches`));
-      if (rows.length > 0) yield rows;
-      if (rows.length < batch) return;
-    }
-  } catch (error) {
-    throw asUnavailable(error);
-  } finally {
-    // Also reached when the reader stops early.
-    await client.query('rollback').catch((error: Error) => {
-      broken = error;
-    });
-    client.release(broken);
-  }
-}
-
 /**
  * That the server is not read-only shows in a setting. That its disk has space shows only when it is used: by a table that nobody else sees
  * and that is not kept. Made for every ping, such tables would be a burden to the server's own.
@@ -327,61 +243,6 @@ async function checkWrites(client: pg.PoolClient, { thoroughly }: { thoroughly: 
     'create temporary table space_left on commit drop as select repeat(md5(i::text), 60) from generate_series(1, 256) as i',
   );
   await client.query('rollback');
-}
-
-/** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
-function startTime<R extends object>(
-  apart: Queryable,
-  text: string,
-  values: readonly unknown[] | undefined,
-  options: QueryOptions = {},
-): (client: pg.PoolClient) => Promise<{ rows: R[]; rowCount: number }> {
-  const { timeoutMs } = options;
-  if (timeoutMs === undefined) return (client) => runStatement(client, text, values, options);
-  const end = performance.now() + timeoutMs;
-  return (client) =>
-    inTime(client, apart, end - performance.now(), () => runStatement(client, text, values, options));
-}
-
-/** Ends a statement that takes too long, in the server. */
-async function inTime<T>(
-  client: pg.PoolClient,
-  apart: Queryable,
-  timeoutMs: number,
-  statement: () => Promise<T>,
-): Promise<T> {
-  let isLate = false;
-  const limit = cancelAfter(client, apart, timeoutMs, () => {
-    isLate = true;
-  });
-  try {
-    return await statement();
-  } catch (error) {
-    throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
-  } finally {
-    await limit.clear();
-  }
-}
-
-/** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */
-function cancelAfter(
-  client: pg.PoolClient,
-  apart: Queryable,
-  timeoutMs: number,
-  onLate: () => void,
-): { clear(): Promise<unknown> } {
-  const { processID } = client as { processID?: number };
-  let cancelled: Promise<unknown> | undefined;
-  const timer = setTimeout(() => {
-    onLate();
-    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
-  }, timeoutMs);
-  return {
-    clear() {
-      clearTimeout(timer);
-      return Promise.resolve(cancelled);
-    },
-  };
 }
 
 /** Statements that all together have so much time left. */

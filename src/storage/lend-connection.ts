@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { NoTurn } from '../fair-turns.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { asUnavailable, DatabaseUnavailable } from './connection.ts';
+
+// Connections of a pool, lent out for one piece of work each.
+
+/** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
+export async function withConnection<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  waitMs?: number,
+): Promise<T> {
+  const client = await (waitMs === undefined ? lend(pool) : lendWithin(pool, waitMs));
+  let broken: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    await client.query('rollback').catch((fault: Error) => {
+      broken = fault;
+    });
+    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : asUnavailable(error);
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** All rows of one snapshot, batch by batch. */
+export async function* readCursor<R extends object>(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[],
+  batch: number,
+): AsyncGenerator<R[], void, undefined> {
+  const client = await lend(pool);
+  let broken: Error | undefined;
+  try {
+    await client.query('begin read only');
+    // Everything will be read: plan for the last row, not for the first ones. And a reader may be slow.
+    await client.query(
+      "set local cursor_tuple_fraction = 1; set local idle_in_transaction_session_timeout = '15min'",
+    );
+    await client.query(`declare batches no scroll cursor for ${text}`, [...values]);
+    for (let rows: R[]; ; ) {
+      ({ rows } = await client.query<R>(`fetch forward ${Math.trunc(batch)} from batches`));
+      if (rows.length > 0) yield rows;
+      if (rows.length < batch) return;
+    }
+  } catch (error) {
+    throw asUnavailable(error);
+  } finally {
+    // Also reached when the reader stops early.
+    await client.query('rollback').catch((error: Error) => {
+      broken = error;
+    });
+    client.release(broken);
+  }
+}
+
+async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new DatabaseUnavailable(error);
+  }
+}
+
+/** A connection that comes too late goes back at once. One that is idle comes at once: nothing has to be timed. */
+async function lendWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
+  if (pool.idleCount > pool.waitingCount) return lend(pool);
+  const lent = lend(pool);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      lent.then((client) => client.release()).catch(() => undefined);
+      reject(new NoTurn(`no connection became free within ${waitMs} ms`));
+    }, waitMs);
+  });
+  try {
+    return await Promise.race([lent, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import { DeadlineExceeded } from '../fair-turns.ts';
+import type { Queryable, QueryOptions } from './database.ts';
+import { runStatement } from './statement.ts';
+
+// Statements and transactions that take too long are ended in the server, over another connection.
+
+/** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
+export function startTime<R extends object>(
+  apart: Queryable,
+  text: string,
+  values: readonly unknown[] | undefined,
+  options: QueryOptions = {},
+): (client: pg.PoolClient) => Promise<{ rows: R[]; rowCount: number }> {
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return (client) => runStatement(client, text, values, options);
+  const end = performance.now() + timeoutMs;
+  return (client) =>
+    inTime(client, apart, end - performance.now(), () => runStatement(client, text, values, options));
+}
+
+/** Ends a statement that takes too long, in the server. */
+async function inTime<T>(
+  client: pg.PoolClient,
+  apart: Queryable,
+  timeoutMs: number,
+  statement: () => Promise<T>,
+): Promise<T> {
+  let isLate = false;
+  const limit = cancelAfter(client, apart, timeoutMs, () => {
+    isLate = true;
+  });
+  try {
+    return await statement();
+  } catch (error) {
+    throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
+  } finally {
+    await limit.clear();
+  }
+}
+
+/** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */
+export function cancelAfter(
+  client: pg.PoolClient,
+  apart: Queryable,
+  timeoutMs: number,
+  onLate: () => void,
+): { clear(): Promise<unknown> } {
+  const { processID } = client as { processID?: number };
+  let cancelled: Promise<unknown> | undefined;
+  const timer = setTimeout(() => {
+    onLate();
+    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
+  }, timeoutMs);
+  return {
+    clear() {
+      clearTimeout(timer);
+      return Promise.resolve(cancelled);
+    },
+  };
+}
