@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { rouse, settled } from './support/crawl.ts';
 import { crawlThroughKills, startProviders } from './support/crawl-crashes.ts';
 import { endLeases } from './support/leases.ts';
-import { until } from './support/receiver.ts';
 import type { ServiceProcess } from './support/service-process.ts';
+import { until } from './support/time.ts';
 
 // Crawlers in processes of their own: killed, two at a time, and one that comes back when others have done its work.
 
 describe('crawlers', () => {
   it('that are killed at any moment leave no catalog half applied, and the next one skips none', () =>
-    crawlThroughKills({ nodes: 6, catalogs: 4, kills: 4 }));
+    crawlThroughKills({ nodes: 5, catalogs: 3, kills: 3 }));
 
   it('share the work: each file is fetched once and applied once, however many crawl', async () => {
     const crawled = await startProviders(8, 3);

@@ -12,7 +12,7 @@ import { takeTime, until } from './support/time.ts';
 // Intents that are built to be slow: each ends at its deadline, and others are answered meanwhile. Everything runs in one process here, the
 // tests as well, so a service that stops for a moment stops the clock of this test too.
 
-const timeoutMs = 5_000;
+const timeoutMs = 2_500;
 /** What a busy machine may add; without the deadline each of these would take minutes. */
 const graceMs = 10_000;
 

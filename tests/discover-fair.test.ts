@@ -26,26 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => discovering.network.close());
 
-it('the valid filters of an identity are evaluated while the costly ones of another hold threads and wait', async () => {
-  const { network, discover } = discovering;
-  const attacker = await network.actor('attacker');
-  const costly = filter('$.catalogs[*].resources[?count($..*..*..*..*) > 1]');
-  let ended = 0;
-  const attack = Promise.all(
-    Array.from({ length: 30 }, async () => {
-      await attacker.send(actions.discover, costly, { to: network.discoveryUrl });
-      ended += 1;
-    }),
-  );
-  // It looks at whole catalogs, so that a thread evaluates it.
-  const valid = filter("$.catalogs[?@.id == 'simple'].resources[?count($.catalogs[*].resources[*]) == 1]");
-  const answers = [await discover(valid), await discover(valid), await discover(valid)];
-  const endedMeanwhile = ended;
-  await attack;
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(endedMeanwhile).toBe(0);
-});
-
 it('large answers of one identity are put together one after the other, until each is stored', async () => {
   const { network, consumer } = discovering;
   const { database } = network;
@@ -70,6 +50,23 @@ it('large answers of one identity are put together one after the other, until ea
     );
     return rowCount;
   }
+});
+
+it('the valid filters of an identity are evaluated while the costly ones of another hold threads and wait', async () => {
+  const { network, discover } = discovering;
+  const attacker = await network.actor('attacker');
+  const costly = filter('$.catalogs[*].resources[?count($..*..*..*..*) > 1]');
+  let ended = 0;
+  for (let count = 0; count < 30; count += 1) {
+    const sent = attacker.send(actions.discover, costly, { to: network.discoveryUrl });
+    // Nobody waits for them: after this test the service is closed.
+    sent.finally(() => (ended += 1)).catch(() => undefined);
+  }
+  // It looks at whole catalogs, so that a thread evaluates it.
+  const valid = filter("$.catalogs[?@.id == 'simple'].resources[?count($.catalogs[*].resources[*]) == 1]");
+  const answers = [await discover(valid), await discover(valid), await discover(valid)];
+  expect(ended).toBe(0);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
 function nested(depth: number): object {

@@ -7,7 +7,7 @@ import { processKey, startPublisherProcess } from './support/publisher-process.t
 
 describe('publishers that are killed, or work at the same time', () => {
   it('leave a tree that verifies at every moment, with all that was answered', () =>
-    publishThroughKills({ publishes: 24, kills: 6 }));
+    publishThroughKills({ publishes: 16, kills: 4 }));
 
   it('lose nothing of each other', async () => {
     const tree = await makeTree({ key: processKey });

@@ -38,7 +38,8 @@ async function readChain({ config }: TestPublisher) {
   return { manifest, record, index, nextUpdates };
 }
 
-describe('a running publisher', () => {
+// Its tests wait for renewals side by side.
+describe.concurrent('a running publisher', () => {
   let publisher: TestPublisher;
   beforeAll(async () => {
     publisher = await startPublisher({ NEXT_UPDATE_SECONDS: '10' });

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { connectionSettings } from '../src/storage/connection.ts';
+import { createTestDatabase } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { submit } from './support/publish.ts';
@@ -11,31 +12,14 @@ import { type ServiceProcess, startCatalogProcess } from './support/service-proc
 import { until, watchFor } from './support/time.ts';
 
 // A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another
-// one takes its work over within 30 s, and when it goes on it writes nothing.
+// one takes its work over within 30 s, and when it goes on it writes nothing. The tests wait for leases and time-outs
+// to end, side by side.
 
 const takeoverMs = 30_000;
 
-let network: TestNetwork;
-const services: ServiceProcess[] = [];
-beforeEach(async () => {
-  network = await startNetwork({ settings: { ROLES: 'registry' } });
-});
-afterEach(async () => {
-  for (const service of services.splice(0)) await service.kill();
-  await network.close();
-});
-
-async function start(settings: Record<string, string> = {}): Promise<ServiceProcess> {
-  const service = await startCatalogProcess(network, settings);
-  services.push(service);
-  return service;
-}
-
-const startAnother = async () => start({ CATALOG_PORT: String(await freePort()) });
-
-describe('a process that is stopped', () => {
-  it('in the midst of a transaction loses its work to another one within 30 s, and adds nothing when it goes on', async () => {
-    const stopped = await start();
+describe.concurrent('a process that is stopped', () => {
+  it('in the midst of a transaction loses its work to another one within 30 s, and adds nothing when it goes on', async (context) => {
+    const { network, stopped, startAnother } = await startStopped(context);
     const provider = await network.actor('provider');
     const id = `held-${randomUUID()}`;
     const holder = new pg.Client(network.databaseUrl);
@@ -72,8 +56,8 @@ describe('a process that is stopped', () => {
     }
   });
 
-  it('in the midst of a delivery loses it to another one within 30 s, and does not record its own answer', async () => {
-    const stopped = await start();
+  it('in the midst of a delivery loses it to another one within 30 s, and does not record its own answer', async (context) => {
+    const { network, stopped, startAnother } = await startStopped(context);
     const provider = await network.actor('provider');
     const attempts: Buffer[] = [];
     let answer = () => {};
@@ -91,7 +75,7 @@ describe('a process that is stopped', () => {
     await startAnother();
     stopped.halt();
     const stoppedAt = performance.now();
-    await until(isDelivered, 'the delivery by another process', 2 * takeoverMs);
+    await until(() => isDelivered(network), 'the delivery by another process', 2 * takeoverMs);
     expect(performance.now() - stoppedAt).toBeLessThan(takeoverMs);
     expect(attempts[1]?.equals(attempts[0] ?? Buffer.alloc(0))).toBe(true);
 
@@ -100,31 +84,53 @@ describe('a process that is stopped', () => {
     // It finds out when it records the answer, or when it renews its lease, which ends the delivery: whichever comes first.
     const hasNoticed = () => stopped.log.some((line) => /was lost|will be tried again/.test(line));
     await until(hasNoticed, 'it to notice');
-    expect(await isDelivered()).toBe(true);
+    expect(await isDelivered(network)).toBe(true);
   });
 });
 
-it.skipIf(process.platform !== 'linux')(
-  'a client that reads nothing of a large answer loses its transaction, with its locks, within 30 s (needs Linux)',
-  async () => {
-    const silent = new pg.Client(connectionSettings(network.databaseUrl));
-    silent.on('error', () => undefined);
-    await silent.connect();
-    await silent.query('begin; select pg_advisory_xact_lock(4711)');
-    const answer = silent
-      .query("select repeat('x', 1000000) from generate_series(1, 300)")
-      .catch(() => 'cut off');
-    const { stream } = (silent as unknown as { connection: { stream: Socket } }).connection;
-    stream.pause();
-    const takenAfter = performance.now();
-    await network.database.query('select pg_advisory_lock(4711), pg_advisory_unlock(4711)');
-    expect(performance.now() - takenAfter).toBeLessThan(takeoverMs);
-    stream.destroy();
-    expect(await answer).toBe('cut off');
-  },
-);
+describe.concurrent('a client of PostgreSQL', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'that reads nothing of a large answer loses its transaction, with its locks, within 30 s (needs Linux)',
+    async ({ onTestFinished }) => {
+      const home = await createTestDatabase();
+      onTestFinished(home.drop);
+      const silent = new pg.Client(connectionSettings(home.url));
+      silent.on('error', () => undefined);
+      await silent.connect();
+      await silent.query('begin; select pg_advisory_xact_lock(4711)');
+      const answer = silent
+        .query("select repeat('x', 1000000) from generate_series(1, 300)")
+        .catch(() => 'cut off');
+      const { stream } = (silent as unknown as { connection: { stream: Socket } }).connection;
+      stream.pause();
+      const takenAfter = performance.now();
+      const next = new pg.Client(home.url);
+      await next.connect();
+      await next.query('select pg_advisory_lock(4711), pg_advisory_unlock(4711)').finally(() => next.end());
+      expect(performance.now() - takenAfter).toBeLessThan(takeoverMs);
+      stream.destroy();
+      expect(await answer).toBe('cut off');
+    },
+  );
+});
 
-async function isDelivered(): Promise<boolean> {
-  const { rows } = await network.database.query<{ state: string }>('select state from work.callback');
+/** A catalog service that will be stopped, on a network of its own, and how another process of it is started. */
+async function startStopped({ onTestFinished }: TestContext) {
+  const network = await startNetwork({ settings: { ROLES: 'registry' } });
+  onTestFinished(network.close);
+  const start = async (settings?: Record<string, string>): Promise<ServiceProcess> => {
+    const service = await startCatalogProcess(network, settings);
+    onTestFinished(service.kill);
+    return service;
+  };
+  return {
+    network,
+    stopped: await start(),
+    startAnother: async () => start({ CATALOG_PORT: String(await freePort()) }),
+  };
+}
+
+async function isDelivered({ database }: TestNetwork): Promise<boolean> {
+  const { rows } = await database.query<{ state: string }>('select state from work.callback');
   return rows.length === 1 && rows[0]?.state === 'delivered';
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { createGuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
@@ -11,7 +11,7 @@ import { createMetrics } from '../metrics.ts';
 import { actions } from '../protocol/actions.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../protocol/request-signature.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { listCallbacks, replayCallbacks } from '../storage/work/callback-list.ts';
 import { type NewCallback, queueCallback, receiverOf } from '../storage/work/callbacks.ts';
 import type { Lease } from '../storage/work/due-work.ts';
@@ -25,7 +25,6 @@ const publicKey = parsePublicKey(publicKeyOf(privateKey));
 const requestSignature = Buffer.alloc(64, 7).toString('base64');
 
 describe('a callback', () => {
-  let testDatabase: TestDatabase;
   let database: Database;
   let storePromise: StorePromise;
   let loop: CallbackLoop | undefined;
@@ -39,23 +38,19 @@ describe('a callback', () => {
     now: () => new Date(),
   };
 
-  beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    database = await openDatabase({ url: testDatabase.url, logger: silentLogger() });
+  useDatabase((opened) => {
+    database = opened;
     storePromise = createPromiseStore(database);
   });
   afterEach(async () => {
-    await loop?.close();
+    // First those that never answer: the loop waits for what is on its way.
     for (const server of servers.splice(0)) {
       server.closeAllConnections();
       server.close();
     }
+    await loop?.close();
   });
-  afterAll(async () => {
-    await client.close();
-    await database.close();
-    await testDatabase.drop();
-  });
+  afterAll(() => client.close());
 
   function start(): void {
     loop = startCallbackLoop({

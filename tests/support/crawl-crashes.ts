@@ -6,9 +6,8 @@ import { freePort } from './free-port.ts';
 import { endLeases } from './leases.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 import { type Provider, startProvider } from './provider.ts';
-import { until } from './receiver.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
-import { takeTime } from './time.ts';
+import { takeTime, until } from './time.ts';
 
 // Crawlers in processes of their own, and the providers that they crawl. What every catalog is in each of its versions is known, so that
 // at any moment what the index holds can be held against the cursor.
@@ -27,10 +26,9 @@ export interface CrawledProviders {
 export async function startProviders(count: number, catalogsEach: number): Promise<CrawledProviders> {
   const network = await startNetwork({ settings: { ROLES: 'registry' } });
   const { database } = network;
-  const providers: Provider[] = [];
-  for (let place = 0; place < count; place += 1) {
-    providers.push(await startProvider(network, `crawled-${place}`));
-  }
+  const providers = await Promise.all(
+    Array.from({ length: count }, (_, place) => startProvider(network, `crawled-${place}`)),
+  );
   /** By catalog, the names of its resources in each version. */
   const published = new Map<string, Map<number, Record<string, string>>>();
   const crawlers: ServiceProcess[] = [];
@@ -52,11 +50,12 @@ export async function startProviders(count: number, catalogsEach: number): Promi
     providers,
     async publishAll() {
       round += 1;
-      for (const [place, provider] of providers.entries()) {
-        for (let number = 0; number < catalogsEach; number += 1) {
-          await publish(provider, `catalog-${place}-${number}`);
-        }
-      }
+      await Promise.all(
+        providers.map(async (provider, place) => {
+          for (let number = 0; number < catalogsEach; number += 1)
+            await publish(provider, `catalog-${place}-${number}`);
+        }),
+      );
     },
     async startCrawler() {
       const crawler = await startServiceProcess('discovery', await settingsOf(network));

@@ -36,7 +36,7 @@ export function describeFaults(
       played = await playFaults(network(), faults);
     }, playTimeoutMs);
     afterAll(async () => {
-      for (const { scene } of played) await scene.end();
+      await Promise.all(played.map(({ scene }) => scene.end()));
     });
 
     const known = options.follows ? 'a known catalog is still followed' : 'a known catalog stays as it was';
@@ -66,10 +66,9 @@ interface PlayedFault {
 }
 
 async function playFaults(network: TestNetwork, faults: readonly Fault[]): Promise<PlayedFault[]> {
-  const plays: { scene: Scene; fault: Fault }[] = [];
-  for (const fault of faults) plays.push({ scene: await openScene(network), fault });
+  const plays = await Promise.all(faults.map(async (fault) => ({ scene: await openScene(network), fault })));
   const look = async (act: (scene: Scene, fault: Fault) => Promise<void> | void): Promise<Served[]> => {
-    for (const { scene, fault } of plays) await act(scene, fault);
+    await Promise.all(plays.map(({ scene, fault }) => act(scene, fault)));
     await crawl(network.database, { timeoutMs: playTimeoutMs });
     return Promise.all(plays.map(({ scene }) => scene.served()));
   };

@@ -27,6 +27,8 @@ const known = `${indexFormats
 beforeEach(() => setVersion(newest));
 
 const logger = silentLogger();
+/** Between heartbeats. */
+const everyMs = 100;
 
 describe('a process that uses the index', () => {
   it('does not start where the index has entries that are too old for it, and says what to do', async () => {
@@ -46,7 +48,7 @@ describe('a process that uses the index', () => {
 
   it('is heard of while its requests hold all connections', async () => {
     const busy = await openDatabase({ url: database.url, logger, maxConnections: 1 });
-    const announced = await announceProcess({ database: busy, logger }, indexFormats);
+    const announced = await announceProcess({ database: busy, logger, everyMs }, indexFormats);
     await busy.transaction(async () => {
       // The first heartbeat may have begun before.
       for (let heartbeat = 0; heartbeat < 2; heartbeat++) {
@@ -63,7 +65,7 @@ describe('a process that uses the index', () => {
     const telling = Object.assign(Object.create(logger), {
       error: ({ err }: { err: Error }, text: string) => void lines.push(`${text}: ${err.message}`),
     });
-    const announced = await announceProcess({ database, logger: telling }, indexFormats);
+    const announced = await announceProcess({ database, logger: telling, everyMs }, indexFormats);
     announced.check();
     await setVersion(later);
     await until(async () => lines.length > 0);

@@ -30,7 +30,7 @@ export interface AnnouncedProcess {
 
 /** Announces this process until it is closed. Throws UnknownIndexVersion where the index has, or is about to have, entries that the process cannot read. */
 export async function announceProcess(
-  { database, logger }: { database: Database; logger: Logger },
+  { database, logger, everyMs = heartbeatMs }: { database: Database; logger: Logger; everyMs?: number },
   formats: IndexFormats,
 ): Promise<AnnouncedProcess> {
   const id = randomUUID();
@@ -41,7 +41,7 @@ export async function announceProcess(
     await beat(tx, id, version);
   });
   const heartbeat = repeat(
-    { what: 'telling that this process uses the index', everyMs: heartbeatMs, logger },
+    { what: 'telling that this process uses the index', everyMs, logger },
     async () => {
       // The other connections may all be taken for longer than a process counts as alive.
       const next = await beat(database.apart, id, version);
