@@ -8,9 +8,9 @@ import type { Actor } from './support/actor.ts';
 import { names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type PlayedService, playService } from './support/played-service.ts';
-import { until } from './support/receiver.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
 import { subscribe } from './support/subscriptions.ts';
+import { until } from './support/time.ts';
 
 // GET and DELETE sign zero bytes: a signature is good for any of them, until it expires. What a receiver does about it, and how a discovery service
 // notices what somebody else made of one of its signatures.

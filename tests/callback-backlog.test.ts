@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { actions } from '../src/protocol/actions.ts';
 import { type Discovering, startDiscovering } from './support/discover.ts';
-import { until } from './support/receiver.ts';
+import { until } from './support/time.ts';
 
 // Callbacks are kept until they are delivered: a caller that takes none must not fill the disk for everybody.
 

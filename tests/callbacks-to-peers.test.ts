@@ -14,9 +14,9 @@ import {
   threeLinesOnly,
   wholeHeaderChained,
 } from './support/peer-receivers.ts';
-import { until } from './support/receiver.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { subscribe } from './support/subscriptions.ts';
+import { until } from './support/time.ts';
 
 // Callbacks reach the peers that are deployed, whichever form of signature they verify (catalog spec: Authentication, "callback chain: not shown").
 

@@ -8,8 +8,9 @@ import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './su
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type PlayedService, playService } from './support/played-service.ts';
 import { type Provider, startProvider } from './support/provider.ts';
-import { type Receiver, startReceiver, until } from './support/receiver.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
 import { newId, resource } from './support/small-catalogs.ts';
+import { until } from './support/time.ts';
 
 // Clocks that jump two hours forth and back, of the processes and of the database, while everybody whom we send to, pull from and crawl is down:
 // when they are up again, nothing is late.

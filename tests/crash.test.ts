@@ -6,10 +6,9 @@ import { endLeases } from './support/leases.ts';
 import { startNetwork } from './support/network.ts';
 import { patienceMs } from './support/patience.ts';
 import { publish, submit } from './support/publish.ts';
-import { until } from './support/receiver.ts';
 import { catalog } from './support/sample-catalogs.ts';
 import { startCatalogProcess, startServiceProcess } from './support/service-process.ts';
-import { watchFor } from './support/time.ts';
+import { until, watchFor } from './support/time.ts';
 
 // The service in a process of its own, which is killed.
 

@@ -12,8 +12,8 @@ import { crawl, settled } from './support/crawl.ts';
 import { held } from './support/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
-import { until } from './support/receiver.ts';
 import { send } from './support/signed-service.ts';
+import { until } from './support/time.ts';
 
 // What a node can ask a discovery service that crawls it: its crawl log, and to be looked at sooner.
 

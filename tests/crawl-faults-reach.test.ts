@@ -8,10 +8,10 @@ import { catalogOf, openScene, type Scene, teas } from './support/crawl-scene.ts
 import { forge, type Hand } from './support/forged-node.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { newSigningKey } from './support/published-tree.ts';
-import { until } from './support/receiver.ts';
 import { type ProxiedNetwork, startBehindProxy } from './support/registry-proxy.ts';
 import { answers, kindOf, only } from './support/tampering.ts';
 import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { until } from './support/time.ts';
 
 // Where the crawler does not go, and what it does while it cannot ask the registry.
 

@@ -10,9 +10,9 @@ import { held } from './support/discovery.ts';
 import { forge } from './support/forged-node.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { type Provider, startProvider } from './support/provider.ts';
-import { until } from './support/receiver.ts';
 import { kindOf } from './support/tampering.ts';
 import { startTamperingProxy, type TamperingProxy } from './support/tampering-proxy.ts';
+import { until } from './support/time.ts';
 
 // What polling alone finds: nobody gives a hint, and no test makes anything due.
 

@@ -9,10 +9,10 @@ import { freePort } from './support/free-port.ts';
 import { endLeases } from './support/leases.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
-import { areAllPushed, until } from './support/receiver.ts';
+import { areAllPushed } from './support/receiver.ts';
 import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
-import { takeTime } from './support/time.ts';
+import { takeTime, until } from './support/time.ts';
 
 // The discovery service in a process of its own, killed while it pulls and while it is pushed to.
 

@@ -5,9 +5,9 @@ import { held, names, type TestDiscovery } from './support/discovery.ts';
 import type { TestNetwork } from './support/network.ts';
 import { type PlayedService, playService } from './support/played-service.ts';
 import { completed, type Pulling, retail, startPulling } from './support/pulling.ts';
-import { until } from './support/receiver.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
 import { newId } from './support/small-catalogs.ts';
+import { until } from './support/time.ts';
 
 // Pulls from a catalog service that is played by the test, and answers well or badly (catalog spec: POST /catalog/pull, POST /catalog/on_pull).
 

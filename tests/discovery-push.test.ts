@@ -5,9 +5,9 @@ import type { Actor } from './support/actor.ts';
 import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { type PlayedService, playService } from './support/played-service.ts';
-import { until } from './support/receiver.ts';
 import { catalog, charger, chargerContext, offer, plain } from './support/sample-catalogs.ts';
 import { newId } from './support/small-catalogs.ts';
+import { until } from './support/time.ts';
 
 // Pushes as catalog services send them, well and badly (catalog spec: POST /catalog/push). The service is played by the test.
 

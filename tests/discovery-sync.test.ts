@@ -3,9 +3,9 @@ import type { Actor } from './support/actor.ts';
 import { held, names, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
-import { allPushed, until } from './support/receiver.ts';
+import { allPushed } from './support/receiver.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
-import { watchFor } from './support/time.ts';
+import { until, watchFor } from './support/time.ts';
 
 // The real discovery service facing the real catalog service: it subscribes, pulls what was there, and lives on pushes.
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/pr
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from './support/receiver.ts';
+import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // The package as somebody installs it, in an empty folder: packed and installed by npm. Its dependencies are links to those that are installed

@@ -11,7 +11,7 @@ import { freePort } from './support/free-port.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { publish, type Settings, useDirectory } from './support/publish-command.ts';
 import { publisherSettings, smallCatalog, startPublisher, type TestPublisher } from './support/publisher.ts';
-import { until } from './support/receiver.ts';
+import { until } from './support/time.ts';
 
 // After a publish: readers see it at the public address, and discovery services are told to look.
 

@@ -10,10 +10,9 @@ import {
   type Push,
   type Receiver,
   startReceiver,
-  until,
 } from './support/receiver.ts';
 import { newId, offer, publishCatalog, resource } from './support/small-catalogs.ts';
-import { watchFor } from './support/time.ts';
+import { until, watchFor } from './support/time.ts';
 
 // What becomes of a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.
 

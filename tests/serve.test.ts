@@ -7,7 +7,7 @@ import { runCommand } from './support/command.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { freePort } from './support/free-port.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
-import { until } from './support/receiver.ts';
+import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startCommand, type UpProcess } from './support/up-process.ts';
 
 // What an operator meets who starts roles for a network: what must be said first, what is told, and how a start fails.

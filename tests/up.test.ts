@@ -9,7 +9,7 @@ import { runCommand } from './support/command.ts';
 import { readCluster } from './support/embedded-process.ts';
 import { publish, useDirectory } from './support/publish-command.ts';
 import { smallCatalog } from './support/publisher.ts';
-import { until } from './support/receiver.ts';
+import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // What a newcomer types.

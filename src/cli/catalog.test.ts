@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database.ts';
 import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
-import { silentLogger } from '../logger.ts';
 import { appendChange } from '../storage/catalog/change-log.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { registerCatalogCommand } from './catalog.ts';
 
 const owner = 'bpp.example.com/subscribers.beckn.one';
 
 describe('signpost catalog', () => {
-  let home: TestDatabase;
   let database: Database;
+  useDatabase((opened) => {
+    database = opened;
+  });
   beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
     await seedCatalog(database, { id: 'chargers', owner, resources: [{ id: 'r1' }], offers: [{ id: 'o1' }] });
     await seedCatalog(database, {
       id: 'templates',
@@ -31,13 +30,12 @@ describe('signpost catalog', () => {
       await appendChange(tx, { catalogKey: rows[0]?.key ?? 0, ...change });
     });
   });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
-  });
 
   const catalog = (...args: string[]) =>
-    runCommand(registerCatalogCommand, ['catalog', ...args], { DATABASE_URL: home.url, LOG_LEVEL: 'silent' });
+    runCommand(registerCatalogCommand, ['catalog', ...args], {
+      DATABASE_URL: database.url,
+      LOG_LEVEL: 'silent',
+    });
 
   it('lists catalogs, all or by owner, type and network', async () => {
     const { out } = await catalog('list');

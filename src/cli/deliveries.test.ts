@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database.ts';
 import { seedCatalog } from '../../tests/support/seed-catalogs.ts';
-import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { queueCallback } from '../storage/work/callbacks.ts';
 import { registerDeliveriesCommand } from './deliveries.ts';
 
 describe('signpost deliveries', () => {
-  let home: TestDatabase;
   let database: Database;
-  beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
-    for (const id of ['c1', 'c2', 'c3']) await seedCatalog(database, { id, resources: [{ id: 'r1' }] });
+  useDatabase((opened) => {
+    database = opened;
   });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
+  beforeAll(async () => {
+    for (const id of ['c1', 'c2', 'c3']) await seedCatalog(database, { id, resources: [{ id: 'r1' }] });
   });
   beforeEach(async () => {
     await database.query('truncate work.callback, catalog.push restart identity');
@@ -42,7 +37,7 @@ describe('signpost deliveries', () => {
 
   const deliveries = (...args: string[]) =>
     runCommand(registerDeliveriesCommand, ['deliveries', ...args], {
-      DATABASE_URL: home.url,
+      DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',
     });
   const idsOf = async (...args: string[]) =>

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
-import { silentLogger } from '../logger.ts';
+import { useDatabase } from '../../tests/support/database.ts';
 import { generateSeed, privateKeyFromSeed, publicKeyOf } from '../protocol/keys.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { findKeyRecord } from '../storage/registry/records.ts';
 import { registerRegistryCommand } from './registry.ts';
 
@@ -13,15 +12,9 @@ const bpp = { namespace: 'bpp.example.com', registryName: 'subscribers.beckn.one
 const registerBpp = ['register', 'bpp.example.com', '--public-key', publicKey];
 
 describe('signpost registry', () => {
-  let home: TestDatabase;
   let database: Database;
-  beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
-  });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
+  useDatabase((opened) => {
+    database = opened;
   });
   beforeEach(async () => {
     await database.query('delete from registry.participant');
@@ -29,7 +22,7 @@ describe('signpost registry', () => {
 
   const registry = (...args: string[]) =>
     runCommand(registerRegistryCommand, ['registry', ...args], {
-      DATABASE_URL: home.url,
+      DATABASE_URL: database.url,
       LOG_LEVEL: 'silent',
     });
 

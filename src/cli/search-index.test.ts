@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { useDatabase } from '../../tests/support/database.ts';
 import { catalog } from '../../tests/support/sample-catalogs.ts';
-import { silentLogger } from '../logger.ts';
 import { writeIndex } from '../search/port.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { registerIndexCommand } from './search-index.ts';
 
 describe('signpost index', () => {
-  let home: TestDatabase;
   let database: Database;
+  useDatabase((opened) => {
+    database = opened;
+  });
   beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger: silentLogger(), maxConnections: 2 });
     const incoming = ['c1', 'c2'].map((id) => ({
       ...{ source: 'node', owner: 'provider.example/reg', type: 'REGULAR' as const, networks: null },
       ...{ mode: 'FULL' as const, catalog: catalog(id) },
     }));
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
   });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
-  });
 
   const index = (...args: string[]) =>
-    runCommand(registerIndexCommand, ['index', ...args], { DATABASE_URL: home.url, LOG_LEVEL: 'silent' });
+    runCommand(registerIndexCommand, ['index', ...args], { DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
 
   it('status tells the version, what is left to rebuild, and who uses the index', async () => {
     const { out } = await index('status');

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../tests/support/database.ts';
+import { expect, it } from 'vitest';
+import { useDatabase } from '../../tests/support/database.ts';
 import { silentLogger } from '../logger.ts';
-import { type Database, openDatabase } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
 import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
 import { createCallbackForms, rememberFormMs } from './callback-forms.ts';
 
-let testDatabase: TestDatabase;
 let database: Database;
 const logger = silentLogger();
 const noon = Date.parse('2026-03-01T12:00:00Z');
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, logger });
-});
-afterAll(async () => {
-  await database.close();
-  await testDatabase.drop();
+useDatabase((opened) => {
+  database = opened;
 });
 
 it('The form that a receiver takes is remembered for a day, in every process, and then the chain is tried again', async () => {

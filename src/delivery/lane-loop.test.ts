@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
 import { gate } from '../../tests/support/gate.ts';
-import { until } from '../../tests/support/receiver.ts';
-import { takeTime, watchFor } from '../../tests/support/time.ts';
+import { takeTime, until, watchFor } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import type { Database } from '../storage/database.ts';
 import { LeaseLost } from '../storage/work/due-work.ts';

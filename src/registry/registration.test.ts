@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { useDatabase } from '../../tests/support/database.ts';
-import { until } from '../../tests/support/receiver.ts';
+import { until } from '../../tests/support/time.ts';
 import { createGuardedClient, type GuardedClient } from '../http/guarded-client.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';

@@ -3,7 +3,7 @@ import { readLog } from '../../src/storage/crawl/log.ts';
 import { sourceTable } from '../../src/storage/crawl/sources.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { patienceMs } from './patience.ts';
-import { until } from './receiver.ts';
+import { until } from './time.ts';
 
 // The crawler of the network's own discovery service, in fast motion: its schedule is not waited for.
 

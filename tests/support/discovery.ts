@@ -11,7 +11,7 @@ import { registerParticipant } from '../../src/storage/registry/participants.ts'
 import type { Body } from './actor.ts';
 import { freePort } from './free-port.ts';
 import { defaultNetwork, type TestNetwork } from './network.ts';
-import { until } from './receiver.ts';
+import { until } from './time.ts';
 
 // The real discovery service beside a network whose own process runs the registry and the catalog service, so that either can be stopped
 // alone.

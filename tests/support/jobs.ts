@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterEach, beforeAll, beforeEach } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
-import { type Database, openDatabase } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
 import {
   type Claim,
   type StartedLoop,
@@ -9,7 +9,7 @@ import {
   type WorkLoopOptions,
 } from '../../src/storage/work/due-work.ts';
 import { markSettled } from '../../src/storage/work/leases.ts';
-import { createTestDatabase, type TestDatabase } from './database.ts';
+import { useDatabase } from './database.ts';
 
 // A table of due work, emptied before each test, and loops on it, closed after each.
 
@@ -46,12 +46,12 @@ export interface Jobs {
 export function useJobs(): Jobs {
   const logger = silentLogger();
   const loops: StartedLoop<Job>[] = [];
-  let home: TestDatabase;
   let database: Database;
+  useDatabase((opened) => {
+    database = opened;
+  });
 
   beforeAll(async () => {
-    home = await createTestDatabase();
-    database = await openDatabase({ url: home.url, logger });
     await database.query(`
       create table job (
         id bigint generated always as identity primary key,
@@ -70,17 +70,13 @@ export function useJobs(): Jobs {
   afterEach(async () => {
     await Promise.all(loops.splice(0).map((loop) => loop.close()));
   });
-  afterAll(async () => {
-    await database.close();
-    await home.drop();
-  });
 
   const jobs: Jobs = {
     get database() {
       return database;
     },
     get url() {
-      return home.url;
+      return database.url;
     },
     async add(dueIn, receiver = 'r') {
       const { rows } = await database.query<{ id: number }>(

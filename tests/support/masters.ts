@@ -4,7 +4,7 @@ import type { Database } from '../../src/storage/database.ts';
 import type { Actor, Body } from './actor.ts';
 import { startNetwork, type TestNetwork } from './network.ts';
 import { type Directive, publish, served } from './publish.ts';
-import { until } from './receiver.ts';
+import { until } from './time.ts';
 
 // Master catalogs of coffee, and what extends them. Nobody knows the schema of coffee, so that anything goes.
 

@@ -158,5 +158,3 @@ export async function areAllPushed({ database }: TestNetwork): Promise<boolean> 
   );
   return rows[0]?.open === false;
 }
-
-export { until };

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase } from '../../../tests/support/database.ts';
-import { silentLogger } from '../../logger.ts';
-import { type Database, openDatabase } from '../../storage/database.ts';
+import { expect, it } from 'vitest';
+import { useDatabase } from '../../../tests/support/database.ts';
+import type { Database } from '../../storage/database.ts';
 import { createCaches } from '../cache/caches.ts';
 import { writeIndex } from '../write/write-index.ts';
 import { keyOf } from './keys.ts';
@@ -9,16 +8,8 @@ import { loadCatalogs } from './load-catalogs.ts';
 import { listMembers } from './members.ts';
 
 let database: Database;
-let drop: () => Promise<void>;
-
-beforeAll(async () => {
-  const test = await createTestDatabase();
-  drop = test.drop;
-  database = await openDatabase({ url: test.url, logger: silentLogger() });
-});
-afterAll(async () => {
-  await database.close();
-  await drop();
+useDatabase((opened) => {
+  database = opened;
 });
 
 it('All catalogs are known without being asked for, with how many resources they have, and again after they have changed.', async () => {
