@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCatalogRole } from './catalog/role.ts';
 import { type Config, listeningAddress, ownConsoleUrl, type SigningRole } from './config.ts';
+import { startMinuteRecorder } from './console/health/record-minutes.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
@@ -19,6 +20,7 @@ import { openConfiguredSchemas } from './schemas/schema-store.ts';
 import { createSearch, type SearchService } from './search/port.ts';
 import type { Role } from './setting-table.ts';
 import { closeAll } from './start-or-close.ts';
+import { createEmptySearches } from './storage/console/empty-searches.ts';
 import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { openReplicas, type Replicas } from './storage/replicas.ts';
@@ -91,7 +93,12 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     const database = config.roles.some(keepsData)
       ? await openConfiguredDatabase(config, options, closers)
       : undefined;
-    if (database) await prepare?.(database);
+    const emptySearches = createEmptySearches();
+    if (database) {
+      const recorder = startMinuteRecorder({ database, metrics, emptySearches, logger, now });
+      closers.push(() => recorder.close());
+      await prepare?.(database);
+    }
 
     const client = createGuardedClient({
       allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
@@ -186,6 +193,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
           registry,
           search: await openSearch(),
           schemas: await openSchemas(),
+          emptySearches,
           metrics,
           operations,
           shareLimit,

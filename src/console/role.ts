@@ -13,6 +13,7 @@ import { addExplainRoute } from './explain.ts';
 import { addFieldRoutes } from './fields.ts';
 import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
+import { addHealthRoutes } from './health/routes.ts';
 import { addInboxRoutes } from './inbox.ts';
 import { addInspectRoutes } from './inspect/routes.ts';
 import { addTileRoute } from './map-tiles.ts';
@@ -66,6 +67,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addCatalogRoutes(server, context);
   addDeliveryRoutes(server, context);
   addEventRoute(server, context);
+  addHealthRoutes(server, context);
   addInspectRoutes(server, context);
   addPublishRoutes(server, context);
   addDebugRoutes(server, context);

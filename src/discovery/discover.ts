@@ -152,6 +152,11 @@ async function tellNothing(
       : await context.search.findNearMisses({ message, scope, deadline, trace: found.trace, owner });
   if (misses.length > 0)
     logger.info({ messageId: scope.messageId, misses }, 'nothing was found; this came close');
+  context.emptySearches.note({
+    networkId: scope.networkId,
+    intent: message.intent,
+    nearMisses: misses.map(({ code, says, path }) => ({ code, message: says, path })),
+  });
   const answer = { status: 202, body: JSON.stringify(nothingFound(scope.messageId, misses)) };
   await rememberAnswer(database, request, answer, { open: false });
   return answer;

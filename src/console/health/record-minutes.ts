@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../logger.ts';
+import type { Metrics } from '../../metrics.ts';
+import { purgeAudit } from '../../storage/console/audit.ts';
+import { type EmptySearches, purgeEmptySearches } from '../../storage/console/empty-searches.ts';
+import { measureShared, type Numbers, purgeMinutes, writeMinute } from '../../storage/console/minutes.ts';
+import type { Database } from '../../storage/database.ts';
+import { countProcess } from './count-process.ts';
+
+// Every process with a database writes how it did: one row a minute, brought up to date a few times in that minute, so that the console shows something soon
+// after a start. What is not written, because the database is gone, is missing in the charts and nowhere else.
+
+const tickMs = 15_000;
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const keptDays = 7;
+const keptAuditDays = 365;
+const purgeEveryMs = 60 * minuteMs;
+const resolutionMs = 10;
+
+export interface RecorderOptions {
+  database: Database;
+  metrics: Metrics;
+  emptySearches: EmptySearches;
+  logger: Logger;
+  now(): Date;
+}
+
+export function startMinuteRecorder(options: RecorderOptions): { close(): Promise<void> } {
+  const { database, metrics, emptySearches, logger, now } = options;
+  const process = randomUUID();
+  const loop = monitorEventLoopDelay({ resolution: resolutionMs });
+  const stop = new AbortController();
+  let minute = startOfMinute(now());
+  /** What had been counted when the minute began, and when the last one ended. */
+  let base: Numbers = {};
+  let last: Numbers = {};
+  let purgedAt = Number.NEGATIVE_INFINITY;
+
+  async function record(): Promise<void> {
+    const counted = await countProcess(metrics);
+    const current = startOfMinute(now());
+    if (current.getTime() !== minute.getTime()) {
+      // What came since the last look belongs to the new minute, by a few seconds at most.
+      [minute, base] = [current, last];
+      loop.reset();
+    }
+    last = counted;
+    const numbers = { ...subtract(counted, base), ...measureProcess(loop) };
+    await writeMinute(database, { at: minute, process, numbers });
+    await measureShared(database, minute);
+    await emptySearches.flush(database, now());
+  }
+
+  async function purge(): Promise<void> {
+    if (performance.now() - purgedAt < purgeEveryMs) return;
+    purgedAt = performance.now();
+    const before = (days: number) => new Date(now().getTime() - days * dayMs);
+    await purgeMinutes(database, before(keptDays));
+    await purgeEmptySearches(database, before(keptDays));
+    await purgeAudit(database, before(keptAuditDays));
+  }
+
+  async function run(): Promise<void> {
+    loop.enable();
+    const { signal } = stop;
+    while (!signal.aborted) {
+      // At the end of a minute rather than in its midst, so that the last look at it has nearly all of it.
+      const untilNext = Math.min(tickMs, minuteMs - (now().getTime() % minuteMs) - lastLookMs);
+      await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(
+        () => undefined,
+      );
+      await record()
+        .then(purge)
+        .catch((error) => logger.debug({ err: error }, 'the numbers of this minute were not written'));
+    }
+    loop.disable();
+  }
+
+  const running = run();
+  return {
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Before the end of a minute. */
+const lastLookMs = 500;
+
+function startOfMinute(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
+}
+
+/** What has grown. */
+function subtract(counted: Numbers, base: Numbers): Numbers {
+  return Object.fromEntries(
+    Object.entries(counted).map(([name, value]) => [name, value - (base[name] ?? 0)]),
+  );
+}
+
+function measureProcess(loop: ReturnType<typeof monitorEventLoopDelay>): Numbers {
+  const p99 = loop.count === 0 ? 0 : loop.percentile(99) / 1e6 - resolutionMs;
+  return { eventLoopP99Ms: Math.max(0, Math.round(p99 * 10) / 10), rssBytes: process.memoryUsage.rss() };
+}

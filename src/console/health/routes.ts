@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { PlainOperation } from '../../http/openapi.ts';
+import { parseQuery } from '../../protocol/envelope.ts';
+import { listEmptySearches } from '../../storage/console/empty-searches.ts';
+import { readMinutes } from '../../storage/console/minutes.ts';
+import type { ConsoleContext } from '../context.ts';
+import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from '../list.ts';
+import { buildSeries, seriesNames } from './series.ts';
+
+/** How all processes did over the last hours, and what was looked for and not found. */
+export function addHealthRoutes(server: FastifyInstance, { database, now }: ConsoleContext): void {
+  server.get('/api/health/series', { config: { operation: seriesOperation } }, async ({ query }) => {
+    const { hours = defaultHours } = parseQuery(SeriesQuery, query as Record<string, unknown>);
+    const numbers = await readMinutes(database, new Date(now().getTime() - hours * 3_600_000));
+    return { names: seriesNames, rows: buildSeries(numbers, now()) };
+  });
+
+  server.get(
+    '/api/health/empty-searches',
+    { config: { operation: searchesOperation } },
+    async ({ query }) => {
+      const { limit, after } = parseListQuery(ListQuery, query, Cursor);
+      const found = await listEmptySearches(database, { limit, before: after });
+      const items = found.map(({ key: _, atText: __, intent, nearMisses, ...rest }) =>
+        withoutNulls({ ...rest, intent: JSON.parse(intent), nearMisses: JSON.parse(nearMisses) }),
+      );
+      return { items, next: nextCursor(found, limit, ({ atText, key }) => ({ at: atText, key })) };
+    },
+  );
+}
+
+const defaultHours = 24;
+const SeriesQuery = Type.Object({
+  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),
+});
+const Cursor = Type.Object({
+  at: Type.String({ maxLength: 64, pattern: '^\\d{4}-[0-9:.+ -]+$' }),
+  key: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+});
+const tag = 'Health';
+const Time = Type.String({ format: 'date-time' });
+
+const seriesOperation: PlainOperation = {
+  summary: 'Tell how all processes did, minute by minute.',
+  description:
+    'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for a week.',
+  tag,
+  query: SeriesQuery,
+  answer: Type.Object(
+    {
+      names: Type.Array(Type.String(), { examples: [[...seriesNames]] }),
+      rows: Type.Array(Type.Array(Type.Union([Type.Number(), Type.Null()])), {
+        description:
+          'The minute in seconds since 1970, then a number for each name; null where it is not known.',
+      }),
+    },
+    { title: 'HealthSeries' },
+  ),
+};
+const searchesOperation: PlainOperation = {
+  summary: 'List searches that found nothing, the latest first.',
+  description: 'The same search again counts. The latest 1,000 of the last week are kept.',
+  tag,
+  query: ListQuery,
+  answer: listOf(
+    'EmptySearches',
+    Type.Object({
+      at: Time,
+      firstAt: Time,
+      networkId: Type.Optional(Type.String()),
+      intent: Type.Object({}),
+      nearMisses: Type.Array(
+        Type.Object({ code: Type.String(), message: Type.String(), path: Type.Optional(Type.String()) }),
+      ),
+      times: Type.Integer(),
+    }),
+  ),
+};

@@ -1,0 +1,81 @@
+import type { MinuteNumber } from '../../storage/console/minutes.ts';
+import { bucketName } from './count-process.ts';
+
+// From the stored numbers of all processes to the lines of the charts. Pure.
+
+/** Rates count per minute. */
+export const seriesNames = [
+  'publishRate',
+  'discoverRate',
+  'pushRate',
+  'crawlRate',
+  'discoverP50Ms',
+  'discoverP99Ms',
+  'publishP99Ms',
+  'waitingCallbacks',
+  'waitingPushes',
+  'parked',
+  'crawlDue',
+  'databaseBytes',
+  'resources',
+  'eventLoopP99Ms',
+  'rssBytes',
+  'emptySearches',
+  'errors',
+] as const;
+type SeriesName = (typeof seriesNames)[number];
+
+export type SeriesRow = [minuteEpochSeconds: number, ...(number | null)[]];
+
+/** One row per minute that has numbers. The minute that is not over is shown only where there is no other. */
+export function buildSeries(numbers: readonly MinuteNumber[], now: Date): SeriesRow[] {
+  const minutes = new Map<number, Map<string, MinuteNumber>>();
+  for (const one of numbers) {
+    const at = one.at.getTime();
+    const minute = minutes.get(at) ?? new Map<string, MinuteNumber>();
+    minutes.set(at, minute.set(one.name, one));
+  }
+  const whole = [...minutes].filter(([at]) => at + 60_000 <= now.getTime());
+  return (whole.length > 0 ? whole : [...minutes])
+    .sort(([one], [other]) => one - other)
+    .map(([at, minute]) => [at / 1000, ...seriesNames.map((name) => readValue(name, minute))]);
+}
+
+function readValue(name: SeriesName, minute: ReadonlyMap<string, MinuteNumber>): number | null {
+  switch (name) {
+    case 'discoverP50Ms':
+      return percentile('discover', 0.5, minute);
+    case 'discoverP99Ms':
+      return percentile('discover', 0.99, minute);
+    case 'publishP99Ms':
+      return percentile('publish', 0.99, minute);
+    case 'eventLoopP99Ms':
+      return minute.get(name)?.most ?? null;
+    default:
+      return minute.get(name)?.sum ?? null;
+  }
+}
+
+/** From a histogram, as Prometheus does it: evenly spread within a bucket; null where nothing was counted. */
+function percentile(
+  request: string,
+  share: number,
+  minute: ReadonlyMap<string, MinuteNumber>,
+): number | null {
+  const prefix = bucketName(request, '');
+  const buckets = [...minute.values()]
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, sum }) => ({ bound: Number(name.slice(prefix.length).replace('+Inf', 'Infinity')), sum }))
+    .sort((one, other) => one.bound - other.bound);
+  const total = buckets.reduce((sum, bucket) => sum + bucket.sum, 0);
+  if (total === 0) return null;
+  let [before, lower] = [0, 0];
+  for (const { bound, sum } of buckets) {
+    if (before + sum >= share * total && sum > 0) {
+      const upper = Number.isFinite(bound) ? bound : lower;
+      return Math.round((lower + (upper - lower) * ((share * total - before) / sum)) * 1e5) / 100;
+    }
+    [before, lower] = [before + sum, Number.isFinite(bound) ? bound : lower];
+  }
+  return null;
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Queryable } from '../database.ts';
+
+// Searches that found nothing. A discover only notes them in memory; they are written together, a few seconds later.
+
+export interface EmptySearch {
+  networkId?: string;
+  intent: object;
+  nearMisses: readonly { code: string; message: string; path?: string }[];
+}
+
+/** Takes notes for somebody who writes them. */
+export interface EmptySearches {
+  note(search: EmptySearch): void;
+  /** Writes what was noted since the last time. */
+  flush(queryable: Queryable, now: Date): Promise<void>;
+}
+
+/** Between two flushes; what comes beyond is only counted, elsewhere. */
+const maxNoted = 200;
+const maxIntentBytes = 8 * 1024;
+const maxKept = 1_000;
+const timeoutMs = 5_000;
+
+export function createEmptySearches(): EmptySearches {
+  let noted = new Map<string, NotedSearch>();
+  return {
+    note({ networkId, intent, nearMisses }) {
+      const text = JSON.stringify(intent);
+      const key = createHash('sha256')
+        .update(`${networkId ?? ''}\n${text}`)
+        .digest('hex');
+      const known = noted.get(key);
+      if (known) known.times += 1;
+      if (known || noted.size >= maxNoted) return;
+      const kept = Buffer.byteLength(text) > maxIntentBytes ? JSON.stringify({ bytes: text.length }) : text;
+      noted.set(key, { key, networkId, intent: kept, nearMisses: JSON.stringify(nearMisses), times: 1 });
+    },
+    async flush(queryable, now) {
+      if (noted.size === 0) return;
+      const searches = [...noted.values()];
+      noted = new Map();
+      await queryable.query(
+        `insert into console.empty_search as known (key, network_id, intent, near_misses, first_at, at, times)
+         select decode(key, 'hex'), "networkId", intent::json, "nearMisses"::json, $2, $2, times
+         from jsonb_to_recordset($1) as noted (key text, "networkId" text, intent text, "nearMisses" text, times bigint)
+         on conflict (key) do update
+           set at = excluded.at, times = known.times + excluded.times, near_misses = excluded.near_misses`,
+        [JSON.stringify(searches), now],
+        { timeoutMs },
+      );
+    },
+  };
+}
+
+interface NotedSearch {
+  key: string;
+  networkId?: string;
+  intent: string;
+  nearMisses: string;
+  times: number;
+}
+
+export interface KeptEmptySearch {
+  key: string;
+  at: Date;
+  /** The same with all digits, for a cursor: a Date has milliseconds only. */
+  atText: string;
+  firstAt: Date;
+  networkId: string | null;
+  /** JSON texts. */
+  intent: string;
+  nearMisses: string;
+  times: number;
+}
+
+/** The latest first. */
+export async function listEmptySearches(
+  queryable: Queryable,
+  { limit, before }: { limit: number; before?: { at: string; key: string } },
+): Promise<KeptEmptySearch[]> {
+  const { rows } = await queryable.query<KeptEmptySearch>(
+    `select encode(key, 'hex') as key, at, at::text as "atText", first_at as "firstAt", network_id as "networkId", intent,
+       near_misses as "nearMisses", times
+     from console.empty_search
+     where $1::text is null or (at, key) < ($1::timestamptz, decode($2, 'hex')) order by at desc, key desc limit $3`,
+    [before?.at, before?.key, limit],
+  );
+  return rows;
+}
+
+/** Forgets what was not asked for lately, and all but the latest. */
+export async function purgeEmptySearches(queryable: Queryable, before: Date): Promise<void> {
+  await queryable.query(
+    `delete from console.empty_search where at < greatest($1, (
+       select at from console.empty_search order by at desc offset $2 limit 1
+     ))`,
+    [before, maxKept],
+    { timeoutMs },
+  );
+}

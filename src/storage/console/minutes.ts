@@ -1,0 +1,74 @@
+import type { Queryable } from '../database.ts';
+
+// How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
+
+export type Numbers = Record<string, number>;
+
+/** The process of rows about what all processes share. */
+const shared = '';
+/** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
+const timeoutMs = 2_000;
+const countedRows = 100_000;
+
+/** Writes a minute of a process, or what has come to it since. */
+export async function writeMinute(
+  queryable: Queryable,
+  { at, process, numbers }: { at: Date; process: string; numbers: Numbers },
+): Promise<void> {
+  await queryable.query(
+    `insert into console.minute (at, process, numbers) values ($1, $2, $3)
+     on conflict (at, process) do update set numbers = excluded.numbers`,
+    [at, process, JSON.stringify(numbers)],
+    { timeoutMs },
+  );
+}
+
+const count = (rows: string) =>
+  `(select count(*) from (select from ${rows} limit ${countedRows}) as counted)`;
+
+/** Measures what all processes share, unless another process has done so in this minute. */
+export async function measureShared(queryable: Queryable, at: Date): Promise<void> {
+  const { rowCount } = await queryable.query(
+    'select from console.minute where at = $1 and process = $2',
+    [at, shared],
+    { timeoutMs },
+  );
+  if (rowCount > 0) return;
+  const { rows } = await queryable.query<Numbers>(
+    `select ${count('work.callback where due_at is not null')} as "waitingCallbacks",
+       ${count('catalog.push where due_at is not null')} as "waitingPushes",
+       ${count("work.callback where state in ('refused', 'parked')")}
+         + ${count("catalog.push where state in ('parked', 'no endpoint')")} as parked,
+       ${count('discovery.crawl_host where due_at <= now()')} as "crawlDue",
+       pg_database_size(current_database()) as "databaseBytes",
+       case when few < ${countedRows} then few else greatest(few, estimated) end as resources
+     from (
+       select ${count('discovery.resource')} as few,
+         (select reltuples::bigint from pg_class where oid = 'discovery.resource'::regclass) as estimated
+     ) as resources`,
+    [],
+    { timeoutMs },
+  );
+  if (rows[0]) await writeMinute(queryable, { at, process: shared, numbers: rows[0] });
+}
+
+export interface MinuteNumber {
+  at: Date;
+  name: string;
+  /** Of all processes together, and the highest of one. */
+  sum: number;
+  most: number;
+}
+
+export async function readMinutes(queryable: Queryable, since: Date): Promise<MinuteNumber[]> {
+  const { rows } = await queryable.query<MinuteNumber>(
+    `select at, key as name, sum(value::float8) as sum, max(value::float8) as most
+     from console.minute cross join jsonb_each_text(numbers) where at >= $1 group by at, key order by at`,
+    [since],
+  );
+  return rows;
+}
+
+export async function purgeMinutes(queryable: Queryable, before: Date): Promise<void> {
+  await queryable.query('delete from console.minute where at < $1', [before], { timeoutMs });
+}
