@@ -37,6 +37,22 @@ describe('the command line', () => {
     for (const name of ['fastify', 'ajv', 'undici']) expect(loaded).not.toContain(name);
   });
 
+  it('gives every command --json, but for the one that prints a script', () => {
+    const bash = execFileSync(process.execPath, [commandLine, 'completion', 'bash'], { encoding: 'utf8' });
+    const offered = [...bash.matchAll(/^ {4}'([^']*)'\) offered='([^']*)' ;;$/gm)].map(
+      ([, at = '', words = '']) => ({
+        at: at.trim(),
+        words: words.split(' '),
+      }),
+    );
+    const isGroup = ({ words }: { words: string[] }) => words.includes('help');
+    const commands = offered.filter((one) => one.words.includes('--help') && !isGroup(one));
+    expect(commands.length).toBeGreaterThan(40);
+    expect(commands.filter(({ words }) => !words.includes('--json')).map(({ at }) => at)).toEqual([
+      'completion',
+    ]);
+  });
+
   it('names the command that was probably meant', async () => {
     await expect(run(process.execPath, [commandLine, 'discovr'])).rejects.toMatchObject({
       code: 1,

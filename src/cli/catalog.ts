@@ -8,7 +8,7 @@ import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderProblems } from './publish/report.ts';
 
@@ -42,7 +42,8 @@ export function registerCatalogCommand(program: Command, context: CommandContext
     .command('release')
     .description('take the id of a catalog from its owner: whoever publishes it next becomes its owner')
     .argument('<id>', 'id of the catalog')
-    .action((id: string) => release(context, id));
+    .option('--json', 'print JSON')
+    .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
 }
 
 const shownChanges = 10;
@@ -109,15 +110,15 @@ async function printDocument(context: CommandContext, id: string): Promise<void>
   );
 }
 
-async function release(context: CommandContext, id: string): Promise<void> {
+async function release(context: CommandContext, id: string, json?: boolean): Promise<void> {
   await withDatabase(context, async (database) => {
     const owner = await database.transaction((tx) => releaseCatalog(tx, id));
     if (owner === undefined) unknown(id);
-    context.print(
+    const text =
       owner === null
         ? `${id} belongs to nobody already.`
-        : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`,
-    );
+        : `${id} belonged to ${owner}. It is served as it is until somebody publishes it anew.`;
+    printResult(context, json, { id, formerOwner: owner }, text);
   });
 }
 

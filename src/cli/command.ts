@@ -45,6 +45,16 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** Prints what became of a command: for a program, as JSON, or for a person. */
+export function printResult(
+  context: CommandContext,
+  json: boolean | undefined,
+  value: object,
+  text: string,
+): void {
+  context.print(json ? JSON.stringify(value, null, 2) : text);
+}
+
 /** Columns as wide as their widest cell. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(oneLine));

@@ -27,8 +27,9 @@ export function registerCrawlCommand(program: Command, context: CommandContext):
     .description('have a node crawled now, and show what came of it')
     .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
-    .action((node: string, { timeout }: { timeout: number }) =>
-      crawlNodeNow(context, node, { timeoutMs: timeout * 1000 }),
+    .option('--json', 'print JSON')
+    .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
+      crawlNodeNow(context, node, { timeoutMs: timeout * 1000, json }),
     );
 
   crawl

@@ -13,7 +13,7 @@ import { identityOf } from '../protocol/identity.ts';
 import { listPushes, type PushSummary } from '../storage/catalog/push-list.ts';
 import { type CallbackSummary, listCallbacks } from '../storage/work/callback-list.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
@@ -35,9 +35,10 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
     .description('try parked deliveries again: one, or all')
     .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--all', 'all that are parked')
-    .action((id: DeliveryId | undefined, { all = false }: { all?: boolean }) => {
+    .option('--json', 'print JSON')
+    .action((id: DeliveryId | undefined, { all = false, json }: { all?: boolean; json?: boolean }) => {
       if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or say --all.');
-      return id === undefined ? replayAll(context) : replayOne(context, id);
+      return id === undefined ? replayAll(context, json) : replayOne(context, id, json);
     });
 
   deliveries
@@ -46,7 +47,8 @@ export function registerDeliveriesCommand(program: Command, context: CommandCont
       'give up a delivery that waits or is parked; the next change of a catalog is pushed all the same',
     )
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .action((id: DeliveryId) => skip(context, id));
+    .option('--json', 'print JSON')
+    .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
 }
 
 const examples = `
@@ -107,28 +109,29 @@ function time(at: Date | null): string {
   return at?.toISOString() ?? '-';
 }
 
-async function replayOne(context: CommandContext, id: DeliveryId): Promise<void> {
+async function replayOne(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
   await withDatabase(context, async (database, config) => {
     const shown = renderDeliveryId(id);
     if (!(await replayDelivery(database, id, config)))
       throw new CommandError(`${shown} is not parked. See: signpost deliveries list`);
-    context.print(`${shown} will be tried again.`);
+    printResult(context, json, { id: shown, state: 'open' }, `${shown} will be tried again.`);
   });
 }
 
-async function replayAll(context: CommandContext): Promise<void> {
+async function replayAll(context: CommandContext, json?: boolean): Promise<void> {
   await withDatabase(context, async (database, config) => {
     const { callbacks, pushes } = await replayParked(database, config);
-    context.print(`Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`);
+    const text = `Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`;
+    printResult(context, json, { callbacks, pushes }, text);
   });
 }
 
-async function skip(context: CommandContext, id: DeliveryId): Promise<void> {
+async function skip(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
   await withDatabase(context, async (database) => {
     const shown = renderDeliveryId(id);
     if (!(await skipDelivery(database, id)))
       throw new CommandError(`${shown} neither waits nor is parked. See: signpost deliveries list`);
-    context.print(`${shown} is skipped.`);
+    printResult(context, json, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
   });
 }
 

@@ -26,6 +26,7 @@ interface ImportOptions {
   per?: PerUnit;
   network?: string[];
   dryRun?: boolean;
+  json?: boolean;
 }
 
 export function registerImportCommand(program: Command, context: CommandContext): void {
@@ -65,6 +66,7 @@ function withOptions(command: Command): Command {
       ).choices(perUnits),
     )
     .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
+    .option('--json', 'with --dry-run: print JSON; the publish body is JSON in any case')
     .addOption(
       new Option(
         '--dry-run',
@@ -144,7 +146,7 @@ async function startCollector(per: PerUnit = 'station', context: CommandContext)
 async function finish(
   source: { count: number; unit: string },
   collector: Collector,
-  { out, report, network, dryRun }: ImportOptions,
+  { out, report, network, dryRun, json }: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
   const collected = collector.finish();
@@ -172,7 +174,8 @@ async function finish(
   const message = publishMessage(kept.catalogs, network);
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
-    for (const line of renderPreviews(previews, published)) context.print(line);
+    if (json) context.print(JSON.stringify(previews, null, 2));
+    else for (const line of renderPreviews(previews, published)) context.print(line);
   } else if (out !== undefined) await writeLines(out, publishBody(message));
   else for (const piece of publishBody(message)) context.print(piece);
 }

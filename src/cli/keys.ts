@@ -44,6 +44,7 @@ Examples:
     )
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
     .option('--resign', 'sign everything published anew: the old key was compromised')
+    .option('--json', 'print JSON')
     .addHelpText('after', rotateHelp)
     .action(async (options: RotateOptions) => (await import('./keys/rotate.ts')).rotate(options, context));
 }

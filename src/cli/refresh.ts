@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { type Refreshed, refresh } from '../publisher/refresh.ts';
 import { resignEverything } from '../publisher/renew-indexes.ts';
 import { type CommandContext, counted } from './command.ts';
@@ -11,6 +12,7 @@ export function registerRefreshCommand(program: Command, context: CommandContext
   program
     .command('refresh')
     .option('--resign', 'sign everything published anew, after an older key was compromised')
+    .option('--json', 'print JSON')
     .addHelpText('after', help)
     .action((options: RefreshOptions) => refreshHere(context.config(), options, context));
 }
@@ -25,25 +27,34 @@ Examples:
 
 interface RefreshOptions {
   resign?: boolean;
+  json?: boolean;
 }
 
 /** Signs with the key in use what announces its next update, and with --resign the rest too. */
 export async function refreshHere(
   config: Config,
-  { resign }: RefreshOptions,
+  { resign, json }: RefreshOptions,
   context: CommandContext,
 ): Promise<void> {
   await withPublisher(config, async (publisher) => {
     const { tree } = publisher;
+    let resigned: TriggerResult[] | undefined;
     if (resign) {
       const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
         resignEverything(tree),
       );
-      if (results.length > 0) context.print(renderResults(results));
+      resigned = results;
+      if (results.length > 0 && !json) context.print(renderResults(results));
       for (const warning of warnings) context.note(`Warning: ${warning}`);
       if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
     }
     const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
+    if (json) {
+      const { nextUpdate, formerKeys } = refreshed;
+      const former = [...formerKeys].map(([keyId, catalogs]) => ({ keyId, catalogs: [...catalogs] }));
+      const told = { keyId: tree.key.recordId, nextUpdate, formerKeys: former, resigned };
+      return context.print(JSON.stringify(told, null, 2));
+    }
     context.print(
       `Signed with ${tree.key.recordId}; the next update is announced for ${refreshed.nextUpdate.toISOString()}.`,
     );

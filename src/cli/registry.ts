@@ -28,7 +28,7 @@ import {
   parseUrl,
   recordStates,
 } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, CommandError, printResult } from './command.ts';
 import { withDatabase } from './database.ts';
 import { renderParticipant, renderRecords } from './registry-report.ts';
 
@@ -67,7 +67,9 @@ export function registerRegistryCommand(program: Command, context: CommandContex
           replaceKey,
           key: keyOf(options),
         });
-        context.print(`Registered ${who.identity} with key ${options.keyId}.`);
+        const { identity } = who;
+        const text = `Registered ${identity} with key ${options.keyId}.`;
+        printResult(context, options.json, { registered: identity, keyId: options.keyId }, text);
       }),
     );
 
@@ -99,12 +101,13 @@ export function registerRegistryCommand(program: Command, context: CommandContex
       }),
     );
 
-  const changeState = (name: string, state: RecordState, keyId?: string) =>
+  const changeState = (name: string, state: RecordState, { keyId, json }: StateOptions) =>
     onRegistry(name, async (database, who) => {
       const changed = await setKeyState(database, who, state, keyId);
       const which =
         changed.length > 0 ? `${changed.join(', ')} of ${who.identity}: now ${state}.` : 'Nothing to change.';
-      context.print(`${which}${changed.length > 0 ? cacheHint : ''}`);
+      const text = `${which}${changed.length > 0 ? cacheHint : ''}`;
+      printResult(context, json, { subscriber: who.identity, state, changed }, text);
     });
 
   registry
@@ -112,7 +115,8 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .description('revoke one key, or all keys of a participant; this is for ever')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .option('--key-id <id>', 'only this key')
-    .action((name: string, { keyId }: { keyId?: string }) => changeState(name, 'revoked', keyId));
+    .option('--json', 'print JSON')
+    .action((name: string, options: StateOptions) => changeState(name, 'revoked', options));
 
   registry
     .command('state')
@@ -120,29 +124,32 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<state>', 'the new state', parseState)
     .option('--key-id <id>', 'only this key')
-    .action((name: string, state: RecordState, { keyId }: { keyId?: string }) =>
-      changeState(name, state, keyId),
-    );
+    .option('--json', 'print JSON')
+    .action((name: string, state: RecordState, options: StateOptions) => changeState(name, state, options));
 
   const membership = registry.command('membership').description('networks that a participant is a member of');
   membership
     .command('add')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<network>', 'network id: namespace/registry', parseNetwork)
-    .action((name: string, network: string) =>
+    .option('--json', 'print JSON')
+    .action((name: string, network: string, { json }: JsonOption) =>
       onRegistry(name, async (database, who) => {
         await addMembership(database, who, network);
-        context.print(`${who.identity} is a member of ${network}.`);
+        const text = `${who.identity} is a member of ${network}.`;
+        printResult(context, json, { subscriber: who.identity, network, isMember: true }, text);
       }),
     );
   membership
     .command('remove')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<network>', 'network id: namespace/registry', parseNetwork)
-    .action((name: string, network: string) =>
+    .option('--json', 'print JSON')
+    .action((name: string, network: string, { json }: JsonOption) =>
       onRegistry(name, async (database, who) => {
         const removed = await removeMembership(database, who, network);
-        context.print(`${who.identity} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`);
+        const text = `${who.identity} ${removed ? 'is no longer' : 'was not'} a member of ${network}.`;
+        printResult(context, json, { subscriber: who.identity, network, isMember: false, removed }, text);
       }),
     );
 
@@ -153,7 +160,8 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .action((name: string, options: KeyOptions) =>
       onRegistry(name, async (database, who) => {
         await addKey(database, who, keyOf(options));
-        context.print(`Added key ${options.keyId} to ${who.identity}.`);
+        const text = `Added key ${options.keyId} to ${who.identity}.`;
+        printResult(context, options.json, { subscriber: who.identity, added: options.keyId }, text);
       }),
     );
   key
@@ -161,19 +169,22 @@ export function registerRegistryCommand(program: Command, context: CommandContex
     .description('revoke one key; this is for ever')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('<key-id>', 'the key')
-    .action((name: string, keyId: string) => changeState(name, 'revoked', keyId));
+    .option('--json', 'print JSON')
+    .action((name: string, keyId: string, { json }: JsonOption) =>
+      changeState(name, 'revoked', { keyId, json }),
+    );
 
   registry
     .command('catalog-index')
     .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
     .argument('<subscriber>', subscriberHelp, parseSubscriber)
     .argument('[urls...]', 'all addresses; none clears the list', collectUrls)
-    .action((name: string, urls: string[] = []) =>
+    .option('--json', 'print JSON')
+    .action((name: string, urls: string[] = [], { json }: JsonOption = {}) =>
       onRegistry(name, async (database, who) => {
         await setCatalogIndexUrls(database, who, urls);
-        context.print(
-          `${who.identity} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`,
-        );
+        const text = `${who.identity} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`;
+        printResult(context, json, { subscriber: who.identity, catalogIndexUrls: urls }, text);
       }),
     );
 }
@@ -190,7 +201,15 @@ Examples:
 
 They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
 
-interface KeyOptions {
+interface JsonOption {
+  json?: boolean;
+}
+
+interface StateOptions extends JsonOption {
+  keyId?: string;
+}
+
+interface KeyOptions extends JsonOption {
   keyId: string;
   publicKey: string;
   validFrom?: Date;
@@ -248,7 +267,8 @@ function keyOptions(command: Command): Command {
       '--ttl <seconds>',
       `how long readers may keep the record (default: ${defaultTtlSeconds})`,
       parseSeconds,
-    );
+    )
+    .option('--json', 'print JSON');
 }
 
 function keyOf({ keyId, publicKey, validFrom, validUntil, ttl }: KeyOptions): KeyRegistration {

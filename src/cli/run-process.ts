@@ -38,8 +38,11 @@ export async function runProcess<T extends Closable>(
         throw explainStart(error, config);
       });
       await options.settle?.(running, stop.signal, beside);
-      printAddresses(context, running, config, options);
-      end = options.started?.();
+      if (options.json) context.print(renderStarted(running));
+      else {
+        printAddresses(context, running, config, options);
+        end = options.started?.();
+      }
       if (!stop.signal.aborted) await once(stop.signal, 'abort');
     } finally {
       end?.();
@@ -67,8 +70,16 @@ interface RunOptions<T extends Closable> {
   ) => Promise<void>;
   /** Called once everything is printed. What it returns is called in the end. */
   started?: () => (() => void) | undefined;
+  /** Print the addresses as one JSON object, and nothing else. */
+  json?: boolean;
   /** Also print where others reach the roles that have an identity. */
   showPublic?: boolean;
+}
+
+/** On one line, because a log may follow. A new operator token is not told: it stands in DATA_DIR. */
+function renderStarted({ roles, operationsUrl }: Pick<Process, 'roles' | 'operationsUrl'>): string {
+  const told = roles.map(({ role, url, listensOn, triggerUrl }) => ({ role, url, listensOn, triggerUrl }));
+  return JSON.stringify({ roles: told, operationsUrl });
 }
 
 /** One line for each. */

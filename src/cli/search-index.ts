@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { silentLogger } from '../logger.ts';
 import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
-import { type CommandContext, CommandError, renderTable } from './command.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // The operator's view of the index of the own discovery service.
@@ -26,6 +26,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     )
     .option('--catalog <id>', 'only catalogs with this id')
     .option('--opensearch', 'only the index of OpenSearch')
+    .option('--json', 'print JSON')
     .action((options: RebuildOptions) => rebuild(context, options));
 
   index
@@ -103,14 +104,18 @@ function whatNext({ version, next, newest, catalogs, isRebuilding, processes }: 
 interface RebuildOptions {
   catalog?: string;
   opensearch?: boolean;
+  json?: boolean;
 }
 
-async function rebuild(context: CommandContext, { catalog, opensearch }: RebuildOptions): Promise<void> {
+async function rebuild(
+  context: CommandContext,
+  { catalog, opensearch, json }: RebuildOptions,
+): Promise<void> {
   await withDatabase(context, async (database, config) => {
     const hasOpenSearch = config.SEARCH_INDEX.includes('opensearch');
     if (opensearch && !hasOpenSearch) throw new CommandError('SEARCH_INDEX does not name opensearch.');
-    if (!opensearch) await rebuildLists(context, database, config, catalog);
-    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config);
+    if (!opensearch) await rebuildLists(context, database, config, { catalog, json });
+    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config, json);
   });
 }
 
@@ -118,7 +123,7 @@ async function rebuildLists(
   context: CommandContext,
   database: Database,
   config: Config,
-  catalog: string | undefined,
+  { catalog, json }: RebuildOptions,
 ): Promise<void> {
   const started = performance.now();
   let toldAt = started;
@@ -133,15 +138,15 @@ async function rebuildLists(
   });
   if (catalog !== undefined && catalogs === 0)
     throw new CommandError(`The index has no catalog with the id ${catalog}.`);
-  context.print(
-    `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`,
-  );
+  const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
+  printResult(context, json, { index: 'postgres', catalogs, documents, version }, text);
 }
 
 async function rebuildInOpenSearch(
   context: CommandContext,
   database: Database,
   config: Config,
+  json?: boolean,
 ): Promise<void> {
   let toldAt = performance.now();
   const onProgress = (done: number) => {
@@ -153,7 +158,8 @@ async function rebuildInOpenSearch(
   const resources = await rebuildOpenSearch({ config, database }, tools).catch((error: Error) => {
     throw new CommandError(`OpenSearch: ${error.message}`, error);
   });
-  context.print(`Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`);
+  const text = `Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`;
+  printResult(context, json, { index: 'opensearch', resources }, text);
 }
 
 const tellEveryMs = 5_000;

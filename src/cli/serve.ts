@@ -10,6 +10,7 @@ export function registerServeCommand(program: Command, context: CommandContext):
     .command('serve')
     .option('--roles <list>', `comma-separated: ${roles.join(', ')}, or all (default: ROLES)`)
     .option('--workers <number>', workersHelp)
+    .option('--json', 'print the addresses as one JSON object, once everything is up')
     .addHelpText(
       'after',
       `
@@ -23,13 +24,14 @@ Examples:
   $ EMBEDDED_DATABASE=true ROLES=registry signpost serve`,
     )
     .action((options: ServeOptions) =>
-      runProcess(context, serveConfig(context, options), { showPublic: true }),
+      runProcess(context, serveConfig(context, options), { showPublic: true, json: options.json }),
     );
 }
 
 interface ServeOptions {
   roles?: string;
   workers?: string;
+  json?: boolean;
 }
 
 const operationsPort = 4006;

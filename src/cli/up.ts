@@ -20,10 +20,12 @@ export function registerUpCommand(program: Command, context: CommandContext): vo
     .command('up')
     .option('--empty', 'without the catalogs and the other participants of the demo')
     .option('--workers <number>', workersHelp)
+    .option('--json', 'print the addresses as one JSON object, once everything is up')
     .addHelpText('after', help)
-    .action((options: { empty?: boolean; workers?: string }) => {
+    .action((options: { empty?: boolean; workers?: string; json?: boolean }) => {
       const config = readUpConfig(context, options);
       return runProcess(context, config, {
+        json: options.json,
         async prepare(database) {
           if (config.demo) await publishHostedCatalogs(config);
           await registerOwn(database, config);

@@ -15,7 +15,7 @@ const shownLines = 20;
 export async function crawlNodeNow(
   context: CommandContext,
   node: string,
-  { timeoutMs }: { timeoutMs: number },
+  { timeoutMs, json }: { timeoutMs: number; json?: boolean },
 ): Promise<void> {
   await withDatabase(context, async (database, { REGISTRY_NAME }) => {
     const identity = identityOf(node, REGISTRY_NAME);
@@ -29,6 +29,7 @@ export async function crawlNodeNow(
     const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
     const told = lines.filter(({ at }) => at >= askedAt);
     const catalogs = await listCrawledCatalogs(database, identity);
+    if (json) return context.print(JSON.stringify({ node: identity, catalogs, log: told }, null, 2));
     context.print(
       catalogs.length > 0
         ? renderCatalogs(catalogs, new Date())

@@ -5,7 +5,7 @@ import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
 import { RegistryUnavailable } from '../../registry/client.ts';
 import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../../registry/key-files.ts';
 import { addKey, RegistrationRefused } from '../../storage/registry/participants.ts';
-import { type CommandContext, CommandError } from '../command.ts';
+import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { refreshHere } from '../refresh.ts';
 import { withRegistry } from '../send/exchange.ts';
@@ -16,9 +16,10 @@ import { withRegistry } from '../send/exchange.ts';
 export interface RotateOptions {
   keyId?: string;
   resign?: boolean;
+  json?: boolean;
 }
 
-export async function rotate({ keyId, resign }: RotateOptions, context: CommandContext): Promise<void> {
+export async function rotate({ keyId, resign, json }: RotateOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const { DATA_DIR, identities, REGISTRY_URL } = config;
   const { id, seed } = identities.publisher;
@@ -30,18 +31,25 @@ export async function rotate({ keyId, resign }: RotateOptions, context: CommandC
 
   if (REGISTRY_URL === undefined) await register(next, context);
   else if (!(await isRegistered(next, config))) {
-    context.print(toRegister(next, REGISTRY_URL));
+    printResult(context, json, waiting(next, 'to be registered'), toRegister(next, REGISTRY_URL));
     return context.setExitCode(1);
   }
   if (identities.publisher.keyId !== undefined) {
-    context.print(
+    printResult(
+      context,
+      json,
+      waiting(next, 'to be configured'),
       `${next.recordId} is registered. Set PUBLISHER_KEY_ID=${next.recordId} (or leave it empty), restart the publisher, and run: signpost refresh${resign ? ' --resign' : ''}`,
     );
     return context.setExitCode(1);
   }
   setCurrentKey(DATA_DIR, { id, keyId: next.recordId });
-  context.print(`${id} signs with ${next.recordId} from now on.`);
-  await refreshHere(config, { resign }, context);
+  if (!json) context.print(`${id} signs with ${next.recordId} from now on.`);
+  await refreshHere(config, { resign, json }, context);
+}
+
+function waiting({ subscriberId, recordId, privateKey }: SigningKey, waits: string) {
+  return { subscriberId, keyId: recordId, publicKey: publicKeyOf(privateKey), waits };
 }
 
 /** The number at its end, one higher. */
