@@ -1,10 +1,10 @@
 import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
-import { hrefTo, navigate, param } from '../../router.ts';
+import { navigate, param } from '../../router.ts';
 import { QueryBar } from '../../ui/query-bar.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { inspect } from './api.ts';
 import { Report } from './report.tsx';
+import { Suggestions } from './suggestions.tsx';
 import './inspect.css';
 
 /** For a provider: is it discoverable, and if not, which link of the chain is broken? */
@@ -17,10 +17,7 @@ export default function InspectPage() {
     <>
       <header class="page-head">
         <h1>Inspect</h1>
-        <p>
-          Name a node, a catalog, a resource or an address: is it discoverable, and if not, where does the
-          chain break?
-        </p>
+        <p>Is a node, a catalog or a resource discoverable, and if not, where does the chain break?</p>
       </header>
       <div class="stack">
         <QueryBar
@@ -48,27 +45,5 @@ export default function InspectPage() {
         )}
       </div>
     </>
-  );
-}
-
-function Suggestions() {
-  const { publisher, catalog, discovery } = session.value?.identities ?? {};
-  const known = [publisher, catalog, discovery].flatMap((identity) => (identity ? [identity.id] : []));
-  return (
-    <Empty title="Nothing is inspected yet.">
-      <p>
-        {known.length > 0 && 'Try one of this process: '}
-        {known.map((id, index) => (
-          <span key={id}>
-            {index > 0 && ', '}
-            <a href={hrefTo('inspect', { q: id })}>{id}</a>
-          </span>
-        ))}
-      </p>
-      <p>
-        Or choose from the <a href={hrefTo('network', { tab: 'catalogs' })}>catalogs</a> and{' '}
-        <a href={hrefTo('network', { tab: 'nodes' })}>nodes</a> of the network.
-      </p>
-    </Empty>
   );
 }
