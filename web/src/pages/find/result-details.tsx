@@ -13,7 +13,7 @@ export function ResultDetails({ found }: { found: Found }) {
             {offers.map((offer) => (
               <li key={offer.id} class="spread">
                 <span>
-                  {offer.descriptor?.name ?? offer.id}
+                  {offer.descriptor?.name ?? 'Offer'}
                   {offer.validity && <span class="soft small"> {spellValidity(offer.validity)}</span>}
                 </span>
                 <span class="price">
@@ -69,7 +69,7 @@ function spellTime(time = '…'): string {
 
 /** Names and values, however deep; `{ value, unit }` is one value, and geometries are on the map. */
 function leavesOf(value: unknown, name = ''): [string, string][] {
-  if (value === null || typeof value !== 'object') return [[name, String(value)]];
+  if (value === null || typeof value !== 'object') return [[name, spellLeaf(value)]];
   const members = value as Record<string, unknown>;
   if ('coordinates' in members) return [];
   if ('value' in members && 'unit' in members)
@@ -81,4 +81,8 @@ function leavesOf(value: unknown, name = ''): [string, string][] {
     .flatMap(([key, item]) =>
       leavesOf(item, key === 'attributes' ? name : [name, key].filter(Boolean).join(' › ')),
     );
+}
+
+function spellLeaf(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
