@@ -43,7 +43,7 @@ once(
       'build',
       'web',
       '--logLevel',
-      'warn',
+      'error',
     ]);
     // npx makes it so only when it meets this directory for the first time.
     chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
