@@ -69,6 +69,7 @@ export async function explainResource(
   });
 }
 
+/** Our own lists propose, also where there is another index: it finds the same. */
 async function openSearch(
   engine: SearchEngine,
   question: Question,
@@ -83,7 +84,6 @@ async function openSearch(
     threads: engine.threads,
     deadline,
     trace: createTrace(),
-    index: engine.index,
     count: () => undefined,
   };
   await refreshCaches(search.database, { mayLag: false });
