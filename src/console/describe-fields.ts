@@ -39,9 +39,10 @@ export function describeFields(documents: readonly JsonObject[], roots: readonly
     }
   }
   return [...seen.values()]
-    .filter((each) => !isUnit(each, seen))
+    .filter((each) => !isUnit(each, seen) && !isTheSameEverywhere(each, documents.length))
     .sort((a, b) => b.count - a.count)
-    .flatMap((each) => describe(each) ?? [])
+    .map(describe)
+    .sort((a, b) => interestOf(b) - interestOf(a))
     .slice(0, maxFields);
 }
 
@@ -66,7 +67,8 @@ function collect(
   } else if (isJsonObject(value)) {
     if (isGeometry(value)) return;
     for (const [name, member] of Object.entries(value))
-      if (/^[A-Za-z_]\w*$/.test(name)) collect(seen, member as Json, [...steps, `.${name}`], value);
+      if (/^[A-Za-z_]\w*$/.test(name) && name !== 'id')
+        collect(seen, member as Json, [...steps, `.${name}`], value);
   } else if (value !== null) note(seen, value, steps, parent);
 }
 
@@ -113,13 +115,26 @@ function isUnit({ steps, texts }: Seen, seen: ReadonlyMap<string, Seen>): boolea
   );
 }
 
-function describe({ steps, count, texts, numbers, booleans, units }: Seen): Field | undefined {
+/** Nothing can be chosen there. */
+function isTheSameEverywhere({ count, texts }: Seen, documents: number): boolean {
+  return texts.size === 1 && documents > 1 && count >= documents * almostAll;
+}
+
+const almostAll = 0.9;
+
+/** What things are and how much of it comes before where they are, and both before free texts. */
+function interestOf({ kind, path }: Field): number {
+  if (kind === 'text') return 0;
+  return /address/i.test(path) ? 1 : 2;
+}
+
+function describe({ steps, count, texts, numbers, booleans, units }: Seen): Field {
   const common = { path: steps.join(''), label: labelOf(steps) };
   if (booleans === count) return { ...common, kind: 'boolean' };
   if (numbers.count === count) {
-    const [unit] = byCount(units);
+    const [unit, ...others] = byCount(units);
     const { min, max } = numbers;
-    return { ...common, kind: 'number', ...(unit && { unit: unit.value }), min, max };
+    return { ...common, kind: 'number', ...(unit && others.length === 0 && { unit: unit.value }), min, max };
   }
   const values = byCount(texts);
   const isShort = values.every(({ value }) => value.length <= maxValueLength);
@@ -137,7 +152,10 @@ function byCount(counts: ReadonlyMap<string, number>): { value: string; count: n
 function labelOf(steps: readonly string[]): string {
   const names = steps.filter((step) => step.startsWith('.')).map((step) => step.slice(1));
   const telling = names.filter((name) => !silentNames.includes(name));
-  return sentenceCase((telling.length === 0 ? names : telling).slice(-2).map(splitWords).join(' '));
+  const [holder = '', last] = (telling.length === 0 ? names : telling).slice(-2);
+  if (last === undefined) return sentenceCase(splitWords(holder));
+  const isRepeated = last.toLowerCase().includes(holder.toLowerCase());
+  return sentenceCase([...(isRepeated ? [] : [holder]), last].map(splitWords).join(' '));
 }
 
 /** `EnergyResourceEVCharger` is "Energy resource EV charger". */

@@ -16,6 +16,7 @@ import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError, notFound } from '../errors.ts';
 import { openTools } from './inspect.ts';
+import { findOwnCopy } from './through-service.ts';
 
 // What is indexed beside what is live: the files of the node, or what the own catalog service stores.
 
@@ -60,13 +61,13 @@ interface Live {
   inheriting: ReadonlySet<string>;
 }
 
-async function readStored({ database }: ConsoleContext, known: KnownCatalog): Promise<Live> {
+async function readStored({ database, config }: ConsoleContext, known: KnownCatalog): Promise<Live> {
   const documents = await readStoredDocuments(database, known, maxDocuments);
   const copies = await listCopies(database, known);
   return {
     catalog: documents ? parseDocuments(documents) : nothing,
     version: known.stored?.version ?? null,
-    indexedVersion: copies[0]?.version ?? null,
+    indexedVersion: findOwnCopy(config, copies)?.version ?? null,
     inheriting: new Set(),
   };
 }

@@ -17,7 +17,7 @@ import { buildChain, type ChainLink, link } from './chain.ts';
 import { gatherIssues, type Issue } from './issues.ts';
 import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
 import { findSubject, type Subject } from './subject.ts';
-import { linkCatalog, linkRegistration } from './through-service.ts';
+import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
 import { type CatalogVerdict, judge, type Verdict } from './verdict.ts';
 
 // Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
@@ -182,7 +182,7 @@ async function inspectService(
     seen.issues.push(...issues);
     if (catalogs.length === 1) seen.copies.push(...copies);
     const liveVersion = known.stored?.version;
-    const [{ version: indexedVersion = null } = {}] = copies;
+    const indexedVersion = findOwnCopy(context.config, copies)?.version ?? null;
     seen.catalogs.push({
       ...{ catalogId: known.catalogId, source: 'service' },
       ...(indexedVersion !== null && { indexedVersion }),
@@ -192,11 +192,13 @@ async function inspectService(
   return seen;
 }
 
-/** Who publishes in both ways is registered once. */
+/** Who publishes in both ways is registered once. The links of each catalog stand together. */
 function mergeChains(self: readonly ChainLink[], through: readonly ChainLink[]): ChainLink[] {
   const isTold = ({ link: name, catalogId }: ChainLink) =>
     self.some((each) => each.link === name && each.catalogId === catalogId);
-  return [...self, ...through.filter((each) => !isTold(each))];
+  const chain = [...self, ...through.filter((each) => !isTold(each))];
+  const order = [...new Set(chain.map(({ catalogId }) => catalogId))];
+  return order.flatMap((id) => chain.filter(({ catalogId }) => catalogId === id));
 }
 
 function unknownSubject(text: string): Inspection {

@@ -31,7 +31,9 @@ export function gatherIssues(
     code === undefined ? [] : [{ code, message: detail, hint, path: url, catalogId, count: 1, lastAt: at }],
   );
   const isTold = (issue: Issue) =>
-    past.some(({ code, catalogId }) => code === issue.code && catalogId === issue.catalogId);
+    [...past, ...published].some(
+      ({ code, catalogId }) => code === issue.code && catalogId === issue.catalogId,
+    );
   return [...published, ...now.filter((issue) => !isTold(issue)), ...past];
 }
 

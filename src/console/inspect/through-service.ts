@@ -41,12 +41,7 @@ export async function linkCatalog(
   const chain = [
     linkPublish(catalogId, latest),
     linkStored(catalogId, known),
-    linkPush(
-      catalogId,
-      stored?.version,
-      copies,
-      identityOf(config.identities.discovery.id, config.REGISTRY_NAME),
-    ),
+    linkPush(catalogId, stored?.version, findOwnCopy(config, copies)),
     linkServed(known, copies),
   ];
   const { errors = [] } = latest?.result ?? {};
@@ -61,6 +56,15 @@ export async function linkCatalog(
       })),
     ],
   };
+}
+
+/** What the own discovery service has acknowledged, or, where it does not follow the service, the first that does. */
+export function findOwnCopy(
+  { identities, REGISTRY_NAME }: ConsoleContext['config'],
+  copies: readonly PushedCopy[],
+): PushedCopy | undefined {
+  const own = identityOf(identities.discovery.id, REGISTRY_NAME);
+  return copies.find(({ discovery }) => discovery === own) ?? copies[0];
 }
 
 interface LatestPublish {
@@ -104,13 +108,7 @@ function linkStored(catalogId: string, { stored, indexed }: KnownCatalog): Chain
   return link('stored', 'ok', size, about);
 }
 
-function linkPush(
-  catalogId: string,
-  version: number | undefined,
-  copies: readonly PushedCopy[],
-  own: string,
-): ChainLink {
-  const copy = copies.find(({ discovery }) => discovery === own) ?? copies[0];
+function linkPush(catalogId: string, version: number | undefined, copy: PushedCopy | undefined): ChainLink {
   if (!copy)
     return link('push', 'warning', 'No discovery service has subscribed to it.', {
       ...{ catalogId, hint: 'Have a discovery service subscribe to one of its networks and schema types.' },

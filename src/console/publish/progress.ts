@@ -67,28 +67,35 @@ function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): P
     sum((one) => one.acknowledged),
     sum((one) => one.failed),
   ];
-  const isDone = receivers > 0 && acknowledged === receivers;
-  const isOver = receivers > 0 && acknowledged + failed === receivers;
   const at = latest(catalogs.map(({ pushedAt }) => pushedAt));
+  // A receiver that is down holds up nobody: its deliveries tell of it.
+  const isDone = acknowledged > 0 && (acknowledged + failed === receivers || isIndexed(catalogs));
+  const isFailed = receivers > 0 && failed === receivers;
+  const others = receivers - acknowledged - failed;
+  const rest = [
+    ...(failed > 0 ? [`${failed} do not get it`] : []),
+    ...(others > 0 ? [`${others} are being told`] : []),
+  ];
   return {
-    ...{
-      step: 'pushed',
-      state: isDone || (isOver && acknowledged > 0) ? 'done' : isOver ? 'failed' : 'waiting',
-    },
+    ...{ step: 'pushed', state: isDone ? 'done' : isFailed ? 'failed' : 'waiting' },
     ...(at && acknowledged > 0 && { at: at.toISOString() }),
     detail:
       receivers === 0
         ? 'No discovery service has subscribed to it so far.'
-        : `${acknowledged} of ${receivers} have it${failed > 0 ? `, ${failed} do not get it` : ''}.`,
+        : `${[`${acknowledged} of ${receivers} discovery services have it`, ...rest].join(', ')}.`,
   };
 }
 
+function isIndexed(catalogs: PublishStanding['catalogs']): boolean {
+  return catalogs.every(({ indexedAt }) => indexedAt !== null);
+}
+
 function indexStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): PublishStep {
-  const isIndexed = doneAt !== null && catalogs.every(({ indexedAt }) => indexedAt !== null);
+  const isDone = doneAt !== null && isIndexed(catalogs);
   const at = latest(catalogs.map(({ indexedAt }) => indexedAt));
   return {
-    ...{ step: 'indexed', state: isIndexed ? 'done' : 'waiting' },
-    ...(isIndexed && at && { at: at.toISOString(), detail: 'It can be found.' }),
+    ...{ step: 'indexed', state: isDone ? 'done' : 'waiting' },
+    ...(isDone && at && { at: at.toISOString(), detail: 'It can be found.' }),
   };
 }
 
