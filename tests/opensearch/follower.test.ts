@@ -3,13 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { registerIndexCommand } from '../../src/cli/search-index.ts';
 import { readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
+import type { DiscoverMessage } from '../../src/protocol/discover-messages.ts';
 import { indexFormats, newestOf } from '../../src/search/format/index-format.ts';
-import {
-  createClient,
-  LeaseLost,
-  type OpenSearchClient,
-  OpenSearchFailure,
-} from '../../src/search/opensearch/client.ts';
+import { createClient, type OpenSearchClient } from '../../src/search/opensearch/client.ts';
+import { NewerVersionWritten, OpenSearchFailure } from '../../src/search/opensearch/failure.ts';
 import { follow, rebuildIndex } from '../../src/search/opensearch/follower.ts';
 import {
   listIndexes,
@@ -29,6 +26,7 @@ import { catalog } from '../support/sample-catalogs.ts';
 const logger = silentLogger();
 const formats = indexFormats;
 const everything = { match_all: {} };
+type Intent = DiscoverMessage['intent'];
 
 describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
   let url = '';
@@ -62,7 +60,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
   const count = async () => {
     const { keys } = await client.find(
       { index: (await current())?.name, timeoutMs: 10_000 },
-      { query: everything, size: 1_000 },
+      { query: everything, size: 10_000 },
     );
     return keys.length;
   };
@@ -90,7 +88,6 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
       },
     };
     await expect(follow({ database, client: failing, logger, formats }, token)).rejects.toThrow('gone');
-    await releaseLeases(database, token);
     const [begun] = await listIndexes(database);
     await catchUp(database, url);
     expect((await current())?.name).toBe(begun?.name);
@@ -110,8 +107,7 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
       },
     };
     await expect(follow({ database, client: dying, logger, formats }, token)).rejects.toThrow('gone');
-    await releaseLeases(database, token);
-    expect(await current()).toMatchObject({ snapshot: before?.snapshot, hasNews: true });
+    expect(await current()).toMatchObject({ snapshot: before?.snapshot, hasNews: true, problem: 'gone' });
     await catchUp(database, url);
     expect(await count()).toBe(2);
   });
@@ -128,8 +124,41 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
     await releaseLeases(database, quick);
     const { keys } = await client.find({ index: name, timeoutMs: 10_000 }, { query: everything, size: 10 });
     const late = client.write(name, outrun?.epoch ?? 0, { written: [], removed: [...keys.slice(1)] });
-    await expect(late).rejects.toThrow(LeaseLost);
+    await expect(late).rejects.toThrow(NewerVersionWritten);
     await client.refresh(name);
+    expect(await count()).toBe(2);
+  });
+
+  it('keeps its lease while it writes very many', async () => {
+    await hold(Array.from({ length: 1_200 }, (_, index) => `r${index}`));
+    const isHeld: unknown[] = [];
+    const watched: OpenSearchClient = {
+      ...client,
+      async write(...given) {
+        const { rows } = await database.query<{ held: boolean }>(
+          'update discovery.opensearch_index set leased_until = now() returning (select max(leased_until) > now() as held from discovery.opensearch_index)',
+        );
+        isHeld.push(rows[0]?.held);
+        await client.write(...given);
+      },
+    };
+    const token = randomUUID();
+    await follow({ database, client: watched, logger, formats }, token);
+    await releaseLeases(database, token);
+    expect(isHeld).toEqual([true, true, true]);
+    expect(await count()).toBe(1_200);
+  });
+
+  it('builds another index where the database was set back to an older state', async () => {
+    await hold(['a']);
+    await catchUp(database, url);
+    const before = await current();
+    await database.query('update discovery.opensearch_index set epoch = 0');
+    await hold(['a', 'b'], 'chair');
+    await expect(catchUp(database, url)).rejects.toThrow('the index is ahead of the database');
+    await catchUp(database, url);
+    expect((await current())?.name).not.toBe(before?.name);
+    expect(await client.exists(before?.name ?? '')).toBe(false);
     expect(await count()).toBe(2);
   });
 
@@ -191,19 +220,17 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
       threads = createThreadPool({ size: 1, logger });
     });
     afterAll(() => threads.close());
-    const search = async (kind: string, page: object = {}, settings = openSearchSettings(url)) => {
-      const service = createSearch({
-        config: readConfig(settings),
-        database,
-        threads,
-        now: () => new Date(),
-      });
-      const expression = `$.catalogs[*].resources[?@.kind == "${kind}"]`;
-      return service.search({
-        message: { intent: { filters: { type: 'jsonpath', expression } }, ...page },
-        scope: {},
-      });
+    const ask = (intent: Intent, page: object = {}, settings = openSearchSettings(url)) => {
+      const config = readConfig(settings);
+      const service = createSearch({ config, database, threads, now: () => new Date() });
+      return service.search({ message: { intent, ...page }, scope: {} });
     };
+    const ofKind = (kind: string): Intent => {
+      const expression = `$.catalogs[*].resources[?@.kind == "${kind}"]`;
+      return { filters: { type: 'jsonpath', expression } };
+    };
+    const search = (kind: string, page: object = {}, settings = openSearchSettings(url)) =>
+      ask(ofKind(kind), page, settings);
     const find = async (kind: string) => {
       const { answer, trace } = await search(kind);
       const asked = trace.steps.find(({ step }) => step === 'ask opensearch');
@@ -223,6 +250,25 @@ describe.skipIf(obstacle)(`the follower of OpenSearch${needs}`, () => {
       await hold(['b', 'c'], 'chair');
       expect(await find('lamp')).toMatchObject({ total: 0, candidates: 2 });
       expect(await find('chair')).toMatchObject({ total: 2, candidates: 0 });
+    });
+
+    it('leaves texts to our own lists that more than ten thousand may have', async () => {
+      const ids = Array.from({ length: 10_000 }, (_, index) => `r${index}`);
+      const page = { limit: 10, offset: 5 };
+      for (const [count, times] of [
+        [3_000, 1],
+        [10_000, 0],
+      ]) {
+        await hold(ids.slice(0, count));
+        await catchUp(database, url);
+        for (const more of [{}, ofKind('lamp')]) {
+          const intent = { textSearch: 'lamp', ...more };
+          const [ours, theirs] = [await ask(intent, page, {}), await ask(intent, page)];
+          expect(theirs.trace.steps.filter(({ step }) => step === 'ask opensearch')).toHaveLength(times ?? 0);
+          expect(theirs.answer.catalogs).toBe(ours.answer.catalogs);
+          expect(theirs.answer.pagination).toEqual(ours.answer.pagination);
+        }
+      }
     });
 
     it('reads very many candidates part by part, in the order of our own lists, changes among them', async () => {

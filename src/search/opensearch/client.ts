@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
+import { isUnreachable, NewerVersionWritten, OpenSearchFailure, toFailure } from './failure.ts';
 import { type IndexedResource, indexDefinition } from './mapping.ts';
 import type { Clause } from './query.ts';
 
@@ -10,10 +11,12 @@ export interface OpenSearchClient {
   find(target: SearchTarget, asked: AskedKeys): Promise<FoundKeys>;
   openPointInTime(index: string): Promise<string>;
   closePointInTime(id: string): Promise<void>;
-  /** Writes and deletes, all with one version; throws LeaseLost where a newer one was written. */
+  /** Writes and deletes, all with one version; throws NewerVersionWritten where a document has a newer one. */
   write(index: string, version: number, changes: IndexChanges): Promise<void>;
+  /** Searches find what was written; throws where a copy that may be asked does not show it yet. */
   refresh(index: string): Promise<void>;
   createIndex(index: string): Promise<void>;
+  /** Whether there is one; throws where it is there, but does not answer. */
   exists(index: string): Promise<boolean>;
   /** Also where there is none. */
   deleteIndex(index: string): Promise<void>;
@@ -52,26 +55,6 @@ export interface IndexChanges {
   removed: readonly number[];
 }
 
-export class OpenSearchFailure extends Error {
-  override readonly name = 'OpenSearchFailure';
-  /** It refuses what it is asked, and would refuse it again; otherwise it is gone, or overloaded. */
-  readonly isRefusal: boolean;
-
-  constructor(message = 'it does not answer', { isRefusal = false, ...options }: FailureOptions = {}) {
-    super(message, options);
-    this.isRefusal = isRefusal;
-  }
-}
-
-interface FailureOptions extends ErrorOptions {
-  isRefusal?: boolean;
-}
-
-/** Another follower has taken the lease, and has written. */
-export class LeaseLost extends Error {
-  override readonly name = 'LeaseLost';
-}
-
 const requestTimeoutMs = 30_000;
 /** Longer than from one look of the follower to the next: while that finds nobody, no search waits. */
 const restMs = 3_000;
@@ -80,10 +63,12 @@ const lookTimeoutMs = 2_000;
 const failuresBeforeRest = 3;
 const pointInTimeKept = '1m';
 const bulkBytes = 4 * 2 ** 20;
+/** The statuses of a document in a bulk request: there is a newer version of it; there was no room for it. */
+const [conflict, tooMany] = [409, 429];
 /** While OpenSearch has too much to do. */
 const firstPauseMs = 100;
 const longestPauseMs = 5_000;
-const maxRefusals = 10;
+const maxAttempts = 10;
 
 export function createClient(nodes: readonly string[]): OpenSearchClient {
   let opened: Promise<Client> | undefined;
@@ -108,13 +93,12 @@ export function createClient(nodes: readonly string[]): OpenSearchClient {
       [problem, failures] = [undefined, 0];
       return body as T;
     } catch (error) {
-      const says = describeFailure(error);
-      if (statusOf(error) === badRequest)
-        throw new OpenSearchFailure(says, { isRefusal: true, cause: error });
-      problem = says;
+      const failure = toFailure(error);
+      if (failure.refusal) throw failure;
+      problem = failure.message;
       failedAt = performance.now();
       failures = isUnreachable(error) ? failuresBeforeRest : failures + 1;
-      throw new OpenSearchFailure(says, { cause: error });
+      throw failure;
     }
   }
 
@@ -129,55 +113,69 @@ export function createClient(nodes: readonly string[]): OpenSearchClient {
   /** Those that OpenSearch had no room for are sent again, later and later. */
   async function sendAll(index: string, operations: readonly Operation[]): Promise<void> {
     let left = operations;
-    for (let refusals = 0, pauseMs = firstPauseMs; left.length > 0; refusals++) {
+    for (let attempt = 0, pauseMs = firstPauseMs; left.length > 0; attempt++) {
       const items = await send(
         index,
         left.flatMap(({ action, document }) => (document ? [action, document] : [action])),
       );
-      const failed = items.find(({ status }) => status >= 400 && ![404, 409, 429].includes(status));
+      const failed = items.find(
+        ({ status, error }) => error !== undefined && ![conflict, tooMany].includes(status),
+      );
       if (failed) throw new OpenSearchFailure(`a document was refused: ${JSON.stringify(failed.error)}`);
-      if (items.some(({ status }) => status === 409)) throw new LeaseLost('a newer version was written');
-      left = left.filter((_, at) => items[at]?.status === 429);
+      if (items.some(({ status }) => status === conflict)) throw new NewerVersionWritten();
+      left = left.filter((_, at) => items[at]?.status === tooMany);
       if (left.length === 0) return;
-      if (refusals === maxRefusals) throw new OpenSearchFailure('it has had too much to do for a while');
+      if (attempt === maxAttempts) throw new OpenSearchFailure('it has had too much to do for a while');
       await delay(pauseMs);
       pauseMs = Math.min(2 * pauseMs, longestPauseMs);
     }
   }
 
-  const exists = (index: string) =>
-    ask<boolean>((client) => client.indices.exists({ index }, { requestTimeout: lookTimeoutMs }));
+  const find: OpenSearchClient['find'] = async (
+    { index, pointInTime, timeoutMs },
+    { query, size, countUpTo = size, after },
+  ) => {
+    const { hits, timed_out, _shards } = await ask<SearchAnswer>((client) =>
+      client.search(
+        {
+          ...(index !== undefined && { index }),
+          filter_path: ['timed_out', '_shards.failed', 'hits.total.value', 'hits.hits.sort'],
+          body: {
+            query,
+            size,
+            sort: [{ key: 'asc' }],
+            track_total_hits: countUpTo,
+            _source: false,
+            stored_fields: '_none_',
+            ...(pointInTime !== undefined && { pit: { id: pointInTime, keep_alive: pointInTimeKept } }),
+            ...(after !== undefined && { search_after: [after] }),
+          },
+        } as never,
+        { requestTimeout: timeoutMs },
+      ),
+    );
+    // Half an answer would lack resources.
+    if (timed_out || _shards.failed > 0) throw new OpenSearchFailure('a part of the index did not answer');
+    const keys = Float64Array.from(hits?.hits ?? [], ({ sort: [key] }) => key);
+    return { keys, total: hits?.total?.value ?? keys.length };
+  };
+
+  /** By a search: an index whose shards are lost is still named, but finds nothing. */
+  const exists = async (index: string) => {
+    try {
+      await find({ index, timeoutMs: lookTimeoutMs }, { query: { match_all: {} }, size: 1 });
+      return true;
+    } catch (error) {
+      if ((error as OpenSearchFailure).refusal === 'not found') return false;
+      throw error;
+    }
+  };
 
   return {
     problem: () => problem,
     exists,
     isResting: () => failures >= failuresBeforeRest && performance.now() - failedAt < restMs,
-
-    async find({ index, pointInTime, timeoutMs }, { query, size, countUpTo = size, after }) {
-      const { hits, timed_out, _shards } = await ask<SearchAnswer>((client) =>
-        client.search(
-          {
-            ...(index !== undefined && { index }),
-            filter_path: ['timed_out', '_shards.failed', 'hits.total.value', 'hits.hits.sort'],
-            body: {
-              query,
-              size,
-              sort: [{ key: 'asc' }],
-              track_total_hits: countUpTo,
-              _source: false,
-              stored_fields: '_none_',
-              ...(pointInTime !== undefined && { pit: { id: pointInTime, keep_alive: pointInTimeKept } }),
-              ...(after !== undefined && { search_after: [after] }),
-            },
-          } as never,
-          { requestTimeout: timeoutMs, maxRetries: nodes.length - 1 },
-        ),
-      );
-      // Half an answer would lack resources.
-      if (timed_out || _shards.failed > 0) throw new OpenSearchFailure('a part of the index did not answer');
-      const keys = Float64Array.from(hits.hits ?? [], ({ sort: [key] }) => key);
-      return { keys, total: hits.total?.value ?? keys.length };
-    },
+    find,
 
     async openPointInTime(index) {
       const { pit_id: id } = await ask<{ pit_id: string }>((client) =>
@@ -200,7 +198,10 @@ export function createClient(nodes: readonly string[]): OpenSearchClient {
     },
 
     async refresh(index) {
-      await ask((client) => client.indices.refresh({ index }));
+      const { _shards } = await ask<RefreshAnswer>((client) => client.indices.refresh({ index }));
+      // A copy that is not there counts neither as successful nor as failed.
+      if (_shards.failed > 0 || _shards.successful === 0)
+        throw new OpenSearchFailure('a part of the index could not be refreshed');
     },
 
     async createIndex(index) {
@@ -231,7 +232,12 @@ function writeAlias(index: string): string {
 interface SearchAnswer {
   timed_out: boolean;
   _shards: { failed: number };
-  hits: { total?: { value: number }; hits?: { sort: [number] }[] };
+  hits?: { total?: { value: number }; hits?: { sort: [number] }[] };
+}
+
+interface RefreshAnswer {
+  /** There is one shard, and its copies. */
+  _shards: { successful: number; failed: number };
 }
 
 interface BulkItem {
@@ -269,23 +275,4 @@ function sizeOf({ document }: Operation): number {
     22 * numbers.length +
     80 * shapes.length
   );
-}
-
-const badRequest = 400;
-
-function statusOf(error: unknown): number | undefined {
-  return (error as { statusCode?: number }).statusCode;
-}
-
-function isUnreachable(error: unknown): boolean {
-  return ['ConnectionError', 'NoLivingConnectionsError'].includes((error as Error).name);
-}
-
-function describeFailure(error: unknown): string {
-  const { meta, message } = error as {
-    meta?: { body?: { error?: { type?: string; reason?: string } } };
-    message?: string;
-  };
-  const { type, reason } = meta?.body?.error ?? {};
-  return type ? `${type}: ${reason}` : (message ?? String(error));
 }

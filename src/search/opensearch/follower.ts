@@ -5,8 +5,10 @@ import type { Logger } from '../../logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { inBatches, isHead } from '../documents/keys.ts';
 import { type IndexFormats, newestOf } from '../format/index-format.ts';
+import { keysOf } from '../lists/key-sets.ts';
 import { listProcesses } from '../reindex/processes.ts';
-import { LeaseLost, type OpenSearchClient, OpenSearchFailure } from './client.ts';
+import type { OpenSearchClient } from './client.ts';
+import { NewerVersionWritten, OpenSearchFailure } from './failure.ts';
 import {
   addIndex,
   advance,
@@ -14,6 +16,7 @@ import {
   beginBuild,
   forgetIndex,
   type IndexRow,
+  LeaseLost,
   listIndexes,
   listUnused,
   makeCurrent,
@@ -47,7 +50,7 @@ const builtAtOnce = 2_000;
 export function startFollower(context: FollowerContext): { close(): Promise<void> } {
   const { database, logger } = context;
   const token = randomUUID();
-  const watch = watchFailures(context, token);
+  const watch = watchFailures(context);
   const loops = [
     repeat({ what: 'following with OpenSearch', everyMs: lookEveryMs, logger }, (signal) =>
       watch(() => follow(context, token, signal)),
@@ -69,20 +72,20 @@ export function startFollower(context: FollowerContext): { close(): Promise<void
 }
 
 /** While OpenSearch is gone, that is told once, and tried again and again. */
-function watchFailures({ database, logger }: FollowerContext, token: string) {
-  let told: string | undefined;
+function watchFailures({ client, logger }: FollowerContext) {
+  let isTold = false;
   return async (work: () => Promise<void>): Promise<void> => {
     try {
       await work();
-      if (told !== undefined) logger.info('OpenSearch answers again; its index catches up');
-      told = undefined;
+      // Where there was nothing to do, OpenSearch was not asked.
+      if (!isTold || client.problem() !== undefined) return;
+      isTold = false;
+      logger.info('OpenSearch answers again; its index catches up');
     } catch (error) {
       if (error instanceof LeaseLost) return;
       if (!(error instanceof OpenSearchFailure)) throw error;
-      if (told === undefined)
-        logger.warn({ reason: error.message }, 'OpenSearch does not do what it is asked');
-      if (told !== error.message) await noteProblem(database, token, error.message);
-      told = error.message;
+      if (!isTold) logger.warn({ reason: error.message }, 'OpenSearch does not do what it is asked');
+      isTold = true;
     }
   };
 }
@@ -93,8 +96,18 @@ export async function follow(context: FollowerContext, token: string, signal?: A
   const { version } = newestOf(formats);
   const known = (await listIndexes(database)).filter((row) => row.version === version);
   const names = known.filter(isToDo).map(({ name }) => name);
-  if (known.length === 0) names.push(await addIndex(database, version));
-  for (const name of names) while (!signal?.aborted && (await takeStep(context, name, token)));
+  if (known.length === 0) {
+    await dropUnused(context);
+    names.push(await addIndex(database, version));
+  }
+  try {
+    for (const name of names) while (!signal?.aborted && (await takeStep(context, name, token)));
+  } catch (error) {
+    if (error instanceof OpenSearchFailure) await noteProblem(database, token, error.message);
+    // Another process may reach OpenSearch.
+    await releaseLeases(database, token);
+    throw error;
+  }
 }
 
 function isToDo({ isCurrent, hasNews }: IndexRow): boolean {
@@ -108,12 +121,16 @@ async function forgetLost({ database, client }: FollowerContext): Promise<void> 
 }
 
 /** Those of versions that no process knows any more, and those of another history of the database. */
-async function dropUnused({ database, client, formats }: FollowerContext): Promise<void> {
+async function dropUnused(context: FollowerContext): Promise<void> {
+  const { database, formats } = context;
   const alive = (await listProcesses(database)).map(({ version }) => version);
-  for (const name of await listUnused(database, [newestOf(formats).version, ...alive])) {
-    await client.deleteIndex(name);
-    await forgetIndex(database, name);
-  }
+  for (const name of await listUnused(database, [newestOf(formats).version, ...alive]))
+    await dropIndex(context, name);
+}
+
+async function dropIndex({ database, client }: FollowerContext, name: string): Promise<void> {
+  await client.deleteIndex(name);
+  await forgetIndex(database, name);
 }
 
 /** Returns whether there may be more to do at once. */
@@ -139,7 +156,7 @@ async function buildPart(
   token: string,
 ): Promise<boolean> {
   const keys = await listAfter(context.database, builtUpTo, builtAtOnce);
-  await writeResources(context, row, keys);
+  await writeResources(context, row, token, keys);
   await advance(context.database, row, token, { builtUpTo: keys.at(-1) ?? null, documents: keys.length });
   return true;
 }
@@ -157,11 +174,7 @@ async function followPart(
   if (keys.length === 0 && row.isCurrent) return true;
   const members = await listResources(database, keys.filter(isHead));
   const changed = new Set([...members, ...keys.filter((key) => !isHead(key))]);
-  await writeResources(
-    context,
-    row,
-    [...changed].sort((a, b) => a - b),
-  );
+  await writeResources(context, row, token, [...keysOf(changed)]);
   await client.refresh(row.name);
   await advance(database, row, token, { snapshot });
   await purgeNotes(database);
@@ -170,21 +183,37 @@ async function followPart(
 
 /** As they are now; those that there are no more leave the index. While some are sent, the next ones are read. */
 async function writeResources(
-  { database, client, formats }: FollowerContext,
-  { name, epoch }: IndexRow,
+  context: FollowerContext,
+  row: IndexRow,
+  token: string,
   keys: readonly number[],
 ): Promise<void> {
+  const { database, client, formats } = context;
   const format = newestOf(formats);
   let sending: Promise<void> = Promise.resolve();
-  for (const batch of inBatches(keys, resourcesAtOnce)) {
-    const written = await readResources(database, batch, format);
-    const found = new Set(written.map(({ key }) => key));
+  try {
+    for (const batch of inBatches(keys, resourcesAtOnce)) {
+      const written = await readResources(database, batch, format);
+      const found = new Set(written.map(({ key }) => key));
+      await sending;
+      await advance(database, row, token);
+      const removed = batch.filter((key) => !found.has(key));
+      sending = client.write(row.name, row.epoch, { written, removed });
+      sending.catch(() => undefined); // it is awaited, and thrown, a step later
+      await immediate();
+    }
     await sending;
-    sending = client.write(name, epoch, { written, removed: batch.filter((key) => !found.has(key)) });
-    sending.catch(() => undefined); // it is awaited, and thrown, a step later
-    await immediate();
+  } catch (error) {
+    if (error instanceof NewerVersionWritten) await replaceIfAhead(context, row, token);
+    throw error;
   }
-  await sending;
+}
+
+/** A document has a newer version: another process has taken the lease and written it, or this database is an older state than the one that the index followed. */
+async function replaceIfAhead(context: FollowerContext, row: IndexRow, token: string): Promise<void> {
+  await advance(context.database, row, token);
+  await dropIndex(context, row.name);
+  throw new OpenSearchFailure('the index is ahead of the database, which was set back: another one is built');
 }
 
 async function replaceCurrent({ database, client, logger }: FollowerContext, row: IndexRow): Promise<void> {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { isNewsTo } from '../../storage/freshness.ts';
-import { LeaseLost } from './client.ts';
 
 // The indexes of OpenSearch as PostgreSQL knows them (migrations/0040-opensearch.sql): one row for each, with the watermark up to which it has what was committed, and the lease of the process that
 // writes it. What was committed after a watermark is told by the keys in discovery.document_change.
@@ -25,11 +24,20 @@ export interface IndexRow {
 const columns = `name, version, is_current as "isCurrent", snapshot::text as snapshot, built_up_to as "builtUpTo", documents, epoch, problem,
   exists (select from discovery.document_change where ${isNewsTo('snapshot')}) as "hasNews"`;
 
+/** The history of the server, which changes when a replica takes the place of the primary: at once on that one, and after a while on other replicas. */
+const timelineText = `case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
+  else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::integer end`;
+
 /** The numbers of transactions are of one server, one history of it, and one table. */
-const originText = `concat_ws(' ', (select system_identifier from pg_control_system()), (select timeline_id from pg_control_checkpoint()),
+const originText = `concat_ws(' ', (select system_identifier from pg_control_system()), ${timelineText},
   pg_relation_filepath('discovery.document_change'))`;
 
 const leaseMs = 30_000;
+
+/** Another process has the lease, or may have had it meanwhile. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
 
 export async function listIndexes(queryable: Queryable): Promise<IndexRow[]> {
   const { rows } = await queryable.query<IndexRow>(
@@ -102,7 +110,7 @@ export async function beginBuild(queryable: Queryable, name: string, token: stri
   return rowCount > 0;
 }
 
-/** Throws LeaseLost where another process has written meanwhile, or may have. */
+/** Extends the lease, and moves what is given. Throws LeaseLost. */
 export async function advance(
   queryable: Queryable,
   { name, epoch }: IndexRow,
@@ -111,7 +119,7 @@ export async function advance(
     snapshot,
     builtUpTo,
     documents = 0,
-  }: { snapshot?: string; builtUpTo?: number | null; documents?: number },
+  }: { snapshot?: string; builtUpTo?: number | null; documents?: number } = {},
 ): Promise<void> {
   const { rowCount } = await queryable.query(
     `update discovery.opensearch_index
@@ -225,7 +233,7 @@ const abandonedAfterMs = 24 * 3_600_000;
 
 export interface CurrentIndex {
   name: string;
-  /** Keys that were committed after its watermark: one more than may be at most, where there are more. */
+  /** Keys that were committed after its watermark, some twice: one more than may be at most, where there are more. */
   changed: number[];
 }
 
@@ -238,7 +246,7 @@ export async function readCurrent(
   const { rows } = await queryable.query<{ name: string; changed: string | null }>(
     `select name, (
        select array_to_json(array_agg(key))::text from (
-         select distinct unnest(keys) as key from discovery.document_change where ${isNewsTo('snapshot')} limit $2
+         select unnest(keys) as key from discovery.document_change where ${isNewsTo('snapshot')} limit $2
        ) as changed) as changed
      from discovery.opensearch_index where is_current and version = $1 and origin = ${originText}`,
     [version, maxChanged + 1],

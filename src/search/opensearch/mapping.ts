@@ -36,6 +36,7 @@ export const indexDefinition = {
       // The follower refreshes the index before it moves the watermark.
       refresh_interval: '-1',
       max_result_window: maxHits,
+      number_of_shards: 1,
       auto_expand_replicas: '0-1',
       // How long the version of a deleted document is known: a follower that was stopped in the middle of a request must not bring it back.
       gc_deletes: '1h',

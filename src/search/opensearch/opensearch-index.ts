@@ -3,7 +3,6 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable } from '../../storage/database.ts';
 import {
   type CandidateIndex,
-  type IndexedParts,
   IndexGone,
   limitSelective,
   type Proposal,
@@ -15,7 +14,8 @@ import { type IndexFormats, newestOf } from '../format/index-format.ts';
 import { hasKey, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { lowerBound } from '../lists/posting-list.ts';
 import { isRadius } from '../spatial/constraint.ts';
-import { createClient, type OpenSearchClient, OpenSearchFailure } from './client.ts';
+import { createClient, type OpenSearchClient } from './client.ts';
+import { OpenSearchFailure } from './failure.ts';
 import { type CurrentIndex, readCurrent } from './index-rows.ts';
 import { buildQuery, type Clause } from './query.ts';
 
@@ -57,29 +57,24 @@ export function createOpenSearchIndex(
     problem: () => client.problem(),
     isOnlyIndex,
     async propose(search, parts) {
-      if (client.isResting()) throw new IndexGone(client.problem());
-      if (isBestRanked(search, parts)) return undefined;
+      // Of very many, those with the rarest words come first: our own lists know them.
+      if (parts.text?.isRankedTogether === false) return undefined;
       const query = await buildQuery(search, format, {
         words: parts.text?.lookup,
         located: parts.spatial?.located,
       });
       if (query === undefined) return undefined;
+      if (client.isResting()) throw new IndexGone(client.problem());
       try {
         return await propose(search, client, { query, version: format.version });
       } catch (error) {
         if (!(error instanceof OpenSearchFailure)) throw error;
-        if (!error.isRefusal) throw new IndexGone(error.message, { cause: error });
+        if (!error.refusal) throw new IndexGone(error.message, { cause: error });
         search.trace.note('opensearch', { refuses: error.message });
         return undefined;
       }
     },
   };
-}
-
-/** A text alone, with so many matches that they will not all be ranked: that is known without asking. */
-function isBestRanked({ plan }: Search, { text }: IndexedParts): boolean {
-  const isAlone = plan.filter === undefined && plan.spatial.length === 0;
-  return isAlone && text !== undefined && text.estimate > limitSelective(plan);
 }
 
 /** Undefined where our own lists have to propose: the index is not built or behind, or there are so many candidates that their order matters. */

@@ -15,6 +15,7 @@ export function joinTexts(search: Search, texts: readonly TextSearch[]): TextSea
   const gather = () => gatherTogether(texts);
   return {
     estimate: texts.reduce((sum, { estimate }) => sum + estimate, 0),
+    isRankedTogether: texts.every(({ isRankedTogether }) => isRankedTogether),
     rank,
     gather,
     ...joinLookups(texts.map(({ lookup }) => lookup)),

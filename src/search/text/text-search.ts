@@ -32,6 +32,8 @@ const maxRanked = 10_000;
 export interface TextSearch {
   /** How many candidates there are, about. */
   estimate: number;
+  /** All of them surely are: the order of the answer is that of the ranks. */
+  isRankedTogether: boolean;
   /** All resources in scope that have one of the words, the best first: first those with the rarest words, as many as are ranked together. */
   best(wanted: Wanted): AsyncGenerator<Ranked>;
   /** Those among these resources that have one of the words, in the order of keys. */
@@ -88,6 +90,7 @@ async function prepareLookup(search: Search, lookup: TextLookup): Promise<TextSe
 
   return {
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
+    isRankedTogether: all.reduce((sum, entry) => sum + countAtMost(entry), 0) < maxRanked,
     rank: async (keys) => rankExactly(keys, await openProbe(keys)),
     ...(unresolved.size === 0 && { lookup: lookupOf(all) }),
     gather: () => gatherResources(search, known),
@@ -182,6 +185,19 @@ function lookupOf(entries: readonly WordEntry[]): WordLookup {
   };
 }
 
+/** As the candidates of a word are counted when they are gathered, or more. */
+function countAtMost({ postings, prefix, standing, home, offered, offers }: WordEntry): number {
+  if (offers.keys.length > 0) return Number.POSITIVE_INFINITY;
+  const isWhole = postings.part.rest === undefined;
+  const known = [home.own, home.bounds, offered, standing, ...(isWhole ? prefix.parts : [])];
+  const inLists = isWhole ? 0 : postings.count * resourcesOfCatalog;
+  return known.reduce((sum, { heads, others }) => sum + countPostings(heads.keys, others.keys), inLists);
+}
+
+function countPostings(heads: Keys, others: Keys): number {
+  return others.length + heads.length * resourcesOfCatalog;
+}
+
 function withoutRanks(keys: Keys): Ranked {
   return { keys, ranks: new Float64Array(keys.length) };
 }
@@ -194,7 +210,7 @@ async function* gatherResources(search: Search, known: KnownText): AsyncGenerato
   for (const entry of sortByRarity(known)) {
     for await (const postings of streamPostings(search, entry, known.lookup)) {
       pending.push(postings);
-      count += postings.others.length + postings.heads.length * resourcesOfCatalog;
+      count += countPostings(postings.heads, postings.others);
       if (count < maxRanked) continue;
       const found = difference(await expandCatalogs(search, pending), done);
       yield found;
