@@ -21,7 +21,7 @@ import { registerParticipant } from '../dist/storage/registry/participants.js';
 const serverSettings = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '15min' };
 const registryName = 'subscribers.beckn.one';
 
-/** `settings` are environment variables of the service. `prepare` fills the database before the service starts. */
+/** `settings` are environment variables of the service. `prepare` fills the database before the service starts. `postgres` is one that is there already (openPostgres), and stays. */
 export async function startService(options = {}) {
   /** What ends each thing that was started, the last one first. */
   const closers = [];
@@ -36,15 +36,11 @@ export async function startService(options = {}) {
   }
 }
 
-async function start({ settings = {}, prepare = async () => {} }, atEnd) {
+async function start({ settings = {}, prepare = async () => {}, postgres: given }, atEnd) {
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-bench-'));
   atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
-  chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
-  const server = process.env.BENCH_DATABASE_URL;
-  const postgres = server
-    ? await createDatabase(server)
-    : await startEmbeddedPostgres({ dataDir, logger: silentLogger(), settings: serverSettings });
-  atEnd(() => postgres.close());
+  const postgres = given ?? (await openPostgres());
+  if (!given) atEnd(() => postgres.close());
   const database = await openDatabase({ url: postgres.url, logger: silentLogger(), maxConnections: 4 });
   atEnd(() => database.close());
   await prepare(database, postgres);
@@ -104,6 +100,26 @@ async function start({ settings = {}, prepare = async () => {} }, atEnd) {
     },
     /** How many bytes it had at the start, in the middle, at the end and at most. */
     watchMemory: (work) => watchMemory(child, work),
+  };
+}
+
+/** An embedded one, or a database of the server that BENCH_DATABASE_URL names. */
+export async function openPostgres() {
+  const server = process.env.BENCH_DATABASE_URL;
+  if (server) return createDatabase(server);
+  const dataDir = mkdtempSync(join(tmpdir(), 'signpost-bench-'));
+  chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
+  const { url, close } = await startEmbeddedPostgres({
+    dataDir,
+    logger: silentLogger(),
+    settings: serverSettings,
+  });
+  return {
+    url,
+    async close() {
+      await close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
   };
 }
 
@@ -208,6 +224,7 @@ async function register(database, { id, url, seed }) {
     url,
     networkIds: ['nfh.global/beckn-nodes'],
     key: { recordId: 'key-1', publicKey: publicKeyOf(privateKeyFromSeed(seed)) },
+    replaceKey: true,
   });
 }
 

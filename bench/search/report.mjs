@@ -2,7 +2,11 @@
 import { quantile } from '../measure.mjs';
 import { findSlowYardsticks } from './yardsticks.mjs';
 
-const yardstickNames = { openSearch: 'OpenSearch', plain: 'plain PostgreSQL' };
+const yardstickNames = {
+  openSearch: 'OpenSearch',
+  plain: 'plain PostgreSQL',
+  indexed: 'OpenSearch as the index',
+};
 
 export function seedRows(title, { perSecond, bytes }, yardsticks) {
   return Object.entries(yardsticks).flatMap(([name, filled]) => {
