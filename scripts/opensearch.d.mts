@@ -2,10 +2,22 @@
 export function findObstacle(): string | undefined;
 
 export interface RunningOpenSearch {
+  /** Of the first node. */
   url: string;
   urls: string[];
+  nodes: OpenSearchNode[];
   close(): Promise<void>;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is that of the whole process. */
+export interface OpenSearchNode {
+  url: string;
+  /** Of the process that has started Java. */
+  processId(): number;
+  /** Again, with the data of before; resolves when it has joined the others. */
+  start(): Promise<void>;
+  /** kill -9; its data stay. */
+  kill(): Promise<void>;
+}
+
+/** Resolves when all nodes have joined. `heapMb` is that of each. */
 export function startOpenSearch(options?: { heapMb?: number; nodes?: number }): Promise<RunningOpenSearch>;

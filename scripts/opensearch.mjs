@@ -1,7 +1,7 @@
 // A real OpenSearch for benchmarks and tests: node scripts/opensearch.mjs [--nodes N] [--heap-mb N]
 //
-// Maven fetches it (and keeps it in its own repository), Java 17 runs it; neither is needed for anything else. All nodes live in one process, listen on
-// the loopback interface only, and keep their data in a temporary folder, which is removed when they stop. On the command line it prints
+// Maven fetches it (and keeps it in its own repository), Java 17 runs it; neither is needed for anything else. Each node is a process of its own, listens on
+// the loopback interface only, and keeps its data in a temporary folder, which is removed in the end. On the command line it prints
 // the addresses when it is ready, and stops on SIGINT or SIGTERM.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -25,6 +25,8 @@ const mainClass = 'org.codelibs.opensearch.runner.OpenSearchRunner';
 const startWithinMs = 300_000;
 const stopWithinSeconds = 20;
 const askEveryMs = 250;
+const keptLines = 30;
+const fromHttpToTransport = 100;
 
 /** What keeps it from starting here, in words; undefined where nothing does. */
 export function findObstacle() {
@@ -32,33 +34,75 @@ export function findObstacle() {
   return missing.length > 0 ? `needs ${missing.join(' and ')} in the PATH` : undefined;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is that of the whole process. */
-export async function startOpenSearch({ heapMb = 2_048, nodes = 1 } = {}) {
+/** Resolves when all nodes have joined. `heapMb` is that of each. */
+export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1 } = {}) {
   const obstacle = findObstacle();
   if (obstacle) throw new Error(`OpenSearch ${obstacle}.`);
-  const home = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
-  let running;
+  const classPath = fetchClassPath();
+  const clusterName = `signpost-${randomUUID()}`;
+  const ports = await findPorts(count);
+  const nodes = ports.map((port) => createNode({ port, ports, classPath, clusterName, heapMb }));
   const close = async () => {
-    running?.child.stdin.end();
-    await running?.exited;
-    rmSync(home, { recursive: true, force: true });
+    await Promise.all(nodes.map((node) => node.close()));
   };
   try {
-    const classPath = fetchClassPath(home);
-    const settings = await writeSettings(home, nodes);
-    running = run({ home, classPath, settings, heapMb, nodes });
-    const urls = await ready(running, nodes);
-    return { url: urls[0], urls, close };
+    await Promise.all(nodes.map((node) => node.start()));
+    const urls = nodes.map(({ url }) => url);
+    return { url: urls[0], urls, nodes, close };
   } catch (error) {
     await close();
-    throw new Error(`OpenSearch did not start: ${error.message}\n${running?.lastLines.join('\n') ?? ''}`);
+    throw new Error(
+      `OpenSearch did not start: ${error.message}\n${nodes.flatMap(({ log }) => log).join('\n')}`,
+    );
   }
 }
 
+function createNode({ port, ports, classPath, clusterName, heapMb }) {
+  const home = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
+  const url = `http://127.0.0.1:${port}`;
+  const command = [
+    ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-XX:+UseG1GC', `-Djava.io.tmpdir=${home}`, '-cp'],
+    ...[classPath, mainClass, '-basePath', join(home, 'node'), '-confPath', writeSettings(home, port, ports)],
+    // Its first node has the port after this one.
+    ...['-numOfNode', '1', '-baseHttpPort', String(port - 1), '-clusterName', clusterName],
+  ];
+  const log = [];
+  let child;
+  let exited;
+  return {
+    url,
+    log,
+    processId: () => child.pid,
+    /** Resolves when it has joined the others. */
+    async start() {
+      child = run(home, command, log);
+      exited = once(child, 'exit');
+      await untilJoined(url, ports.length, exited);
+    },
+    /** kill -9; its data stay. */
+    async kill() {
+      process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    },
+    async close() {
+      child?.stdin.end();
+      await exited;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
 /** Maven downloads what its repository does not have yet, 200 MB the first time. */
-function fetchClassPath(home) {
-  const pom = join(home, 'pom.xml');
-  const file = join(home, 'class-path');
+function fetchClassPath() {
+  const folder = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
+  try {
+    return runMaven(join(folder, 'pom.xml'), join(folder, 'class-path'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function runMaven(pom, file) {
   const dependency = Object.entries(runner).map(([name, value]) => `<${name}>${value}</${name}>`);
   writeFileSync(
     pom,
@@ -76,20 +120,19 @@ function fetchClassPath(home) {
   }
 }
 
-/** A cluster of its own, so that several can run on one machine. */
-async function writeSettings(home, nodes) {
-  const ports = await freePorts(nodes);
+/** The addresses of all nodes: each finds the others, and the first one forms the cluster. */
+function writeSettings(home, port, ports) {
+  const addresses = ports.map((each) => `"127.0.0.1:${each + fromHttpToTransport}"`);
   const folder = join(home, 'settings');
   mkdirSync(folder);
   const lines = [
     'network.host: 127.0.0.1',
-    `transport.port: ${ports.join(',')}`,
-    ...(nodes === 1
+    `transport.port: ${port + fromHttpToTransport}`,
+    ...(ports.length === 1
       ? ['discovery.type: single-node']
       : [
-          `discovery.seed_hosts: [${ports.map((port) => JSON.stringify(`127.0.0.1:${port}`)).join(', ')}]`,
-          // The nodes start one after the other: the first one forms the cluster, the others join it.
-          'cluster.initial_cluster_manager_nodes: ["Node 1"]',
+          `discovery.seed_hosts: [${addresses.join(', ')}]`,
+          `cluster.initial_cluster_manager_nodes: [${addresses[0]}]`,
         ]),
     'cluster.routing.allocation.disk.threshold_enabled: false',
   ];
@@ -110,43 +153,30 @@ const guarded = `
       kill -0 $java && sleep 1
     done
     kill -9 $java
+    rm -rf "$home"
   } 2>/dev/null &
-  wait $java
-  status=$?
-  rm -rf "$home"
-  exit $status`;
+  wait $java`;
 
-function run({ home, classPath, settings, heapMb, nodes }) {
-  const java = [
-    ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, '-XX:+UseG1GC', `-Djava.io.tmpdir=${home}`, '-cp'],
-    ...[classPath, mainClass, '-basePath', join(home, 'nodes'), '-confPath', settings],
-    ...['-numOfNode', String(nodes), '-clusterName', `signpost-${randomUUID()}`],
-  ];
+function run(home, command, log) {
   // A group of its own: an interrupt at the terminal is told to it by this process.
-  const child = spawn('sh', ['-c', guarded, 'sh', home, ...java], { detached: true });
-  const lastLines = [];
-  const running = { child, lastLines, exited: once(child, 'exit') };
+  const child = spawn('sh', ['-c', guarded, 'sh', home, ...command], { detached: true });
   const note = (line) => {
-    lastLines.push(line);
-    if (lastLines.length > 30) lastLines.shift();
-    const [, port] = /^HTTP Port:\s+(\d+)$/.exec(line) ?? [];
-    if (port) running.url ??= `http://127.0.0.1:${port}`;
+    log.push(line);
+    if (log.length > keptLines) log.shift();
   };
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on('line', note);
-  return running;
+  return child;
 }
 
-async function ready(running, nodes) {
+async function untilJoined(url, count, exited) {
   let isGone = false;
-  running.exited.then(() => {
+  exited.then(() => {
     isGone = true;
   });
   for (const end = performance.now() + startWithinMs; performance.now() < end; await sleep(askEveryMs)) {
     if (isGone) throw new Error('its process ended');
-    if (!running.url) continue;
-    const known = await ask(`${running.url}/_nodes/http`);
-    const addresses = Object.values(known?.nodes ?? {}).map(({ http }) => http.publish_address);
-    if (addresses.length === nodes) return addresses.sort().map((address) => `http://${address}`);
+    const health = await ask(`${url}/_cluster/health`);
+    if (health?.number_of_nodes === count) return;
   }
   throw new Error(`not within ${startWithinMs / 1000} s`);
 }
@@ -157,12 +187,24 @@ async function ask(url) {
   return answer?.ok ? answer.json() : undefined;
 }
 
-async function freePorts(count) {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(probes.map((probe) => once(probe, 'listening')));
-  const ports = probes.map((probe) => probe.address().port);
-  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
-  return ports;
+/** From 9201 to 9299, as the runner wants them, and each with one for the nodes among themselves. Not the first ones: others may be looking for some at the same time. */
+async function findPorts(count) {
+  const found = [];
+  const [first, last] = [9_201, 9_299];
+  const offset = Math.floor(Math.random() * (last - first));
+  for (let n = 0; n <= last - first && found.length < count; n += 1) {
+    const port = first + ((offset + n) % (last - first + 1));
+    if ((await isFree(port)) && (await isFree(port + fromHttpToTransport))) found.push(port);
+  }
+  if (found.length < count) throw new Error(`there are no ${count} free ports from ${first} to ${last}.`);
+  return found;
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
