@@ -43,6 +43,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./listen.ts')).registerListenCommand,
   },
   {
+    commands: { debug: 'find out why a signature does not hold' },
+    load: async () => (await import('./debug.ts')).registerDebugCommand,
+  },
+  {
     commands: { publish: 'publish catalogs: as signed files of our own, or to a catalog service' },
     load: async () => (await import('./publish.ts')).registerPublishCommand,
   },

@@ -1,14 +1,22 @@
 import type { KeyObject } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import type { Config } from '../config.ts';
 import type { PlainOperation } from '../http/openapi.ts';
-import { debugSignature, findClaimedKey, type KnownKeys } from '../protocol/debug-signature.ts';
+import {
+  debugSignature,
+  findClaimedKey,
+  type KnownKeys,
+  type SignatureDiagnosis,
+  type SignatureQuestion,
+} from '../protocol/debug-signature.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { DateTime } from '../protocol/shapes.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
+import type { RegistryClient } from '../registry/client.ts';
 import type { ConsoleContext } from './context.ts';
 
 /** POST /api/debug/signature: why a signature holds, or does not. */
@@ -17,28 +25,43 @@ export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext)
   const options = { bodyLimit: maxBytes, config: { operation, access: 'read' as const } };
   server.post('/api/debug/signature', options, async ({ body }) => {
     const { header, body: text, now, requestAuthorization } = validator(DebugRequest)(body);
-    const { keys, key } = await findKeys(context, header);
-    const question = {
-      ...{ header, body: text, requestAuthorization },
-      now: now === undefined ? context.now() : new Date(now),
-      limits: {
-        clockSkewSeconds: context.config.CLOCK_SKEW_SECONDS,
-        maxSignatureSeconds: context.config.MAX_SIGNATURE_SECONDS,
-      },
-    };
-    return { ...debugSignature(question, keys), ...(key && { key }) };
+    const at = now === undefined ? context.now() : new Date(now);
+    const question = { header, body: text, requestAuthorization, now: at };
+    return diagnoseSignature(context.outside.freshRegistry(), context.config, question);
   });
+}
+
+/** Also for `signpost debug signature`. */
+export async function diagnoseSignature(
+  registry: RegistryClient,
+  config: Config,
+  question: Omit<SignatureQuestion, 'limits'>,
+): Promise<SignatureDiagnosis & { key?: FoundKey }> {
+  const { keys, key } = await findKeys(registry, config, question.header);
+  const limits = {
+    clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
+    maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
+  };
+  return { ...debugSignature({ ...question, limits }, keys), ...(key && { key }) };
+}
+
+/** The key that a signature names, as the registry has it. */
+export interface FoundKey {
+  identity: string;
+  recordId: string;
+  state: string;
+  publicKey?: string;
 }
 
 const maxBytes = 16 * 1024 * 1024;
 
 async function findKeys(
-  { outside, config }: ConsoleContext,
+  registry: RegistryClient,
+  config: Config,
   header: string,
-): Promise<{ keys: KnownKeys; key?: object }> {
+): Promise<{ keys: KnownKeys; key?: FoundKey }> {
   const claimed = findClaimedKey(header);
   if (!claimed) return { keys: { lookup: { kind: 'unknown-subscriber' }, others: [] } };
-  const registry = outside.freshRegistry();
   const { subscriberId, recordId } = claimed;
   const identity = identityOf(subscriberId, config.REGISTRY_NAME);
   try {
