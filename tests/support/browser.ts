@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { patienceMs } from './patience.ts';
 import { freePorts, makeDataDir, startUp } from './up-process.ts';
 
 // The console's page as a person has it: `signpost up` in a process of its own, and the Chromium of the system.
@@ -46,7 +47,7 @@ export async function startConsoleScene(chosen: Record<string, string> = {}): Pr
     await remove();
   };
   try {
-    await signpost.saying('Signpost is up');
+    await signpost.saying('Signpost is up', patienceMs);
     // Root may not start Chromium within its sandbox; the page is ours.
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     const token = (await readFile(join(dataDir, 'operator-token'), 'utf8')).trim();
@@ -67,7 +68,7 @@ async function visit(
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceWithPageMs);
+  page.setDefaultTimeout(patienceMs);
   const hosts = new Set<string>();
   const errors: string[] = [];
   page.on('request', (request) => hosts.add(new URL(request.url()).host));
@@ -79,9 +80,6 @@ async function visit(
   await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
   return { page, hosts, errors };
 }
-
-/** A busy machine takes its time; what will not happen is waited for no longer. */
-const patienceWithPageMs = 60_000;
 
 /** What axe-core finds that keeps somebody from using the page, as one line each. */
 export async function findSeriousViolations(page: Page): Promise<string[]> {

@@ -17,7 +17,7 @@ export interface UpProcess {
   /** Everything that it printed so far. */
   said(): string;
   /** Waits until it prints this; returns everything that it printed. */
-  saying(text: string): Promise<string>;
+  saying(text: string, timeoutMs?: number): Promise<string>;
   signal(signal: NodeJS.Signals): void;
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -71,9 +71,9 @@ export function startCommand(
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   return {
     said: () => text,
-    async saying(wanted) {
+    async saying(wanted, timeoutMs = 60_000) {
       const isSaid = () => text.includes(wanted);
-      await until(() => isSaid() || child.exitCode !== null, `"${wanted}"`, 60_000).catch(() => undefined);
+      await until(() => isSaid() || child.exitCode !== null, `"${wanted}"`, timeoutMs).catch(() => undefined);
       if (!isSaid()) throw new Error(`not "${wanted}", but:\n${text}`);
       return text;
     },
