@@ -99,7 +99,7 @@ export async function walkLists(
 async function findNewest(database: Database): Promise<number | undefined> {
   const { rows } = await database.query<{ newest: number }>(
     `select last_value as newest from discovery.run_id_seq, pg_class
-     where pg_class.oid = 'discovery.run'::regclass
+     where is_called and pg_class.oid = 'discovery.run'::regclass
        and last_value - coalesce((select walked_up_to from discovery.compaction), 0) not between 0 and greatest(reltuples, 0) * ${fewRuns}`,
   );
   return rows[0]?.newest;
