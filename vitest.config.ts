@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './tests/support/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -11,8 +12,9 @@ export default defineConfig({
     hookTimeout: 600_000,
     // Some tests cannot do without a clock (a deadline, a rate, a lease). The summary names those that needed a second run.
     retry: 1,
-    // Two workers: each test file brings up real servers, and a small machine gains nothing from more.
-    maxWorkers: 2,
+    // Three workers keep two processors busy: tests wait, for disks, leases and time-outs, a fifth of their time.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // A worker loads the code once and not for each of its files, which would cost more than most of them take.
     isolate: false,
   },

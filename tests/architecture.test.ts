@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { longest } from './support/longest-first.ts';
 
 // Imports go one way. A folder may import from the folders of lower layers, never from its own layer's neighbours.
 const layers: readonly (readonly string[])[] = [
@@ -155,6 +156,10 @@ describe('the architecture', () => {
       (file) => !known.some((path) => path.endsWith(`/${file}`)),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has the test files that are begun first', () => {
+    expect(longest.filter((file) => !existsSync(file))).toEqual([]);
   });
 
   it('reads the environment at one place', () => {
