@@ -82,6 +82,16 @@ describe('signpost deliveries', () => {
     expect(await idsOf('--state', 'parked')).toEqual([]);
   });
 
+  it('skips what is parked, and says where there is nothing to skip', async () => {
+    expect((await deliveries('skip', 'callback-3')).out).toBe('callback-3 is skipped.\n');
+    expect((await deliveries('skip', 'push-2')).out).toBe('push-2 is skipped.\n');
+    expect(await idsOf('--state', 'parked')).toEqual(['callback-2', 'push-3']);
+    expect(await deliveries('skip', 'push-2')).toMatchObject({
+      exitCode: 1,
+      notes: expect.stringContaining('push-2 neither waits nor is parked.'),
+    });
+  });
+
   it('wants to know what to replay, in words that it knows', async () => {
     expect(await deliveries('replay')).toMatchObject({ exitCode: 1 });
     expect(await deliveries('replay', 'push-2', '--all')).toMatchObject({ exitCode: 1 });

@@ -72,7 +72,6 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addPublishRoutes(server, context);
   addDebugRoutes(server, context);
   addInboxRoutes(server, context);
-  addTileRoute(server, config);
   addPageRoutes(server);
   const close = async () => {
     await context.events.close();
@@ -80,6 +79,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
     await announced?.close();
   };
   return startOrClose(async () => {
+    addTileRoute(server, config);
     await server.listen({ host: config.CONSOLE_HOST, port: config.CONSOLE_PORT });
     return { url: config.consoleUrl, ...(isNew && { newToken: token }), close };
   }, close);

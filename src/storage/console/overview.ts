@@ -48,7 +48,12 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
        ${count('catalog.push where due_at is not null', countedDeliveries)} as "waitingPushes",
        ${count("work.callback where state in ('refused', 'parked')", countedDeliveries)} as "parkedCallbacks",
        ${count("catalog.push where state in ('parked', 'no endpoint')", countedDeliveries)} as "parkedPushes",
-       (select min(created_at) from (select created_at from work.callback where due_at is not null limit ${countedDeliveries}) as waiting) as "oldestWaitingAt",
+       least(
+         (select min(created_at) from (select created_at from work.callback where due_at is not null limit ${countedDeliveries}) as callbacks),
+         (select min(since) from (
+           select coalesce(failing_since, due_at) as since from catalog.push where due_at is not null limit ${countedDeliveries}
+         ) as pushes)
+       ) as "oldestWaitingAt",
        (select version from discovery.index_state) as version`,
   );
   const row = rows[0];
