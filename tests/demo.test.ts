@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { publisherMessage, secondPublisherMessage, servicePublishes } from '../src/demo/network.ts';
+import { questions } from '../src/demo/questions.ts';
 import { silentLogger } from '../src/logger.ts';
+import { checkDiscoverMessage, DiscoverMessage } from '../src/protocol/discover-messages.ts';
 import { checkPublishMessage, PublishMessage } from '../src/protocol/publish-messages.ts';
 import { validator } from '../src/protocol/validate.ts';
 import { openSchemaStore } from '../src/schemas/schema-store.ts';
@@ -36,6 +38,13 @@ describe('the demo network', () => {
       checkPublishMessage(message);
     },
   );
+
+  it('has a consumer whose questions are valid', () => {
+    for (const message of questions) {
+      validator(DiscoverMessage)(structuredClone(message));
+      checkDiscoverMessage(message);
+    }
+  });
 
   it('has chargers that their schema takes, all but the one that is wrong on purpose', async () => {
     const store = await openSchemaStore({ logger: silentLogger() });

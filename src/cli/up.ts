@@ -9,6 +9,7 @@ import { isAtRest } from '../storage/crawl/status.ts';
 import type { CommandContext } from './command.ts';
 import { runProcess, workersHelp } from './run-process.ts';
 import { renderBanner } from './up/banner.ts';
+import { startConsumer } from './up/consumer.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './up/hosted-nodes.ts';
 import { offerPage } from './up/open-page.ts';
 import { registerOthers, registerOwn } from './up/participants.ts';
@@ -43,7 +44,7 @@ export function registerUpCommand(program: Command, context: CommandContext): vo
 
 const help = `
 The demo network is a part of Bengaluru: a facilitator describes groceries in a master catalog, the shops of a grocer extend them, one charging operator
-publishes through the catalog service, two host signed files that are crawled. Three things are wrong on purpose: a PARTIAL catalog
+publishes through the catalog service, two host signed files that are crawled; a consumer asks something every half minute. Three things are wrong on purpose: a PARTIAL catalog
 (voltpath-hsr-layout), a file that was changed after it was signed (minchu-east), and a discovery service that is down (atlas.signpost.test).
 
 The database, the demo identities' keys and everything else live in DATA_DIR (default .signpost); delete it to start anew.
@@ -63,9 +64,13 @@ async function runDemo(
   if (!config.demo || !database) return undefined;
   const files = runs('publisher') ? await serveSecondPublisher(config) : undefined;
   const playing = runs('catalog') && runs('registry') ? playDemo(config, database, logger) : undefined;
+  const done = playing?.done ?? Promise.resolve();
+  const isAsked = runs('discovery') && runs('console') && config.identities.consumer.url === undefined;
+  const consumer = isAsked ? startConsumer(config, logger, done) : undefined;
   return {
-    done: playing?.done ?? Promise.resolve(),
+    done,
     async close() {
+      await consumer?.close();
       await playing?.close();
       await files?.close();
     },
