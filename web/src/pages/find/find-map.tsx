@@ -5,6 +5,7 @@ import type { Area } from '../../map/area.ts';
 import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
 import { AreaDrawing } from '../../map/draw.ts';
+import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
 import type { FindQuery } from './query.ts';
 import type { Found } from './results.ts';
@@ -23,6 +24,7 @@ const somewhere = { center: [0, 0] as [number, number], zoom: 4 };
 
 export function FindMap({
   query,
+  answer,
   found,
   chosen,
   choose,
@@ -30,6 +32,7 @@ export function FindMap({
   draw,
 }: {
   query: FindQuery;
+  answer?: FindAnswer;
   found: readonly Found[];
   chosen?: string;
   choose(key: string | undefined): void;
@@ -58,12 +61,17 @@ export function FindMap({
     };
   }, [known]);
 
+  // Drawn also when the map has just been made: `known`.
+  useEffect(() => parts.current?.clusters.show(found.flatMap(pointsOf)), [found, known]);
+
+  // Only the first answer to a query moves the view: a live update must not take somebody away from where they look.
+  const moved = useRef<{ query: FindQuery; answer: FindAnswer } | undefined>(undefined);
   useEffect(() => {
-    // Also when the map has just been made: `known`.
-    const points = found.flatMap(pointsOf);
-    parts.current?.clusters.show(points);
-    parts.current?.clusters.bringIntoView(points);
-  }, [found, known]);
+    const isNew = moved.current?.query !== query && moved.current?.answer !== answer;
+    if (!parts.current || !answer || !isNew) return;
+    moved.current = { query, answer };
+    parts.current.clusters.bringIntoView(found.flatMap(pointsOf));
+  }, [query, answer, found, known]);
 
   const areaKey = JSON.stringify(query.area);
   // The key stands for the area.

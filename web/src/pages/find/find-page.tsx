@@ -64,6 +64,7 @@ export default function FindPage() {
       </section>
       <FindMap
         query={query}
+        answer={answer.data}
         found={found}
         chosen={chosen}
         choose={choose}
