@@ -9,6 +9,9 @@ import { isIndexName } from '../publisher/paths.ts';
 // What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of types stand
 // here once more, because the schemas that have them take long to load.
 
+/** How long a command waits for a callback unless told otherwise. */
+export const usualWaitSeconds = 30;
+
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
 export const recordStates: readonly RecordState[] = ['draft', 'live', 'suspended', 'revoked', 'expired'];
 

@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { actions } from '../protocol/actions.ts';
-import { nothingMatches, type OnDiscoverMessage } from '../protocol/discover-messages.ts';
 import {
   parseCount,
   parseKeyId,
@@ -10,27 +8,20 @@ import {
   parseSeconds,
   parseSubscriber,
   parseUrl,
+  usualWaitSeconds,
 } from './arguments.ts';
-import { type CommandContext, CommandError } from './command.ts';
-import { explain } from './discover/explain.ts';
+import type { CommandContext } from './command.ts';
 import {
-  buildMessage,
   collectTargets,
   collectTexts,
   type IntentOptions,
   parseDistance,
   parsePlace,
-  usualMeters,
 } from './discover/intent.ts';
-import { renderDistance, renderFound } from './discover/report.ts';
-import { chooseAddress } from './send/address.ts';
-import { type ListenAddress, listenForCallback } from './send/callback.ts';
-import { exchange, isFromAsked, usualWaitSeconds, waitForCallback, withRegistry } from './send/exchange.ts';
-import { isAccepted, type ReceivedAnswer, readRefusal } from './send/report.ts';
-import { buildRequest, prepareDraft } from './send/request.ts';
-import { resolveSigner, type SignerOptions } from './send/signer.ts';
+import type { ListenAddress } from './send/callback.ts';
+import type { SignerOptions } from './send/signer.ts';
 
-interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
+export interface DiscoverOptions extends IntentOptions, Omit<SignerOptions, 'as'> {
   network?: string;
   schema?: string[];
   to?: string;
@@ -75,7 +66,9 @@ export function registerDiscoverCommand(program: Command, context: CommandContex
     )
     .option('--explain', 'show how it is evaluated instead, on the database of the discovery service')
     .addHelpText('after', examples)
-    .action((words: string[], options: DiscoverOptions) => discover(words, options, context));
+    .action(async (words: string[], options: DiscoverOptions) =>
+      (await import('./discover/run.ts')).discover(words, options, context),
+    );
 }
 
 const examples = `
@@ -86,75 +79,3 @@ Examples:
   $ signpost discover --where '@.resourceAttributes.attributes.ratedPower.value >= 50' --network nfh.global/beckn-nodes
   $ signpost discover charger --near 12.97,77.59 --explain
   $ signpost discover coffee --limit 5 --json | jq '.catalogs[].resources[].id'`;
-
-async function discover(
-  words: readonly string[],
-  options: DiscoverOptions,
-  context: CommandContext,
-): Promise<void> {
-  const message = buildMessage(words, options);
-  if (options.explain) return explain(message, narrowing(options), options, context);
-  const config = context.config();
-  const { consumer, discovery } = config.identities;
-  const self = resolveSigner({ ...options, as: options.as ?? consumer.id }, config);
-  const draft = prepareDraft({
-    to: options.to ?? discovery.url,
-    method: 'POST',
-    action: actions.discover.name,
-    bytes: Buffer.from(JSON.stringify({ context: narrowing(options), message })),
-  });
-  await withRegistry(config, async (registry, client) => {
-    const address = (await chooseAddress(self, options, registry, config.REGISTRY_NAME)).listen();
-    const onRefused = context.note;
-    const listener = await listenForCallback({ draft, address, self, registry, config, onRefused });
-    try {
-      const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
-      await listener.expect(request);
-      const answer = await exchange(request, registry, client);
-      if (!isAccepted(answer)) throw refused(answer);
-      if (answer.status === 202) return printNothing(answer, options, context);
-      const callback = await waitForCallback(listener, answer, options.wait, context);
-      if (!callback || !isFromAsked(callback, answer, config, context)) return context.setExitCode(1);
-      print(callback.message as OnDiscoverMessage, options, context);
-    } finally {
-      await listener.close();
-    }
-  });
-}
-
-/** What narrows the search as a whole stands in the context. */
-function narrowing({ network, schema }: DiscoverOptions) {
-  return { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
-}
-
-function print(message: OnDiscoverMessage, { json, near }: DiscoverOptions, context: CommandContext): void {
-  context.print(json ? JSON.stringify(message, null, 2) : renderFound(message, near));
-}
-
-/** Catalog spec, POST /on_discover: its catalogs are never empty, so nothing found is said at once. */
-function printNothing(
-  { body }: ReceivedAnswer,
-  { json, near, within }: DiscoverOptions,
-  context: CommandContext,
-): void {
-  const said = readRefusal(body).reason.replace(nothingMatches, '').trim();
-  const nothing = near ? `Nothing found within ${renderDistance(within ?? usualMeters)}.` : 'Nothing found.';
-  const text = [nothing, said].filter((part) => part !== '').join('\n');
-  context.print(json ? JSON.stringify({ catalogs: [], ...(said && { reason: said }) }, null, 2) : text);
-}
-
-function refused({ status, body }: ReceivedAnswer): CommandError {
-  const { code, reason } = readRefusal(body);
-  const advice = adviceFor(code);
-  return new CommandError(
-    `The discovery service refused this, ${status} ${code}: ${reason}${advice ? ` ${advice}` : ''}`,
-  );
-}
-
-function adviceFor(code: string): string | undefined {
-  if (code === 'SCH_INVALID_JSONPATH')
-    return 'Look at --where: strings are quoted, and @ is the resource, as in @.resourceAttributes.type == "EV_CHARGER".';
-  if (code.startsWith('AUT_KEY') || code === 'AUT_SUBSCRIBER_NOT_FOUND')
-    return 'Is the consumer registered? "signpost up" registers its demo consumer; "signpost registry" registers others.';
-  return undefined;
-}

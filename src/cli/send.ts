@@ -6,23 +6,12 @@ import {
   parseSeconds,
   parseSubscriber,
   parseUrl,
+  usualWaitSeconds,
 } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import { readInput } from './read-input.ts';
-import { chooseAddress } from './send/address.ts';
 import type { ListenAddress } from './send/callback.ts';
-import {
-  exchange,
-  isCallbackDue,
-  isFromAsked,
-  usualWaitSeconds,
-  waitForCallback,
-  withRegistry,
-} from './send/exchange.ts';
-import { openListener } from './send/relay.ts';
-import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './send/report.ts';
-import { buildRequest, type Method, prepareDraft } from './send/request.ts';
-import { resolveSigner, type SignerOptions } from './send/signer.ts';
+import type { Method } from './send/request.ts';
+import type { SignerOptions } from './send/signer.ts';
 
 export interface SendOptions extends SignerOptions {
   to: string;
@@ -68,7 +57,9 @@ export function registerSendCommand(program: Command, context: CommandContext): 
     )
     .option('--json', 'print request, answer and callback as one JSON object')
     .addHelpText('after', examples)
-    .action((file: string | undefined, options: SendOptions) => send(file, options, context));
+    .action(async (file: string | undefined, options: SendOptions) =>
+      (await import('./send/run.ts')).send(file, options, context),
+    );
 }
 
 const examples = `
@@ -79,38 +70,3 @@ Examples:
   $ signpost send --method GET --to 'http://127.0.0.1:4002/catalog/subscription?status=ACTIVE' --as discovery.signpost.test
   $ signpost send body.json --verbatim --to https://catalog.example/catalog/publish --as bpp.example.com --key bpp.seed
   $ jq '.message.limit = 5' search.json | signpost send - --to http://127.0.0.1:4002 --as discovery.signpost.test`;
-
-async function send(file: string | undefined, options: SendOptions, context: CommandContext): Promise<void> {
-  const config = context.config();
-  const self = resolveSigner(options, config);
-  const draft = prepareDraft({
-    ...options,
-    bytes: file === undefined ? Buffer.alloc(0) : await readInput(file, context),
-  });
-  await withRegistry(config, async (registry, client) => {
-    const address = await chooseAddress(self, options, registry, config.REGISTRY_NAME);
-    const onRefused = context.note;
-    const listener =
-      options.wait === undefined
-        ? undefined
-        : await openListener({ draft, address, given: options, self, registry, client, config, onRefused });
-    try {
-      const request = buildRequest(draft, { self, uri: listener?.url ?? address.uri, now: new Date() });
-      await listener?.expect(request);
-      const answer = await exchange(request, registry, client);
-      if (!options.json) context.print(renderAnswer(request, answer));
-      const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;
-      const callback = await waitForCallback(listener, answer, seconds, context);
-      if (!options.json && callback) context.print(renderCallback(callback));
-      if (options.json) context.print(renderJson(request, answer, callback));
-      const isAnswered = callback
-        ? isFromAsked(callback, answer, config, context)
-        : !isCallbackDue(listener, answer);
-      const shortcomings = callback ? findShortcomings(callback) : [];
-      for (const shortcoming of shortcomings) context.note(shortcoming);
-      if (!isAccepted(answer) || !isAnswered || shortcomings.length > 0) context.setExitCode(1);
-    } finally {
-      await listener?.close();
-    }
-  });
-}

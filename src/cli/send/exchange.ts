@@ -12,7 +12,6 @@ import type { SendableRequest } from './request.ts';
 
 // One signed exchange as a command makes it: the request, its answer, and the callback where one is due.
 
-export const usualWaitSeconds = 30;
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 

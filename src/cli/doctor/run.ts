@@ -1,0 +1,106 @@
+import type { Config } from '../../config.ts';
+import { policyOf } from '../../discovery/crawl/context.ts';
+import { readDomain } from '../../discovery/crawl/read-domain.ts';
+import type { Reader } from '../../discovery/crawl/reader.ts';
+import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { type Finding, fault } from '../../discovery/inspect/findings.ts';
+import { nameSigners } from '../../discovery/inspect/name-signers.ts';
+import { examine, type Patient } from '../../discovery/inspect/walk.ts';
+import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
+import { identityOf, isSubscriberId } from '../../protocol/identity.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import { createChainFetcher, createChainReader } from '../chain-reader.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import type { DoctorOptions } from '../doctor.ts';
+import { listLocalKeys } from '../local-keys.ts';
+import { withRegistry } from '../send/exchange.ts';
+import {
+  createDiagnosis,
+  type Diagnosis,
+  firstTrouble,
+  noteFinding,
+  renderDiagnosis,
+  renderLine,
+} from './report.ts';
+
+export async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  const client = createGuardedClient({
+    allowPrivateAddresses: allowsPrivate(config, context),
+    nameServers: config.DNS_SERVERS,
+  });
+  try {
+    const diagnosis = await withRegistry(config, (registry) =>
+      examineAll(name, options, { config, client, registry, context }),
+    );
+    if (firstTrouble(diagnosis)) context.setExitCode(1);
+    context.print(
+      options.json
+        ? JSON.stringify({ isFound: !firstTrouble(diagnosis), ...diagnosis }, null, 2)
+        : renderDiagnosis(diagnosis),
+    );
+  } catch (error) {
+    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
+    throw new CommandError(
+      `The registry at ${config.registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
+      error,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** In a network whose registry is on this machine, so are its nodes; unless the settings say otherwise. */
+function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: CommandContext): boolean {
+  return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
+}
+
+interface Practice {
+  config: Config;
+  client: GuardedClient;
+  registry: RegistryClient;
+  context: CommandContext;
+}
+
+async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<Diagnosis> {
+  const { config, client, registry, context } = practice;
+  const fetcher = createChainFetcher(config, client);
+  const reader = await createChainReader(config, { fetcher, registry });
+  const policy = { ...policyOf(config), ...(options.network && { networkIds: options.network }) };
+  const { signal } = new AbortController();
+  const named = config.DISCOVERY_NODES.filter((one) => isSubscriberId(one));
+  const exam = {
+    ...{ reader, registry, policy, now: new Date(), signal },
+    named: named.map((id) => identityOf(id, config.REGISTRY_NAME)),
+  };
+  const patient = await findPatient(name, options, reader, signal);
+  const diagnosis = createDiagnosis(patient instanceof Error ? name : patient.identity);
+  const tell = (finding: Finding) => {
+    noteFinding(diagnosis, finding);
+    if (!options.json) context.print(renderLine(finding));
+  };
+  if (patient instanceof Error) tell(fault({ document: 'manifest', url: name }, patient));
+  else {
+    const keys = { exam, identity: patient.identity, localKeys: listLocalKeys(config) };
+    for await (const finding of nameSigners(examine(exam, patient), keys)) tell(finding);
+  }
+  return diagnosis;
+}
+
+/** Behind an address stands whoever the manifest there names. */
+async function findPatient(
+  name: string,
+  { catalog }: DoctorOptions,
+  reader: Reader,
+  signal: AbortSignal,
+): Promise<Patient | Error> {
+  const common = catalog === undefined ? {} : { catalogId: catalog };
+  if (!/^https?:/.test(name)) return { identity: identityOf(name, reader.registryName), ...common };
+  try {
+    const domain = await readDomain(reader, new URL(name).origin, signal);
+    return { identity: identityOf(domain, reader.registryName), address: name, ...common };
+  } catch (error) {
+    if (isReadingFault(error)) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { usualWaitSeconds } from '../arguments.ts';
+import type { CommandContext } from '../command.ts';
+import { readInput } from '../read-input.ts';
+import type { SendOptions } from '../send.ts';
+import { chooseAddress } from './address.ts';
+import { exchange, isCallbackDue, isFromAsked, waitForCallback, withRegistry } from './exchange.ts';
+import { openListener } from './relay.ts';
+import { findShortcomings, isAccepted, renderAnswer, renderCallback, renderJson } from './report.ts';
+import { buildRequest, prepareDraft } from './request.ts';
+import { resolveSigner } from './signer.ts';
+
+export async function send(
+  file: string | undefined,
+  options: SendOptions,
+  context: CommandContext,
+): Promise<void> {
+  const config = context.config();
+  const self = resolveSigner(options, config);
+  const draft = prepareDraft({
+    ...options,
+    bytes: file === undefined ? Buffer.alloc(0) : await readInput(file, context),
+  });
+  await withRegistry(config, async (registry, client) => {
+    const address = await chooseAddress(self, options, registry, config.REGISTRY_NAME);
+    const onRefused = context.note;
+    const listener =
+      options.wait === undefined
+        ? undefined
+        : await openListener({ draft, address, given: options, self, registry, client, config, onRefused });
+    try {
+      const request = buildRequest(draft, { self, uri: listener?.url ?? address.uri, now: new Date() });
+      await listener?.expect(request);
+      const answer = await exchange(request, registry, client);
+      if (!options.json) context.print(renderAnswer(request, answer));
+      const seconds = typeof options.wait === 'number' ? options.wait : usualWaitSeconds;
+      const callback = await waitForCallback(listener, answer, seconds, context);
+      if (!options.json && callback) context.print(renderCallback(callback));
+      if (options.json) context.print(renderJson(request, answer, callback));
+      const isAnswered = callback
+        ? isFromAsked(callback, answer, config, context)
+        : !isCallbackDue(listener, answer);
+      const shortcomings = callback ? findShortcomings(callback) : [];
+      for (const shortcoming of shortcomings) context.note(shortcoming);
+      if (!isAccepted(answer) || !isAnswered || shortcomings.length > 0) context.setExitCode(1);
+    } finally {
+      await listener?.close();
+    }
+  });
+}
