@@ -9,6 +9,8 @@ import { isIndexName } from '../publisher/paths.ts';
 // What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of types stand
 // here once more, because the schemas that have them take long to load.
 
+export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
+
 /** How long a command waits for a callback unless told otherwise. */
 export const usualWaitSeconds = 30;
 

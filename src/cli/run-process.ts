@@ -12,8 +12,6 @@ import { startWorkers } from '../workers/supervisor.ts';
 import { WorkerFailed } from '../workers/worker-pool.ts';
 import { type CommandContext, CommandError, oneLine } from './command.ts';
 
-export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
-
 /**
  * Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop, or its terminal is closed; a second Ctrl-C does not
  * wait.

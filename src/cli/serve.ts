@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { type Config, isSigningRole } from '../config.ts';
-import { keepsData } from '../main.ts';
 import { roles } from '../setting-table.ts';
+import { workersHelp } from './arguments.ts';
 import { type CommandContext, CommandError } from './command.ts';
-import { runProcess, workersHelp } from './run-process.ts';
 
 export function registerServeCommand(program: Command, context: CommandContext): void {
   program
@@ -23,9 +22,13 @@ Examples:
   $ PUBLISHER_ID=bpp.example.org PUBLISHER_URL=https://bpp.example.org signpost serve --roles publisher
   $ EMBEDDED_DATABASE=true ROLES=registry signpost serve`,
     )
-    .action((options: ServeOptions) =>
-      runProcess(context, serveConfig(context, options), { showPublic: true, json: options.json }),
-    );
+    .action(async (options: ServeOptions) => {
+      const { runProcess } = await import('./run-process.ts');
+      await runProcess(context, await serveConfig(context, options), {
+        showPublic: true,
+        json: options.json,
+      });
+    });
 }
 
 interface ServeOptions {
@@ -37,7 +40,11 @@ interface ServeOptions {
 const operationsPort = 4006;
 
 /** For a network, what works on one machine is no default: who the roles are, and where their data lies, is for the operator to say. */
-function serveConfig(context: CommandContext, { roles: chosen, workers }: ServeOptions): Config {
+async function serveConfig(
+  context: CommandContext,
+  { roles: chosen, workers }: ServeOptions,
+): Promise<Config> {
+  const { keepsData } = await import('../main.ts');
   const config = context.config({
     ...(chosen !== undefined && { ROLES: chosen }),
     ...(workers !== undefined && { WORKERS: workers }),
