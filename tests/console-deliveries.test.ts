@@ -134,12 +134,14 @@ describe('POST /api/deliveries/{id}/skip', () => {
          now() + interval '1 day', now() + interval '1 hour') returning id`,
     );
     const id = `callback-${rows[0]?.id}`;
-    const { items } = await desk.get('/api/receivers?state=open');
-    expect(items).toMatchObject([
-      { receiver: 'https://bpp.example.org', kind: 'callback', waiting: 1, parked: 0, orMore: false },
-    ]);
+    // A push of the tests before may still wait, too.
+    const open = async () => {
+      const { items } = await desk.get('/api/receivers?state=open');
+      return items.filter(({ receiver }: { receiver: string }) => receiver === 'https://bpp.example.org');
+    };
+    expect(await open()).toMatchObject([{ kind: 'callback', waiting: 1, parked: 0, orMore: false }]);
     expect((await desk.ask('POST', `/api/deliveries/${id}/skip`)).status).toBe(200);
-    expect((await desk.get('/api/receivers?state=open')).items).toEqual([]);
+    expect(await open()).toEqual([]);
     expect((await desk.get('/api/deliveries?receiver=https://bpp.example.org')).items).toMatchObject([
       { id, state: 'delivered', detail: 'skipped' },
     ]);
