@@ -14,11 +14,12 @@ interface ChartProps {
   title: string;
   lines: readonly ChartLine[];
   series: Series;
+  hours: number;
   spell(value: number): string;
 }
 
 /** A time series on a canvas, as wide as its place. Colours are those of the style sheet, in light and dark. */
-export function Chart({ title, lines, series, spell }: ChartProps) {
+export function Chart({ title, lines, series, hours, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;
   useEffect(() => {
@@ -26,7 +27,7 @@ export function Chart({ title, lines, series, spell }: ChartProps) {
     if (!element) return;
     const width = () => Math.max(element.clientWidth, minWidth);
     const chart = new UPlot(
-      optionsFor({ lines, spell }, element, width()),
+      optionsFor({ lines, spell, hours }, element, width()),
       columnsOf(series, lines),
       element,
     );
@@ -36,7 +37,7 @@ export function Chart({ title, lines, series, spell }: ChartProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [lines, series, spell, dark]);
+  }, [lines, series, hours, spell, dark]);
   return <div class="chart" ref={place} role="img" aria-label={`${title} over time`} />;
 }
 
@@ -44,7 +45,7 @@ const height = 150;
 const minWidth = 120;
 
 function optionsFor(
-  { lines, spell }: Pick<ChartProps, 'lines' | 'spell'>,
+  { lines, spell, hours }: Pick<ChartProps, 'lines' | 'spell' | 'hours'>,
   element: HTMLElement,
   width: number,
 ): Options {
@@ -61,7 +62,10 @@ function optionsFor(
     height,
     legend: { show: false },
     cursor: { y: false },
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] } },
+    scales: {
+      x: { range: (_chart, _first, last) => [last - hours * 3_600, last] },
+      y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] },
+    },
     axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) }],
     series: [
       {},

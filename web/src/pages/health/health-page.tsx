@@ -14,7 +14,7 @@ interface ChartOf {
   spell(value: number): string;
 }
 
-const perMinute = (value: number) => `${spellCount(Math.round(value))}/min`;
+const perMinute = (value: number) => `${spellCount(Number(value.toPrecision(2)))}/min`;
 
 const charts: readonly ChartOf[] = [
   {
@@ -70,7 +70,7 @@ const spans = [1, 6, 24];
 
 /** The last hours of all processes together, from the database: no other service is needed to look back a day. */
 export default function HealthPage() {
-  const hours = spans.find((span) => span === Number(param('hours'))) ?? 6;
+  const hours = spans.find((span) => span === Number(param('hours'))) ?? 24;
   const series = useLoad(
     `series ${hours}`,
     (signal) => get<Series>('/api/health/series', { hours }, signal),
@@ -104,7 +104,13 @@ export default function HealthPage() {
                 <section key={chart.title} class="panel chart-panel">
                   <h2>{chart.title}</h2>
                   <Latest chart={chart} series={data} />
-                  <Chart title={chart.title} lines={chart.lines} spell={chart.spell} series={data} />
+                  <Chart
+                    title={chart.title}
+                    lines={chart.lines}
+                    spell={chart.spell}
+                    series={data}
+                    hours={hours}
+                  />
                 </section>
               ))}
             </div>

@@ -127,6 +127,9 @@ export interface CatalogVersion {
 export interface Difference {
   changes: Change[];
   truncated?: boolean;
+  /** How many documents were removed. */
+  removed: number;
+  note: string;
 }
 
 export interface Master {
@@ -142,5 +145,5 @@ export interface AuditLine {
   action: string;
   target: string;
   outcome: string;
-  address: string;
+  from: string;
 }

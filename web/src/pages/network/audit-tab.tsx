@@ -32,5 +32,5 @@ const columns: readonly Column<AuditLine>[] = [
     kind: 'short',
     cell: ({ outcome }) => <Badge tone={outcome === 'done' ? 'good' : 'bad'}>{outcome}</Badge>,
   },
-  { label: 'From', cell: ({ address }) => address },
+  { label: 'From', cell: ({ from }) => from },
 ];

@@ -107,7 +107,13 @@ function Comparison({ path, from, to }: { path: string; from: number; to: number
   );
   return (
     <Show of={difference} what="difference">
-      {({ changes, truncated }) => <Changes changes={changes} truncated={truncated} />}
+      {({ changes, truncated, removed, note }) => (
+        <>
+          {removed > 0 && <p>{spellCount(removed)} documents were removed.</p>}
+          {(changes.length > 0 || removed === 0) && <Changes changes={changes} truncated={truncated} />}
+          <p class="soft small">{note}</p>
+        </>
+      )}
     </Show>
   );
 }

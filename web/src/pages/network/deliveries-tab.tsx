@@ -39,7 +39,12 @@ const receiverColumns: readonly Column<Receiver>[] = [
 function LastAnswer({ answer: { at, status, error } }: { answer: NonNullable<Receiver['lastAnswer']> }) {
   return (
     <span>
-      {error ?? status} {at && <Ago at={at} />}
+      {error ?? status}{' '}
+      {at && (
+        <span class="soft small">
+          <Ago at={at} />
+        </span>
+      )}
     </span>
   );
 }
@@ -142,11 +147,13 @@ function deliveryColumns(
     {
       label: 'Actions',
       cell: ({ id, state }) =>
-        isParked(state) && (
+        state !== 'delivered' && (
           <span class="actions">
-            <button type="button" onClick={() => void act(id, 'replay')}>
-              Replay<span class="hidden"> {id}</span>
-            </button>
+            {state === 'parked' && (
+              <button type="button" onClick={() => void act(id, 'replay')}>
+                Replay<span class="hidden"> {id}</span>
+              </button>
+            )}
             <button type="button" onClick={() => void act(id, 'skip')}>
               Skip<span class="hidden"> {id}</span>
             </button>
@@ -154,8 +161,4 @@ function deliveryColumns(
         ),
     },
   ];
-}
-
-function isParked(state: string): boolean {
-  return ['parked', 'refused', 'no endpoint'].includes(state);
 }
