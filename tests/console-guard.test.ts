@@ -106,8 +106,13 @@ describe('on a loopback address', () => {
     ],
     [
       'a link of another site',
-      () => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }),
-      [200, 200, 200, 403, 403],
+      () => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }),
+      [200, 403, 403, 403, 403],
+    ],
+    [
+      'a frame in a page of another site',
+      () => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }),
+      [403, 403, 403, 403, 403],
     ],
     [
       'what came through a proxy',

@@ -150,6 +150,22 @@ describe('GET /api/inspect of what nobody knows', () => {
   });
 });
 
+describe('GET /api/inspect of an address in a network without private addresses', () => {
+  it('does not ask addresses that only this machine or its neighbours get to', async () => {
+    const { network, ask } = await startConsole({ ALLOW_PRIVATE_ADDRESSES: 'false', DISCOVERY_NETWORKS: '[]' });
+    try {
+      for (const address of [network.config.registryUrl, 'http://169.254.169.254', 'https://10.0.0.5:9200']) {
+        const { body } = await ask(`/api/inspect?q=${encodeURIComponent(address)}`);
+        expect(body.chain).toContainEqual(
+          expect.objectContaining({ link: 'manifest', state: 'broken', code: 'address-refused' }),
+        );
+      }
+    } finally {
+      await network.close();
+    }
+  });
+});
+
 describe('GET /api/inspect of what was published through the catalog service', () => {
   let provider: Actor;
   beforeAll(async () => {

@@ -25,14 +25,18 @@ export async function audited<T>(
   { action, target }: { action: string; target: string },
   work: () => Promise<T>,
 ): Promise<T> {
-  const write = (outcome: string) => writeAudit(database, { action, target, outcome, address: ip });
+  // What was done is done, also where it cannot be written down.
+  const write = (outcome: string) =>
+    writeAudit(database, { action, target, outcome, address: ip }).catch((err) =>
+      logger.warn({ err, action, target, outcome }, 'an action of an operator was not written down'),
+    );
   try {
     const result = await work();
     await write('done');
     return result;
   } catch (error) {
     const { code, message } = asProtocolError(error);
-    await write(`${code}: ${message}`).catch((err) => logger.warn({ err }, 'an action was not written down'));
+    await write(`${code}: ${message}`);
     throw error;
   }
 }

@@ -90,7 +90,8 @@ export function warnIfReachable(host: string, logger: Logger): void {
   );
 }
 
-function refuseStrangers({ headers, hostname, method, raw }: FastifyRequest, isLocal: boolean): void {
+function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
+  const { headers, hostname, raw } = request;
   refuseTwoHosts(raw);
   if (isLocal) {
     const telling = findProxyHeader(headers);
@@ -99,13 +100,17 @@ function refuseStrangers({ headers, hostname, method, raw }: FastifyRequest, isL
     if (headers.host !== undefined && !isThisMachine(hostname))
       throw refused('it takes requests to localhost or a loopback address only');
   }
-  const { origin, host, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  const { origin, host, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && hostOf(origin) !== host?.toLowerCase())
     throw refused('it takes nothing from pages of another origin');
-  // A link from elsewhere may lead to the page; a script or an image of another page has no business here.
-  const isLink = mode === 'navigate' && ['GET', 'HEAD'].includes(method);
-  if (typeof site === 'string' && !['same-origin', 'none'].includes(site) && !isLink)
+  if (typeof site === 'string' && !['same-origin', 'none'].includes(site) && !isLinkToPage(request))
     throw refused('it takes nothing from pages of another origin');
+}
+
+/** A link from elsewhere may lead to the page. A script, an image or a frame of another page has no business here, and no other page calls the API, by a link neither. */
+function isLinkToPage({ headers, method, routeOptions: { url = '' } }: FastifyRequest): boolean {
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers;
+  return method === 'GET' && mode === 'navigate' && destination === 'document' && !url.startsWith('/api/');
 }
 
 function refused(why: string): ConsoleError {

@@ -22,10 +22,11 @@ describe('the settings of workers', () => {
     );
   });
 
-  it('have the publisher in the first worker alone, and one worker where there is nothing else', () => {
+  it('have publisher and console in the first worker alone, and one worker where there is nothing else', () => {
     const rolesOf = (ROLES: string, WORKERS = '2') =>
       divideSettings(readConfig({ WORKERS, ROLES })).map(({ roles }) => roles);
     expect(rolesOf('publisher,catalog')).toEqual([['catalog', 'publisher'], ['catalog']]);
+    expect(rolesOf('catalog,console')).toEqual([['catalog', 'console'], ['catalog']]);
     expect(rolesOf('publisher', '64')).toEqual([['publisher']]);
   });
 });

@@ -15,11 +15,11 @@ const divided = {
 
 /**
  * The settings of each worker. The publisher is in the first one alone: its state is a directory that one process writes at a time, and the callbacks
- * that its operator waits for are in the memory of the process that was asked. Serving files takes little.
+ * that its operator waits for are in the memory of the process that was asked. So is the console, which has its inbox in memory. Both have little to do.
  */
 export function divideSettings(config: Config): Config[] {
   const { WORKERS, DATABASE_CONNECTIONS: connections } = config;
-  const others = config.roles.filter((role) => role !== 'publisher');
+  const others = config.roles.filter((role) => role !== 'publisher' && role !== 'console');
   if (others.length > 0 && connections < WORKERS * divided.DATABASE_CONNECTIONS)
     throw new SettingsError(
       `DATABASE_CONNECTIONS=${connections} is too few for WORKERS=${WORKERS}: each worker needs at least ${divided.DATABASE_CONNECTIONS}.`,

@@ -97,7 +97,7 @@ async function findPatient(
   const common = catalog === undefined ? {} : { catalogId: catalog };
   if (!/^https?:/.test(name)) return { identity: identityOf(name, reader.registryName), ...common };
   try {
-    const domain = await readDomain(reader, new URL(name).origin, signal);
+    const domain = await readDomain(reader, new URL(name).origin, { isOperators: true, signal });
     return { identity: identityOf(domain, reader.registryName), address: name, ...common };
   } catch (error) {
     if (isReadingFault(error)) return error;

@@ -50,8 +50,8 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     last = counted;
     const numbers = { ...subtract(counted, base), ...measureProcess(loop) };
     await writeMinute(database, { at: minute, process, numbers });
-    await measureShared(database, minute);
     await emptySearches.flush(database, now());
+    await measureShared(database, minute);
   }
 
   async function purge(): Promise<void> {

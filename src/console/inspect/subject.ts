@@ -35,11 +35,11 @@ export async function findSubject(
   return { kind: 'unknown' };
 }
 
-/** Behind an address stands whoever the manifest there names. */
+/** Behind an address stands whoever the manifest there names. Reading is free at the console, so the address may be anybody's. */
 async function findByAddress(reader: Reader, address: string, signal: AbortSignal): Promise<Subject> {
   if (!URL.canParse(address)) return { kind: 'unknown' };
   try {
-    const domain = await readDomain(reader, new URL(address).origin, signal);
+    const domain = await readDomain(reader, new URL(address).origin, { isOperators: false, signal });
     return { kind: 'node', node: identityOf(domain, reader.registryName), address };
   } catch (error) {
     if (isReadingFault(error)) return { kind: 'node', address, fault: error };

@@ -126,7 +126,7 @@ async function findNodes(
       return [{ node: name, host: hostFor(name, records) }];
     }
     case 'address': {
-      const domain = await readDomain(reader, name, signal);
+      const domain = await readDomain(reader, name, { isOperators: true, signal });
       return [{ node: identityOf(domain, config.REGISTRY_NAME), host: hostOf(name), configuredUrl: name }];
     }
   }
