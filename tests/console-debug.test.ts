@@ -66,6 +66,14 @@ describe('POST /api/debug/signature', () => {
     expect(await debug({ header: 'Bearer x', body: '' })).toMatchObject({ verdict: 'unreadable' });
   });
 
+  it('refuses a body of more than 1 MiB', async () => {
+    const header = signRequest(keyOf('publisher'), Buffer.from(text), { now: new Date() });
+    const ask = (body: string) => the.ask('/api/debug/signature', { body: { header, body } });
+    expect((await ask('"'.repeat(1024 * 1024))).status).toBe(200);
+    expect((await ask('x'.repeat(1024 * 1024 + 1))).status).toBe(400);
+    expect((await ask('x'.repeat(3 * 1024 * 1024))).status).toBe(413);
+  });
+
   it('judges by the time that it is given', async () => {
     const header = signRequest(keyOf('publisher'), Buffer.from(text), {
       now: new Date('2026-01-01T00:00:00Z'),

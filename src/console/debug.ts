@@ -22,7 +22,7 @@ import type { ConsoleContext } from './context.ts';
 /** POST /api/debug/signature: why a signature holds, or does not. */
 export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
   prepareValidator(DebugRequest);
-  const options = { bodyLimit: maxBytes, config: { operation, access: 'read' as const } };
+  const options = { bodyLimit: maxRequestBytes, config: { operation, access: 'read' as const } };
   server.post('/api/debug/signature', options, async ({ body }) => {
     const { header, body: text, now, requestAuthorization } = validator(DebugRequest)(body);
     const at = now === undefined ? context.now() : new Date(now);
@@ -53,7 +53,10 @@ export interface FoundKey {
   publicKey?: string;
 }
 
-const maxBytes = 16 * 1024 * 1024;
+const maxBodyLength = 1024 * 1024;
+const maxHeaderLength = 65_536;
+/** Within the JSON of the request, a quotation mark or a line end takes two bytes. */
+const maxRequestBytes = 2 * (maxBodyLength + 2 * maxHeaderLength);
 
 async function findKeys(
   registry: RegistryClient,
@@ -102,15 +105,18 @@ const DebugRequest = Type.Object(
   {
     header: Type.String({
       minLength: 1,
-      maxLength: 65_536,
+      maxLength: maxHeaderLength,
       description: 'The value of Authorization (or Signature), the header, or all headers of a request.',
     }),
-    body: Type.String({ description: 'Exactly as it was sent; empty for GET and DELETE.' }),
+    body: Type.String({
+      maxLength: maxBodyLength,
+      description: 'Exactly as it was sent; empty for GET and DELETE.',
+    }),
     method: Type.Optional(Type.String()),
     url: Type.Optional(Type.String()),
     now: Type.Optional(DateTime),
     requestAuthorization: Type.Optional(
-      Type.String({ maxLength: 65_536, description: 'Of the request that this answers.' }),
+      Type.String({ maxLength: maxHeaderLength, description: 'Of the request that this answers.' }),
     ),
   },
   { title: 'DebugSignatureRequest' },

@@ -1,19 +1,29 @@
+import { bodyDigest } from './digest.ts';
+
 // What usually happens to a body between signing and verifying: somebody parses it and writes it again, or an editor touches its line ends.
 
-export interface FoundBody {
-  bytes: Buffer;
-  /** What was done to it, in words; none: nothing. */
+export interface BodyVariant {
+  digest: string;
+  /** What was done to the signed body to make the given one of it, in words; none: nothing. */
   change?: string;
 }
 
-/** The first variant of a body that holds, itself first. */
-export function findBody(body: string, holds: (bytes: Buffer) => boolean): FoundBody | undefined {
+/** The digest of a body and of its variants, the body itself first, each digest once. One variant at a time is in memory. */
+export function digestVariants(body: string): BodyVariant[] {
+  const changes = new Map<string, string | undefined>();
   for (const [text, change] of variantsOf(body)) {
-    const bytes = Buffer.from(text);
-    if (holds(bytes)) return { bytes, ...(change !== undefined && { change }) };
+    const digest = bodyDigest(Buffer.from(text));
+    if (!changes.has(digest)) changes.set(digest, change);
   }
-  return undefined;
+  return Array.from(changes, ([digest, change]) => ({ digest, ...(change !== undefined && { change }) }));
 }
+
+/** JSON.stringify is recursive: a body nested deeper than this is not written again. */
+const maxDepth = 1000;
+const maxSortedDepth = 100;
+/** Indentation multiplies the size of a nested body: 1 MiB of brackets may become gigabytes. */
+const maxIndentationBytes = 16 * 1024 * 1024;
+const widestIndent = 4;
 
 /** Each with what was done to the signed one to make `body` of it. */
 function* variantsOf(body: string): Generator<[string, string | undefined]> {
@@ -27,15 +37,18 @@ function* variantsOf(body: string): Generator<[string, string | undefined]> {
   yield ['', 'the signature is that of a request without a body'];
   const value = parse(body);
   if (value === undefined) return;
+  const { depth, indents } = measureNesting(body);
+  if (depth > maxDepth) return;
   const compact = JSON.stringify(value);
   yield [compact, 'it was written again with indentation or spaces'];
-  for (const indent of [2, 4, '\t']) {
+  const isIndentable = indents * widestIndent <= maxIndentationBytes;
+  for (const indent of isIndentable ? [2, widestIndent, '\t'] : []) {
     const indented = JSON.stringify(value, null, indent);
     yield [indented, 'it was written again without its indentation'];
     yield [`${indented}\n`, 'it was written again without its indentation'];
   }
   // As Python's json.dumps writes it.
-  yield [compactWithSpaces(body), 'it was written again without the spaces after commas and colons'];
+  yield [spaceOut(compact), 'it was written again without the spaces after commas and colons'];
   yield [escapeNonAscii(compact), 'its \\u escapes were written as characters'];
   yield [JSON.stringify(sortMembers(value)), 'its members were put into another order'];
 }
@@ -48,8 +61,20 @@ function parse(body: string): unknown {
   }
 }
 
-function compactWithSpaces(body: string): string {
-  const compact = JSON.stringify(JSON.parse(body));
+/** How deep brackets are nested, and how many indents the lines of an indented form have in all. For JSON alone: a string without an end would make the expression slow. */
+function measureNesting(body: string): { depth: number; indents: number } {
+  let [level, depth, indents] = [0, 0, 0];
+  for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},]/g)) {
+    if (token.startsWith('"')) continue;
+    if (token === '[' || token === '{') level += 1;
+    if (token === ']' || token === '}') level -= 1;
+    depth = Math.max(depth, level);
+    indents += level;
+  }
+  return { depth, indents };
+}
+
+function spaceOut(compact: string): string {
   return compact.replace(/("(?:[^"\\]|\\.)*")|([,:])/g, (_, text, mark) => text ?? `${mark} `);
 }
 
@@ -57,9 +82,10 @@ function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-function sortMembers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortMembers);
-  if (typeof value !== 'object' || value === null) return value;
+/** Deeper than the limit, a value is left as it is. */
+function sortMembers(value: unknown, depth = 0): unknown {
+  if (depth >= maxSortedDepth || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => sortMembers(item, depth + 1));
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, sortMembers(member)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, sortMembers(member, depth + 1)]));
 }

@@ -117,6 +117,42 @@ describe('the one thing that differs', () => {
   });
 });
 
+describe('the cost of a diagnosis', () => {
+  const rewritten = JSON.stringify(JSON.parse(body), null, 2);
+  const otherKey = { name: 'the key key-2', publicKey: other.publicKey };
+  const byOther = { ...signer, privateKey: other.privateKey };
+
+  it('is bounded: variants of the body are tried with the claimed key alone', () => {
+    const header = sign(body, {}, byOther);
+    expect(debug({ header, body: rewritten }, { ...keys, others: [otherKey] }).differs).toContain(
+      'does not hold for this signing string',
+    );
+  });
+
+  it('is bounded: of other keys the first 20 are tried', () => {
+    const header = sign(body, {}, byOther);
+    const strangers = Array.from({ length: 20 }, () => ({ name: 'a stranger', publicKey }));
+    const differs = (others: KnownKeys['others']) => debug({ header }, { ...keys, others }).differs;
+    expect(differs([...strangers.slice(1), otherKey])).toContain('the key key-2');
+    expect(differs([...strangers, otherKey])).toContain('does not hold for this signing string');
+  });
+
+  it.each([
+    ['500,000 nested arrays', '['.repeat(500_000) + ']'.repeat(500_000)],
+    ['a string without an end', `"${'\\"'.repeat(500_000)}`],
+    ['wide arrays nested 900 deep', `${'['.repeat(900)}${'1,'.repeat(400_000)}1${']'.repeat(900)}`],
+  ])('is bounded for %s', (_, nested) => {
+    expect(debug({ body: nested }).verdict).toBe('differs');
+    expect(debug({ header: sign(nested), body: `${nested}\n` }).differs).toContain('a line end was added');
+  });
+
+  it('does not keep members from being sorted that are nested less than 100 deep', () => {
+    const nest = (text: string) => `${'['.repeat(50)}${text}${']'.repeat(50)}`;
+    const header = sign(nest('{"a":1,"b":2}'));
+    expect(debug({ header, body: nest('{"b":2,"a":1}') }).differs).toContain('put into another order');
+  });
+});
+
 describe('a header that cannot be read', () => {
   it.each([
     ['nonsense', 'does not begin with "Signature "'],

@@ -1,5 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto';
-import { findBody } from './body-variants.ts';
+import { type BodyVariant, digestVariants } from './body-variants.ts';
 import { bodyDigest, findBodyDigest, spellingsOfBodyDigest } from './digest.ts';
 import { ProtocolError } from './errors.ts';
 import type { KeyLookup } from './registry-record.ts';
@@ -75,8 +75,7 @@ export function findClaimedKey(header: string): SignatureHeader | undefined {
 
 export function debugSignature(question: SignatureQuestion, keys: KnownKeys): SignatureDiagnosis {
   const { signature: value, digest: declared } = readPastedHeaders(question.header);
-  const body = Buffer.from(question.body);
-  const got = bodyDigest(body);
+  const got = bodyDigest(Buffer.from(question.body));
   const header = findClaimedKey(question.header);
   if (!header) return unreadable(value, got);
   const chain = chainOf(question);
@@ -85,7 +84,7 @@ export function debugSignature(question: SignatureQuestion, keys: KnownKeys): Si
   const claim = { header, chain };
   const { lookup } = keys;
   const key = lookup.kind === 'key' ? lookup.publicKey : undefined;
-  const found = findSigned(claim, question.body, key, keys.others);
+  const found = findSigned(claim, { body: question.body, digest: got }, key, keys.others);
   const expected = found?.digest ?? (declared && (findBodyDigest(declared) ?? declared));
   const steps: DebugStep[] = [
     { step: 'header', ok: true, detail: 'It has the form that the specification asks for.' },
@@ -133,9 +132,12 @@ interface Signed {
   hasOtherLines?: boolean;
 }
 
+const maxOtherKeys = 20;
+
+/** Variants of the body are tried with the claimed key alone; other keys with the body as it is. */
 function findSigned(
   { header, chain }: Claim,
-  body: string,
+  { body, digest }: { body: string; digest: string },
   key: KeyObject | undefined,
   others: KnownKeys['others'],
 ): Signed | undefined {
@@ -148,13 +150,20 @@ function findSigned(
         verify(null, signingString({ ...header, digest: spelling, answering: line }), publicKey, signature),
       ),
     );
-  const signers = [...(key ? [{ name: undefined, publicKey: key }] : []), ...others];
-  for (const { name: signer, publicKey } of signers) {
+  const find = (publicKey: KeyObject, variants: readonly BodyVariant[], signer?: string) => {
     for (const hasOtherLines of [false, true]) {
       const lines = hasOtherLines ? unusual : usual;
-      const match = findBody(body, (bytes) => holds(publicKey, bodyDigest(bytes), lines));
-      if (match) return { digest: bodyDigest(match.bytes), change: match.change, signer, hasOtherLines };
+      const match = variants.find(({ digest }) => holds(publicKey, digest, lines));
+      if (match) return { ...match, signer, hasOtherLines };
     }
+    return undefined;
+  };
+  const asItIs = [{ digest }];
+  const claimed = key && (find(key, asItIs) ?? find(key, digestVariants(body)));
+  if (claimed) return claimed;
+  for (const { name, publicKey } of others.slice(0, maxOtherKeys)) {
+    const found = find(publicKey, asItIs, name);
+    if (found) return found;
   }
   return undefined;
 }
