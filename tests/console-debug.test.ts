@@ -97,7 +97,9 @@ describe('the inbox', () => {
     expect(item).toMatchObject({
       ...{ path: '/inbox/catalog/on_publish', action: 'catalog/on_publish', verifies: true },
       from: expect.stringContaining('catalog.signpost.test'),
-      body: { message: { results: [{ catalogId: 'boxed', status: 'ACCEPTED' }] } },
+    });
+    expect(JSON.parse(item.body)).toMatchObject({
+      message: { results: [{ catalogId: 'boxed', status: 'ACCEPTED' }] },
     });
     const { rows } = await until(async () => {
       const found = await the.network.database.query<{ state: string }>(
@@ -139,13 +141,32 @@ describe('the inbox', () => {
     expect(first).not.toHaveProperty('why');
   });
 
-  it('keeps the latest 200, and is emptied by the operator alone', async () => {
+  it('keeps of what does not verify 50 messages of 16 KiB, and every one that verifies', async () => {
     const url = `${the.network.config.consoleUrl}/inbox/x`;
-    const send = (body: string) => fetch(url, { method: 'POST', body });
-    for (let round = 0; round < 5; round++) await Promise.all(Array.from({ length: 41 }, () => send('x')));
-    await send('last');
+    const send = (body: string, headers = {}) => fetch(url, { method: 'POST', body, headers });
+    const large = JSON.stringify(Array(300_000).fill({}));
+    const authorization = signRequest(keyOf('publisher'), Buffer.from(large), { now: new Date() });
+    expect((await send(large, { authorization })).status).toBe(200);
+    await Promise.all(Array.from({ length: 60 }, () => send('x')));
+    expect((await send(large)).status).toBe(401);
+    expect((await send('x'.repeat(1024 * 1024 + 1))).status).toBe(413);
     const items = await inbox();
-    expect([items.length, items[0]?.body]).toEqual([200, 'last']);
+    expect(items.filter(({ verifies }) => !verifies)).toHaveLength(50);
+    expect(items[0]).toMatchObject({ verifies: false, body: large.slice(0, 16 * 1024) });
+    expect(items.some(({ verifies, body }) => verifies && body === large)).toBe(true);
+  });
+
+  it('limits the rate of one address', async () => {
+    const url = `${the.network.config.consoleUrl}/inbox/x`;
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, () => fetch(url, { method: 'POST', body: 'x' })),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  });
+
+  it('is emptied by the operator alone', async () => {
     const { consoleUrl } = the.network.config;
     expect((await fetch(`${consoleUrl}/api/inbox`, { method: 'DELETE' })).status).toBe(401);
     expect((await the.ask('/api/inbox', { method: 'DELETE' })).status).toBe(204);

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
+import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
+import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { findMessageId, parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
@@ -20,49 +22,40 @@ import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import { findRequestSignatures } from '../storage/console/publishes.ts';
 import { audited } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
+import {
+  createInboxItems,
+  type InboxItem,
+  maxItems,
+  maxUnverifiedBytes,
+  shownHeaders,
+} from './inbox-items.ts';
 
 // The inbox: an address for callbacks to the consumer of the settings. It shows what arrives and whether it verifies, and answers as a consumer does: ACK, or 401. What came
 // is in the memory of this process alone.
 
-export interface InboxItem {
-  id: string;
-  at: string;
-  path: string;
-  action?: string;
-  /** Whom the signature names, whether it holds or not. */
-  from?: string;
-  messageId?: string;
-  verifies: boolean;
-  /** Why it does not verify. */
-  why?: string;
-  headers: Record<string, string>;
-  /** Parsed where it is JSON; a text otherwise, or where it is too large to be kept whole. */
-  body: unknown;
-}
-
-const maxItems = 200;
-const maxKeptBytes = 1024 * 1024;
-/** Of all bodies together. */
-const maxTotalBytes = 32 * 1024 * 1024;
-/** An on_discover has up to 8 MiB. */
-const maxBodyBytes = 10 * 1024 * 1024;
+/** A larger callback is refused with 413. */
+const maxBodyBytes = 1024 * 1024;
+/** Of one source, before anybody knows who signed. */
+const perSource = { perSecond: 20, burst: 100 };
 
 export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  const items: InboxItem[] = [];
-  const sizes: number[] = [];
+  const { shareLimit = ofThisProcess } = context;
+  const items = createInboxItems();
   const receive = createReceiver(context);
+  const sources = shareLimit('inbox', createRateLimit(perSource));
 
   server.register(async (inbox) => {
     inbox.removeAllContentTypeParsers();
     inbox.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    // Before the body is read.
+    inbox.addHook('onRequest', async ({ ip }) => chargeRequest(sources, sourceOf(ip)));
     inbox.post(
       '/inbox/*',
       { bodyLimit: maxBodyBytes, config: { operation: receiveOperation, access: 'open' } },
       async (request, reply) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const { item, status, answer, signature } = await receive(request.url, request.headers, body);
-        items.unshift(item);
-        dropSurplus(items, sizes, body.length);
+        items.add(item);
         context.events.tell('inbox', item.id);
         if (signature !== undefined) reply.header('signature', signature);
         return reply.code(status).type('application/json').send(answer);
@@ -72,27 +65,13 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
 
   server.get('/api/inbox', { config: { operation: listOperation } }, async ({ query }) => {
     const { limit = maxItems } = parseQuery(InboxQuery, query as Record<string, unknown>);
-    return { items: items.slice(0, limit), total: items.length };
+    return { items: items.list(limit), total: items.count() };
   });
   server.delete('/api/inbox', { config: { operation: clearOperation } }, async (request, reply) => {
-    await audited(context, request, { action: 'inbox.clear', target: 'inbox' }, async () => {
-      items.length = 0;
-      sizes.length = 0;
-    });
+    await audited(context, request, { action: 'inbox.clear', target: 'inbox' }, async () => items.clear());
     context.events.tell('inbox');
     return reply.code(204).send();
   });
-}
-
-/** The oldest go first. */
-function dropSurplus(items: InboxItem[], sizes: number[], bytes: number): void {
-  sizes.unshift(Math.min(bytes, maxKeptBytes));
-  let total = 0;
-  const kept = sizes.findIndex((size, at) => {
-    total += size;
-    return at >= maxItems || total > maxTotalBytes;
-  });
-  if (kept >= 0) items.length = sizes.length = kept;
 }
 
 interface Received {
@@ -110,8 +89,8 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
     maxSignatureSeconds: config.MAX_SIGNATURE_SECONDS,
   };
 
-  /** Throws unless the signature holds; returns who signed. */
-  async function verify(authorization: string | undefined, body: Buffer, messageId?: string): Promise<void> {
+  /** Throws unless the signature holds. The body is parsed only where the signature is chained, and its key known. */
+  async function verify(authorization: string | undefined, body: Buffer): Promise<void> {
     if (authorization === undefined)
       throw new ProtocolError('AUT_SIGNATURE_MISSING', 'The request has no Authorization header.');
     const header = parseSignatureHeader(authorization);
@@ -121,19 +100,20 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
       const reason = 'reason' in lookup && lookup.reason ? `: ${lookup.reason}` : '';
       throw new ProtocolError('AUT_KEY_NOT_FOUND', `The key that it names is ${lookup.kind}${reason}.`);
     }
-    const isChained = header.chained && messageId !== undefined;
-    const sent = isChained ? await findRequestSignatures(database, messageId) : [];
+    const messageId = header.chained ? findMessageId(parse(body)) : undefined;
+    const sent = messageId !== undefined ? await findRequestSignatures(database, messageId) : [];
     verifySignature(header, lookup.publicKey, body, sent);
   }
 
   return async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Received> => {
-    const document = parse(body);
-    const messageId = findMessageId(document);
     const { authorization } = headers;
-    const fault = await verify(authorization, body, messageId).then(
+    const fault = await verify(authorization, body).then(
       () => undefined,
       (error: unknown) => asProtocolError(error),
     );
+    const maxKeptBytes = fault ? maxUnverifiedBytes : maxBodyBytes;
+    const document = body.length <= maxKeptBytes ? parse(body) : undefined;
+    const messageId = findMessageId(document);
     const told = fault ? errorAnswer(fault, { messageId }) : { status: 200, body: ack(messageId ?? '') };
     const answer = JSON.stringify(told.body);
     return {
@@ -143,8 +123,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
         ...(messageId !== undefined && { messageId }),
         ...{ verifies: fault === undefined, ...(fault && { why: fault.message }) },
         headers: shownHeaders(headers),
-        body:
-          body.length > maxKeptBytes ? body.toString('utf8', 0, maxKeptBytes) : (document ?? body.toString()),
+        body: body.toString('utf8', 0, maxKeptBytes),
       },
       ...{ status: told.status, answer, signature: sign(answer, authorization) },
     };
@@ -180,17 +159,6 @@ function describe(
   };
 }
 
-/** Without what lets somebody in elsewhere. */
-function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const shown = Object.entries(headers).filter(([name]) => name !== 'cookie');
-  return Object.fromEntries(
-    shown.map(([name, value]) => [
-      name,
-      name === 'authorization' && /^(bearer|basic) /i.test(String(value)) ? '…' : String(value),
-    ]),
-  );
-}
-
 const InboxQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxItems, default: maxItems })),
 });
@@ -198,7 +166,11 @@ const InboxQuery = Type.Object({
 const receiveOperation: PlainOperation = {
   summary: 'Take a callback to the consumer: it is shown in the inbox.',
   description: 'Signed as every callback. What does not verify is shown, too, and refused.',
-  answers: { 401: 'The signature does not hold.' },
+  answers: {
+    401: 'The signature does not hold.',
+    413: 'The body has more than 1 MiB.',
+    429: 'Too many from this address; Retry-After says when to come again.',
+  },
 };
 
 const listOperation: PlainOperation = {
@@ -217,7 +189,7 @@ const listOperation: PlainOperation = {
           verifies: Type.Boolean(),
           why: Type.Optional(Type.String()),
           headers: Type.Record(Type.String(), Type.String()),
-          body: Type.Unknown(),
+          body: Type.String({ description: 'As it came; the first 16 KiB where it does not verify.' }),
         },
         { title: 'InboxItem' },
       ),

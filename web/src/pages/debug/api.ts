@@ -37,15 +37,17 @@ export interface InboxItem {
   verifies: boolean;
   why?: string;
   headers: Record<string, string | string[]>;
-  body: unknown;
+  /** As it came. */
+  body: string;
 }
 
 export function debugSignature(question: SignatureQuestion): Promise<SignatureAnswer> {
   return post<SignatureAnswer>('/api/debug/signature', question);
 }
 
+/** Of the latest 100 at most 50 do not verify. */
 export function readInbox(signal: AbortSignal): Promise<{ items: InboxItem[] }> {
-  return get<{ items: InboxItem[] }>('/api/inbox', { limit: 50 }, signal);
+  return get<{ items: InboxItem[] }>('/api/inbox', { limit: 100 }, signal);
 }
 
 export function clearInbox(): Promise<unknown> {

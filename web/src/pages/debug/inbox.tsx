@@ -23,7 +23,7 @@ export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
             Callbacks sent to <code>{location.origin}/inbox</code> appear here as they arrive
             {session.value?.identities.consumer &&
               `, those for ${session.value.identities.consumer.id} among them`}
-            . The latest 200 are kept, in memory.
+            . The latest 150 that verify and 50 that do not are kept, in memory.
           </Empty>
         ) : (
           <div class="stack">
@@ -64,7 +64,7 @@ function Message({
   toggle(): void;
   debug(question: SignatureQuestion): void;
 }) {
-  const body = typeof item.body === 'string' ? item.body : JSON.stringify(item.body, null, 2);
+  const { body } = item;
   return (
     <li class="panel">
       <button type="button" class="message-button" aria-expanded={open} onClick={toggle}>

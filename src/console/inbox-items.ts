@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+// What the inbox keeps, in the memory of this process. Anybody can send what does not verify: it has places of its own, few and small, and never pushes out what verifies.
+
+export interface InboxItem {
+  id: string;
+  at: string;
+  path: string;
+  action?: string;
+  /** Whom the signature names, whether it holds or not. */
+  from?: string;
+  messageId?: string;
+  verifies: boolean;
+  /** Why it does not verify. */
+  why?: string;
+  headers: Record<string, string>;
+  /** As it came, never parsed: 1 MiB of JSON can be 20 MiB of objects. Cut where it does not verify. */
+  body: string;
+}
+
+const maxVerified = 150;
+const maxUnverified = 50;
+export const maxItems = maxVerified + maxUnverified;
+/** Of the bodies of all verified items together, as they are in memory. */
+const maxVerifiedBytes = 64 * 1024 * 1024;
+/** A string takes up to two bytes for each character. */
+const bytesPerCharacter = 2;
+/** Of the body of a message that does not verify. */
+export const maxUnverifiedBytes = 16 * 1024;
+
+export function createInboxItems() {
+  let items: InboxItem[] = [];
+  return {
+    add(item: InboxItem): void {
+      items = dropSurplus([item, ...items]);
+    },
+    /** The latest first. */
+    list: (limit: number): InboxItem[] => items.slice(0, limit),
+    count: () => items.length,
+    clear(): void {
+      items = [];
+    },
+  };
+}
+
+/** The oldest go first, verified and unverified ones apart. */
+export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
+  let [verified, unverified, bytes] = [0, 0, 0];
+  return latestFirst.filter((item) => {
+    if (!item.verifies) return ++unverified <= maxUnverified;
+    bytes += item.body.length * bytesPerCharacter;
+    return ++verified <= maxVerified && bytes <= maxVerifiedBytes;
+  });
+}
+
+/** Without what lets somebody in elsewhere. */
+export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name]) => name !== 'cookie');
+  return Object.fromEntries(
+    shown.map(([name, value]) => [
+      name,
+      name === 'authorization' && /^(bearer|basic) /i.test(String(value)) ? '…' : String(value),
+    ]),
+  );
+}
