@@ -152,7 +152,10 @@ describe('GET /api/inspect of what nobody knows', () => {
 
 describe('GET /api/inspect of an address in a network without private addresses', () => {
   it('does not ask addresses that only this machine or its neighbours get to', async () => {
-    const { network, ask } = await startConsole({ ALLOW_PRIVATE_ADDRESSES: 'false', DISCOVERY_NETWORKS: '[]' });
+    const { network, ask } = await startConsole({
+      ALLOW_PRIVATE_ADDRESSES: 'false',
+      DISCOVERY_NETWORKS: '[]',
+    });
     try {
       for (const address of [network.config.registryUrl, 'http://169.254.169.254', 'https://10.0.0.5:9200']) {
         const { body } = await ask(`/api/inspect?q=${encodeURIComponent(address)}`);
