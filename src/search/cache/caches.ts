@@ -7,7 +7,6 @@ import type { Position } from '../../storage/freshness.ts';
 import { parseState } from '../documents/catalog-state.ts';
 import type { ListOutline } from '../lists/outlines.ts';
 import type { WholeList } from '../lists/read-whole.ts';
-import type { OfferedWord } from '../text/offer-words.ts';
 import { CatalogTable } from './catalog-table.ts';
 import { ProviderCache } from './provider-cache.ts';
 import { VersionCache } from './version-cache.ts';
@@ -19,8 +18,6 @@ import { WordCache } from './word-cache.ts';
 /** What the entry of a list, or of a run, takes by itself; and a run in the directory of a list. */
 const entryBytes = 500;
 const runKeyBytes = 60;
-/** What the entry of a word of offers takes by itself, counted in offers. */
-const entryOffers = 100;
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 /** Numbers of entries are meant for a heap of four gigabytes, and less of them for a smaller one. */
@@ -34,9 +31,8 @@ const limits = {
   /** Of a million resources, searches for common words look at the first tenth or so: some twenty megabytes. */
   runs: Math.min(64 * 2 ** 20, findMemorySize() / 32),
   outlines: Math.min(32 * 2 ** 20, heapBytes / 32),
-  /** Wide offers of providers, some twenty bytes each; and those with a word, as many again. */
+  /** Wide offers of providers, some twenty bytes each. */
   providers: scaleToHeap(2_000_000),
-  offerWords: scaleToHeap(2_000_000),
   /** A match of words takes some hundred bytes. */
   words: scaleToHeap(100_000),
 };
@@ -81,7 +77,6 @@ export function createCaches({ percent = 100, used = cacheNames }: CacheOptions 
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs')), parseState),
     words: new WordCache(limitOf('words')),
     providers: new ProviderCache(limitOf('providers')),
-    offerWords: new LruCache(limitOf('offerWords'), ({ list }) => 2 * list.keys.length + entryOffers),
     versions: new VersionCache(),
   };
 }
@@ -107,8 +102,6 @@ export interface Caches {
   catalogs: CatalogTable;
   words: WordCache;
   providers: ProviderCache;
-  /** By the numbers of the lists of offers with a word. Valid while the list is the same object, and until one of the owners writes an offer. */
-  offerWords: LruCache<number, OfferedWord>;
   versions: VersionCache;
 }
 
@@ -167,11 +160,7 @@ export function invalidateChanged(caches: Caches, changes: readonly Change[]): v
       caches.providers.noteChanged(key);
       caches.versions.noteChanged(key);
     }
-    for (const owner of JSON.parse(owners ?? '[]')) {
-      caches.providers.forgetTagged(owner);
-      for (const [list, word] of caches.offerWords.entries())
-        if (word.owners.has(owner)) caches.offerWords.forget(list);
-    }
+    for (const owner of JSON.parse(owners ?? '[]')) caches.providers.forgetTagged(owner);
     for (const list of JSON.parse(lists ?? '[]')) {
       caches.lists.forget(list);
       caches.outlines.forget(list);

@@ -6,11 +6,9 @@ import type { ProviderName } from '../cache/provider-cache.ts';
 import type { KeyList } from '../lists/posting-list.ts';
 import { firstNumbers } from './keys.ts';
 import {
-  addMoment,
   addScope,
   type Scope,
   type ScopeParameters,
-  selectMsToChange,
   servedCondition,
   sharedNetworkCondition,
   validCondition,
@@ -226,7 +224,6 @@ export function selectByIds(ids: string): string {
 export interface DividedOffers {
   named: number[];
   wide: { provider: ProviderName; keys: number[] }[];
-  owners: Set<string>;
 }
 
 export async function divideOffers(queryable: Queryable, keys: ArrayLike<number>): Promise<DividedOffers> {
@@ -240,35 +237,13 @@ export async function divideOffers(queryable: Queryable, keys: ArrayLike<number>
     [bigintArray(keys)],
     { prepared: true },
   );
-  const divided: DividedOffers = { named: [], wide: [], owners: new Set() };
+  const divided: DividedOffers = { named: [], wide: [] };
   for (const { owner, provider_id: providerId, keys: text } of rows) {
-    divided.owners.add(owner);
     const theirs: number[] = JSON.parse(text);
     if (providerId === null) for (const key of theirs) divided.named.push(key);
     else divided.wide.push({ provider: { owner, providerId }, keys: theirs });
   }
   return divided;
-}
-
-/** For how many milliseconds from a moment on no offer and no catalog of these owners begins or ends to be valid. */
-export async function findSteadyMs(
-  queryable: Queryable,
-  owners: Iterable<string>,
-  now: Date,
-): Promise<number> {
-  const parameters = new Parameters();
-  const moment = addMoment(now, parameters);
-  const named = parameters.add([...owners]);
-  const { rows } = await queryable.query<{ ms: number | null }>(
-    `select min(ms)::float8 as ms from (
-       select ${selectMsToChange('offer', moment)} as ms from discovery.offer where owner = any (${named}::text[])
-       union all
-       select ${selectMsToChange('catalog', moment)} from discovery.catalog where owner = any (${named}::text[])
-     ) as change`,
-    parameters.values,
-    { prepared: true },
-  );
-  return rows[0]?.ms ?? Number.POSITIVE_INFINITY;
 }
 
 /** Whether the offer is listed in the catalog `home` now, where it names one of its resources. */

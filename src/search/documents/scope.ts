@@ -47,16 +47,6 @@ export function validCondition(alias: string, { now, sinceMidnight }: MomentPara
           or (${sinceMidnight} - ${alias}.window_start + ${dayMs}) % ${dayMs} <= ${alias}.window_length)`;
 }
 
-/** In how many milliseconds a catalog or an offer begins or ends to be valid; null where it never does. */
-export function selectMsToChange(alias: string, { now, sinceMidnight }: MomentParameters): string {
-  const until = (moment: string) => `extract(epoch from ${moment} - ${now}) * 1000`;
-  const within = (time: string) => `(${time} - ${sinceMidnight} + ${dayMs}) % ${dayMs}`;
-  return `least(
-    case when ${alias}.valid_from > ${now} then ${until(`${alias}.valid_from`)} end,
-    case when ${alias}.valid_until >= ${now} then ${until(`${alias}.valid_until`)} end,
-    ${within(`${alias}.window_start`)}, ${within(`(${alias}.window_start + ${alias}.window_length)`)})`;
-}
-
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Catalogs that share a network; none means every network. */

@@ -1,47 +1,22 @@
 import { addTo } from '../../group.ts';
-import { readForCache } from '../cache/caches.ts';
+import type { IndexReader } from '../cache/caches.ts';
 import { nameOf, type ProviderName } from '../cache/provider-cache.ts';
 import type { Search } from '../candidates.ts';
 import { catalogKeyOf, keyOf } from '../documents/keys.ts';
-import {
-  type DividedOffers,
-  divideOffers,
-  findBestAmong,
-  findBestCovered,
-  findSteadyMs,
-} from '../documents/offers.ts';
+import { type DividedOffers, divideOffers, findBestAmong, findBestCovered } from '../documents/offers.ts';
 import { findHomes, findListings, readListings } from '../documents/read-wide-offers.ts';
 import { findFirst, type Listing } from '../documents/wide-offers.ts';
 import { sortRows } from '../lists/columns.ts';
 import { intersection, type Keys, keysOf, union } from '../lists/key-sets.ts';
 import { emptyList, type KeyList, lowerBound, sortPostings } from '../lists/posting-list.ts';
-import { emptyWhole, type WholeList } from '../lists/read-whole.ts';
-import { offerList } from '../lists/runs.ts';
+import type { WholeList } from '../lists/read-whole.ts';
 
 // The postings of words in offers. An offer that names resources leads to those; a wide offer leads to the heads of the catalogs that list it, as a word of the catalog does.
 
 /** The offers that a word stands in, divided: those that name resources, and wide ones by provider. */
-export interface OfferedWord {
-  /** Which it was made of. */
-  list: KeyList;
+interface OfferedWord {
   named: KeyList;
   wide: readonly WideOffers[];
-  owners: ReadonlySet<string>;
-  /** What came of it last, and from which listings: from the same ones comes the same. */
-  last?: { listings: readonly Listing[]; postings: WholeList };
-  /** The resources that named offers led to last. */
-  covered?: CoveredPostings;
-}
-
-/** They hold while the index is as it was, in the same network, until an offer or a catalog begins or ends to be valid. */
-interface CoveredPostings {
-  /** Of the caches (cache/caches.ts). */
-  generation: number;
-  networkId: string | undefined;
-  /** Milliseconds since the epoch. */
-  from: number;
-  until: number;
-  postings: KeyList;
 }
 
 /** Offers of one provider, those with the highest weights first. */
@@ -51,24 +26,25 @@ interface WideOffers extends KeyList {
 
 /** By the words' numbers; `lists` are the offers that each of them stands in. */
 export async function findOffered(
-  search: Search,
+  { database, deadline, plan: { scope } }: Search,
   lists: ReadonlyMap<number, KeyList>,
 ): Promise<Map<number, WholeList>> {
-  const words = await divideLists(search, lists);
+  const words = await divideLists(database, lists);
   const providers = new Map(
     [...words.values()].flatMap(({ wide }) => wide.map(({ provider }) => [nameOf(provider), provider])),
   );
   const listings =
     providers.size === 0
       ? new Map<string, Listing[]>()
-      : await readListings(search.database, [...providers.values()], search.plan.scope);
-  const named = await findCoveredPostings(search, words);
+      : await readListings(database, [...providers.values()], scope);
+  const named = new Map(
+    Array.from(words, ([id, word]) => [id, word.named] as const).filter(([, { keys }]) => keys.length > 0),
+  );
+  const covered = named.size === 0 ? named : await findBestCovered(database, named, scope);
   return new Map(
     Array.from(words, ([id, word]) => {
-      search.deadline.check();
-      const wide = findHeads(word, listings);
-      const others = named.get(id);
-      return [id, others ? { heads: wide.heads, others } : wide];
+      deadline.check();
+      return [id, { heads: findHeads(word, listings), others: covered.get(id) ?? emptyList }];
     }),
   );
 }
@@ -107,72 +83,23 @@ function findHeadsAmong(homes: ReadonlyMap<Listing, readonly number[]>, offers: 
   return toPostings(heads);
 }
 
-/** The resources that offers with the words name and apply to. As long as nothing changes, neither do they. */
-async function findCoveredPostings(
-  { database, plan: { scope } }: Search,
-  words: ReadonlyMap<number, OfferedWord>,
-): Promise<Map<number, KeyList>> {
-  const [generation, now] = [database.caches.generation, scope.now.getTime()];
-  const known = new Map<number, KeyList>();
-  const unknown = new Map<number, OfferedWord>();
-  for (const [id, word] of words) {
-    const { covered, named } = word;
-    const isSame = covered?.generation === generation && covered.networkId === scope.networkId;
-    if (isSame && covered.from <= now && now < covered.until) known.set(id, covered.postings);
-    else if (named.keys.length > 0) unknown.set(id, word);
-  }
-  if (unknown.size === 0) return known;
-  const owners = new Set([...unknown.values()].flatMap((word) => [...word.owners]));
-  const { found, mayKeep } = await readForCache(database, async () => ({
-    covered: await findBestCovered(
-      database,
-      new Map(Array.from(unknown, ([id, word]) => [id, word.named])),
-      scope,
-    ),
-    steadyMs: await findSteadyMs(database, owners, scope.now),
-  }));
-  for (const [id, word] of unknown) {
-    const postings = found.covered.get(id) ?? emptyList;
-    known.set(id, postings);
-    const until = now + found.steadyMs;
-    if (mayKeep) word.covered = { generation, networkId: scope.networkId, from: now, until, postings };
-  }
-  return known;
-}
-
-/** What is not known of them is read together. */
 async function divideLists(
-  { database }: Search,
+  database: IndexReader,
   lists: ReadonlyMap<number, KeyList>,
 ): Promise<Map<number, OfferedWord>> {
-  const cache = database.caches.offerWords;
-  const words = new Map<number, OfferedWord>();
-  const unknown: [number, KeyList][] = [];
-  for (const [id, list] of lists) {
-    const known = cache.find(offerList(id));
-    if (known?.list === list) words.set(id, known);
-    else if (list.keys.length > 0) unknown.push([id, list]);
-  }
-  if (unknown.length === 0) return words;
-  const all = union(unknown.map(([, { keys }]) => keys));
-  const { found, mayKeep } = await readForCache(database, () => divideOffers(database, all));
-  for (const [id, list] of unknown) {
-    const word = divideWord(list, found);
-    words.set(id, word);
-    if (mayKeep) cache.keep(offerList(id), word);
-  }
-  return words;
+  const filled = [...lists].filter(([, { keys }]) => keys.length > 0);
+  if (filled.length === 0) return new Map();
+  const divided = await divideOffers(database, union(filled.map(([, { keys }]) => keys)));
+  return new Map(filled.map(([id, list]) => [id, divideWord(list, divided)]));
 }
 
-function divideWord(list: KeyList, { named, wide, owners }: DividedOffers): OfferedWord {
+function divideWord(list: KeyList, { named, wide }: DividedOffers): OfferedWord {
   return {
-    list,
     named: pickWeights(list, keysOf(named)),
     wide: wide.flatMap(({ provider, keys }) => {
       const theirs = pickWeights(list, keysOf(keys));
       return theirs.keys.length > 0 ? [{ provider, ...sortByWeight(theirs) }] : [];
     }),
-    owners,
   };
 }
 
@@ -187,25 +114,15 @@ function sortByWeight(list: KeyList): KeyList {
   return sortRows(list, (a, b) => (weights[a] as number) < (weights[b] as number));
 }
 
-/** The catalogs that list wide offers with a word. While the listings are the same objects, so is this. */
-function findHeads(word: OfferedWord, listings: ReadonlyMap<string, Listing[]>): WholeList {
-  const used = word.wide.flatMap(({ provider }) => listings.get(nameOf(provider)) ?? []);
-  if (used.length === 0) return emptyWhole;
-  const { last } = word;
-  if (last?.listings.length === used.length && used.every((each, index) => each === last.listings[index]))
-    return last.postings;
-  const heads = word.wide.flatMap(({ provider, keys, weights }) =>
+/** The catalogs that list wide offers with a word. */
+function findHeads({ wide }: OfferedWord, listings: ReadonlyMap<string, Listing[]>): KeyList {
+  const heads = wide.flatMap(({ provider, keys, weights }) =>
     findHomes(listings, provider, keys).map(([home, index]) => ({
       key: keyOf(home, 0),
       weight: weights[index] ?? 0,
     })),
   );
-  const postings = {
-    heads: toPostings(heads),
-    others: emptyList,
-  };
-  word.last = { listings: used, postings };
-  return postings;
+  return toPostings(heads);
 }
 
 function toPostings(postings: readonly { key: number; weight: number }[]): KeyList {
