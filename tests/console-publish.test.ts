@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lockCatalogId } from '../src/storage/catalog/catalogs.ts';
+import { lockMasterIds } from '../src/storage/catalog/masters.ts';
 import type { Body } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console-network.ts';
+import { type ConsoleAnswer, startConsole, type TestConsole } from './support/console-network.ts';
 import { crawl } from './support/crawl.ts';
 import { catalog, charger, plain } from './support/sample-catalogs.ts';
 import { until } from './support/time.ts';
@@ -69,6 +71,40 @@ describe('POST /api/publish/check', () => {
       body: { message: { intent: { textSearch: 'typed' } } },
     });
     expect(body.resourceCount).toBe(0);
+  });
+
+  it('takes no lock of a publish: it answers while another transaction holds all of them', async () => {
+    await the.network.database.transaction(async (publish) => {
+      await lockMasterIds(publish);
+      await lockCatalogId(publish, 'locked');
+      for (const catalogType of ['REGULAR', 'MASTER']) {
+        const publishDirectives = [{ catalogId: 'locked', catalogType }];
+        const { parsed, catalogs } = await check(
+          pretty({ catalogs: [catalog('locked')], publishDirectives }),
+        );
+        expect([parsed, catalogs]).toEqual([true, [expect.objectContaining({ catalogId: 'locked' })]]);
+      }
+    });
+  });
+
+  it('runs two at a time: those that wait too long behind them are told to come again', async () => {
+    const ask = () => the.ask('/api/publish/check', { body: { text: pretty(catalog('waits')) } });
+    let running: Promise<ConsoleAnswer[]> | undefined;
+    await the.network.database.transaction(async (other) => {
+      await other.query('lock table catalog.catalog in access exclusive mode');
+      running = Promise.all([ask(), ask()]);
+      await until(async () => {
+        const { rows } = await the.network.database.query(
+          "select from pg_locks where not granted and relation = 'catalog.catalog'::regclass",
+        );
+        return rows.length >= 2;
+      });
+      const { status, headers, body } = await ask();
+      expect([status, body.error.code]).toEqual([503, 'NET_OVERLOADED']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    });
+    expect((await running)?.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await ask()).status).toBe(200);
   });
 });
 

@@ -6,11 +6,12 @@ import {
   type Submission,
   variantsOf,
 } from '../rules/submission.ts';
-import { type CatalogRow, lockCatalogId } from '../storage/catalog/catalogs.ts';
+import { type CatalogRow, findCatalog, lockCatalogId } from '../storage/catalog/catalogs.ts';
 import { findResourceIds } from '../storage/catalog/documents.ts';
 import {
   findContestedId,
   findExtensions,
+  findMasters,
   findVariants,
   holdMasters,
   lockMasterIds,
@@ -20,13 +21,18 @@ import type { Transaction } from '../storage/database.ts';
 /**
  * What storage has to say about a submitted catalog, locked until the transaction ends: the catalog, then the templates that it extends. A
  * REGULAR catalog is locked before MASTERs are, MASTERs are locked alone by who publishes them: nobody waits in a circle.
+ *
+ * With `forChange: false` nothing is locked: for a dry run, which must not hold up a publish, nor wait for one.
  */
 export async function loadKnown(
   tx: Transaction,
   submission: Submission,
+  { forChange = true }: { forChange?: boolean } = {},
 ): Promise<{ stored: CatalogRow | undefined; known: Known }> {
-  if (submission.catalogType === 'MASTER') await lockMasterIds(tx);
-  const stored = await lockCatalogId(tx, submission.catalog.id);
+  if (forChange && submission.catalogType === 'MASTER') await lockMasterIds(tx);
+  const readCatalog = forChange ? lockCatalogId : findCatalog;
+  const readMasters = forChange ? holdMasters : findMasters;
+  const stored = await readCatalog(tx, submission.catalog.id);
   const extensions =
     stored && submission.catalogType === 'REGULAR'
       ? await findExtensions(tx, stored.key, resourceIdsOf(submission))
@@ -43,7 +49,7 @@ export async function loadKnown(
       members: JSON.parse(stored.members),
     },
     extensions,
-    masters: masterResourceIds.length > 0 ? await holdMasters(tx, masterResourceIds) : new Map(),
+    masters: masterResourceIds.length > 0 ? await readMasters(tx, masterResourceIds) : new Map(),
     servedIds:
       stored && submission.updateMode === 'FULL'
         ? await findResourceIds(tx, stored.key, resourceIdsOf(submission))

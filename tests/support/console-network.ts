@@ -12,6 +12,7 @@ export interface TestConsole {
 
 export interface ConsoleAnswer {
   status: number;
+  headers: Headers;
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
   body: any;
@@ -51,5 +52,6 @@ export async function askConsole(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
+  const { status, headers } = response;
+  return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }

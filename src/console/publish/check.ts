@@ -6,7 +6,8 @@ import { isJsonObject } from '../../protocol/json.ts';
 import { checkPublishMessage, PublishMessage, type PublishWarning } from '../../protocol/publish-messages.ts';
 import { findFaults } from '../../protocol/validate.ts';
 import { processCatalog } from '../../rules/publish.ts';
-import { submissionsOf } from '../../rules/submission.ts';
+import { type Submission, submissionsOf } from '../../rules/submission.ts';
+import type { Transaction } from '../../storage/database.ts';
 import type { ConsoleContext } from '../context.ts';
 import { type Fault, placeFaults, readPasted, syntaxFault } from './input.ts';
 
@@ -54,12 +55,12 @@ function findShapeFaults(message: unknown): ErrorBody[] {
   }
 }
 
-/** As it would be applied now. */
+/** As it would be applied now, without a lock: it neither waits for a publish, nor does a publish wait for it. */
 async function tryPublish(
   { database, config, outside }: ConsoleContext,
   message: PublishMessage,
   as = config.identities.publisher.id,
-): Promise<{ errors: ErrorBody[]; warnings: PublishWarning[] }> {
+): Promise<Findings> {
   const identity = identityOf(as, config.REGISTRY_NAME);
   const records = await outside
     .freshRegistry()
@@ -74,17 +75,26 @@ async function tryPublish(
     networkMemberships: [...new Set(records.flatMap(({ networkMemberships }) => networkMemberships))],
   };
   const parts = submissionsOf(message, config.DEFAULT_NETWORK_ID);
-  const errors: ErrorBody[] = [];
-  const warnings: PublishWarning[] = [];
+  const tryPart = async (tx: Transaction, part: Submission): Promise<Findings> => {
+    const { stored, known } = await loadKnown(tx, part, { forChange: false });
+    const { result } = processCatalog(part, publisher, known, outside.schemas.checker());
+    const tools = { config, schemas: outside.schemas };
+    const warnings = await findWarnings(tx, tools, { submission, part, parts, stored });
+    return { errors: (result.errors ?? []) as ErrorBody[], warnings };
+  };
+  const found: Findings[] = [];
+  // One snapshot for all statements of a catalog, as no lock keeps it from changing between them.
   for (const part of parts)
-    await database.transaction(async (tx) => {
-      const { stored, known } = await loadKnown(tx, part);
-      const { result } = processCatalog(part, publisher, known, outside.schemas.checker());
-      errors.push(...((result.errors ?? []) as ErrorBody[]));
-      const tools = { config, schemas: outside.schemas };
-      warnings.push(...(await findWarnings(tx, tools, { submission, part, parts, stored })));
-    });
-  return { errors, warnings };
+    found.push(await database.transaction((tx) => tryPart(tx, part), { isolation: 'repeatable read' }));
+  return {
+    errors: found.flatMap(({ errors }) => errors),
+    warnings: found.flatMap(({ warnings }) => warnings),
+  };
+}
+
+interface Findings {
+  errors: ErrorBody[];
+  warnings: PublishWarning[];
 }
 
 function countCatalogs(message: unknown): Checked['catalogs'] {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { createTurns } from '../../fair-turns.ts';
 import type { PlainOperation } from '../../http/openapi.ts';
+import { runInTurn } from '../../http/run-in-turn.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
 import { prepareValidator, validator } from '../../protocol/validate.ts';
 import { audited } from '../audit.ts';
@@ -15,12 +17,16 @@ import { publishFiles } from './trigger.ts';
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
   for (const schema of [CheckRequest, PublishTextRequest]) prepareValidator(schema);
   const bodyLimit = maxTextBytes;
+  const turns = createTurns({ size: checksAtOnce, maxWaiting: maxWaitingChecks });
   server.post(
     '/api/publish/check',
     { bodyLimit, config: { operation: checkOperation, access: 'read' } },
     async ({ body }) => {
       const { text, as } = validator(CheckRequest)(body);
-      return checkText(context, text, as);
+      // One owner for all callers: a semaphore, as turns of a further owner would come on top of its size.
+      return runInTurn({ turns, owner: 'checks', waitMs: maxCheckWaitMs }, () =>
+        checkText(context, text, as),
+      );
     },
   );
   server.post('/api/publish', { bodyLimit, config: { operation } }, async (request) => {
@@ -42,6 +48,11 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
 }
 
 const maxTextBytes = 16 * 1024 * 1024;
+/** A check parses and validates in the event loop, and holds a connection of the pool. */
+const checksAtOnce = 2;
+/** Somebody who types on may have a check under way already: the next one waits a moment before it is refused. */
+const maxWaitingChecks = 4;
+const maxCheckWaitMs = 1000;
 const Text = Type.String({
   description: 'A publish request, a catalog, or an array of catalogs, as JSON text.',
 });
@@ -81,6 +92,7 @@ const checkOperation: PlainOperation = {
       Type.Object({ catalogId: Type.String(), resources: Type.Integer(), offers: Type.Integer() }),
     ),
   }),
+  answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
 };
 
 const operation: PlainOperation = {

@@ -69,7 +69,7 @@ export async function findVariants(
   return rows.map(({ id, directive }) => ({ id, extension: JSON.parse(directive) }));
 }
 
-/** The master resources of these ids, in the order in which their catalogs were first published, and held as they are. */
+/** The master resources of these ids as `findMasters` finds them, with shared locks on their catalogs until the transaction ends. */
 export async function holdMasters(
   tx: Transaction,
   masterResourceIds: readonly string[],
@@ -80,7 +80,15 @@ export async function holdMasters(
     [masterResourceIds],
   );
   // A statement of its own: it sees what was committed while the lock was waited for.
-  const { rows } = await tx.query<TemplateRow>(
+  return findMasters(tx, masterResourceIds);
+}
+
+/** The master resources of these ids, in the order in which their catalogs were first published. */
+export async function findMasters(
+  queryable: Queryable,
+  masterResourceIds: readonly string[],
+): Promise<Map<string, MasterResource[]>> {
+  const { rows } = await queryable.query<TemplateRow>(
     `select resource.id, key as "catalogKey", version, owner, visible_to as "networkIds", own
      from catalog.resource join catalog.catalog on key = catalog_key
      where is_template and resource.id = any ($1) order by key`,
