@@ -73,6 +73,20 @@ describe('POST /api/publish/check', () => {
     expect(body.resourceCount).toBe(0);
   });
 
+  it('lists at most 200 warnings, as it does with faults', async () => {
+    const resourceIds = Array.from({ length: 100 }, (_, index) => `nowhere-${index}`);
+    const offers = [{ id: 'o', descriptor: { name: 'O' }, resourceIds }];
+    const { faults, warnings } = await check(
+      pretty(['w1', 'w2', 'w3'].map((id) => catalog(id, { resources: [plain(`${id}-r`)], offers }))),
+    );
+    expect([faults, warnings.length]).toEqual([[], 200]);
+  });
+
+  it('refuses a text of more than 4 MiB', async () => {
+    const { status } = await the.ask('/api/publish/check', { body: { text: ' '.repeat(4 * 1024 * 1024) } });
+    expect(status).toBe(413);
+  });
+
   it('takes no lock of a publish: it answers while another transaction holds all of them', async () => {
     await the.network.database.transaction(async (publish) => {
       await lockMasterIds(publish);

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { jsonPath } from './json.ts';
-import { locateValues, segmentsOf } from './json-positions.ts';
+import { locateValues, type Position, positionsAt, segmentsOf } from './json-positions.ts';
 
 const text = `{
   "a": { "b": [1, {"c": "x\\"]"}, true] },
@@ -29,6 +30,22 @@ it('gives the place of what a missing value would stand in', () => {
     { line: 2, column: 19 },
   ]);
 });
+
+it('counts lines and characters in one pass as if each offset were counted alone', () => {
+  const unit = fc.constantFrom('a', '\n', '\r', 'é', '😀', '\ud83d', '\ude00');
+  const texts = fc.array(unit, { maxLength: 60 }).map((units) => units.join(''));
+  fc.assert(
+    fc.property(texts, fc.array(fc.nat(120)), (generated, numbers) => {
+      const offsets = numbers.map((number) => number % (generated.length + 1));
+      expect(positionsAt(generated, offsets)).toEqual(offsets.map((offset) => countAlone(generated, offset)));
+    }),
+  );
+});
+
+function countAlone(whole: string, offset: number): Position {
+  const lines = whole.slice(0, offset).split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+}
 
 it('reads paths as they are written', () => {
   for (const segments of [['message', 'catalogs', 0, 'id'], ['a b', "it's", 'x"y', 3], []])

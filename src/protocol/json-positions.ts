@@ -13,7 +13,7 @@ export function locateValues(text: string, paths: readonly Segments[]): Position
   const root: Wanted = { offset: 0, members: new Map() };
   const wanted = paths.map((path) => path.reduce<Wanted>(descend, root));
   new Locator(text).value(root);
-  return wanted.map((one) => positionAt(text, offsetOf(one)));
+  return positionsAt(text, wanted.map(offsetOf));
 }
 
 /** A tree of the wanted paths, which the walk fills with offsets. */
@@ -33,10 +33,24 @@ function offsetOf({ offset, parent }: Wanted): number {
   return offset ?? (parent ? offsetOf(parent) : 0);
 }
 
-function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, offset);
-  const lineStart = before.lastIndexOf('\n') + 1;
-  return { line: before.split('\n').length, column: [...before.slice(lineStart)].length + 1 };
+/** The positions of these offsets, in their order. One pass over the text for all of them: it may be large, and in one line. */
+export function positionsAt(text: string, offsets: readonly number[]): Position[] {
+  const positions = new Map<number, Position>();
+  let [at, line, column] = [0, 1, 1];
+  for (const offset of [...new Set(offsets)].sort((a, b) => a - b)) {
+    for (; at < offset; at++) {
+      if (text[at] === '\n') [line, column] = [line + 1, 1];
+      else if (!endsPair(text, at)) column++;
+    }
+    positions.set(offset, { line, column });
+  }
+  return offsets.map((offset) => ({ ...(positions.get(offset) ?? { line, column }) }));
+}
+
+/** Whether this is the second half of a surrogate pair: both halves are one character. */
+function endsPair(text: string, at: number): boolean {
+  const isLow = (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  return isLow && at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 }
 
 /** Walks over values that nobody wants without looking at their members one by one. */

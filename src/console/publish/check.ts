@@ -20,6 +20,7 @@ export interface Checked {
   catalogs: { catalogId: string; resources: number; offers: number }[];
 }
 
+/** Faults that are placed and listed, and as many warnings. */
 const maxFaults = 200;
 
 export async function checkText(context: ConsoleContext, text: string, as?: string): Promise<Checked> {
@@ -36,7 +37,7 @@ export async function checkText(context: ConsoleContext, text: string, as?: stri
   return {
     parsed: true,
     faults: placeFaults(text, pasted, errors.slice(0, maxFaults)),
-    warnings: placeFaults(text, pasted, warnings),
+    warnings: placeFaults(text, pasted, warnings.slice(0, maxFaults)),
     catalogs: countCatalogs(message),
   };
 }

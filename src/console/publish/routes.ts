@@ -20,7 +20,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
   const turns = createTurns({ size: checksAtOnce, maxWaiting: maxWaitingChecks });
   server.post(
     '/api/publish/check',
-    { bodyLimit, config: { operation: checkOperation, access: 'read' } },
+    { bodyLimit: maxCheckedBytes, config: { operation: checkOperation, access: 'read' } },
     async ({ body }) => {
       const { text, as } = validator(CheckRequest)(body);
       // One owner for all callers: a semaphore, as turns of a further owner would come on top of its size.
@@ -48,6 +48,8 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
 }
 
 const maxTextBytes = 16 * 1024 * 1024;
+/** Less than may be published: a check is a read, and is made again and again while somebody types. */
+const maxCheckedBytes = 4 * 1024 * 1024;
 /** A check parses and validates in the event loop, and holds a connection of the pool. */
 const checksAtOnce = 2;
 /** Somebody who types on may have a check under way already: the next one waits a moment before it is refused. */
