@@ -8,16 +8,17 @@ import type { ReplicaState } from '../src/storage/replica.ts';
 import { openReplicas, type Replicas } from '../src/storage/replicas.ts';
 import { createThreadPool } from '../src/thread-pool.ts';
 import type { Body } from './support/actor.ts';
-import { type Discovering, filter, resourceIds, startDiscovering } from './support/discover.ts';
+import { type Discovering, startDiscovering } from './support/discover.ts';
 import { type ReplicatedServer, spareDatabase, startReplicatedServer, urlIn } from './support/replica.ts';
 import { searchWhileWriting } from './support/steady-ingest.ts';
+import { createSwitches, findOn, readVersion } from './support/switches.ts';
 import { takeTime, until, watchFor } from './support/time.ts';
 
 // Discover with DATABASE_READ_URL, on a primary and a streaming replica of it.
 
 let server: ReplicatedServer;
 let discovering: Discovering;
-const lastVersion = { committed: 0, begun: 0 };
+const { last, publish, search } = createSwitches(() => discovering);
 const lagMs = 3_000;
 
 beforeAll(async () => {
@@ -121,7 +122,7 @@ describe('a search service with replicas', () => {
         await service.search(question);
         return (await statements()).primary === before.primary;
       }, 'the replica to answer');
-      const before = lastVersion.committed;
+      const before = last.committed;
       await server.replica.query('select pg_wal_replay_pause()');
       const startedAt = performance.now();
       expect(await versionOf(service.search(question))).toBe(before);
@@ -133,7 +134,7 @@ describe('a search service with replicas', () => {
         expect((await statements()).primary).toBe(primary);
       }
       await watchFor(lagMs);
-      expect(await versionOf(service.search(question))).toBe(lastVersion.committed);
+      expect(await versionOf(service.search(question))).toBe(last.committed);
       expect((await statements()).primary).toBeGreaterThan(primary);
     } finally {
       await server.replica.query('select pg_wal_replay_resume()');
@@ -172,7 +173,7 @@ describe('a search service with replicas', () => {
       ...[server.url, inject('databaseUrl'), otherDatabase, nobody],
     ]);
     try {
-      expect(await versionOf(service.search(question))).toBe(lastVersion.committed);
+      expect(await versionOf(service.search(question))).toBe(last.committed);
       expect((await statements()).replica).toBe(0);
       expect(replicas.describe().map(({ inUse, problem }) => [inUse, problem])).toEqual([
         [false, 'it is no replica, or not any more'],
@@ -191,46 +192,20 @@ describe('a search service with replicas', () => {
       await until(() => replicas.describe()[0]?.inUse, 'the replica to be used');
       await server.replica.query('select pg_promote()');
       await publish();
-      expect(await versionOf(service.search(question))).toBe(lastVersion.committed);
+      expect(await versionOf(service.search(question))).toBe(last.committed);
       await until(() => replicas.describe()[0]?.inUse === false, 'the promotion to be noticed');
-      expect(await versionOf(service.search(question))).toBe(lastVersion.committed);
+      expect(await versionOf(service.search(question))).toBe(last.committed);
     } finally {
       await close();
     }
   });
 });
 
-const isOn = filter('$.catalogs[*].resources[?@.state == "on"]');
-const question = { message: isOn as Body, scope: {} };
-
-/** In every version another one of the resources is on. */
-async function publish(): Promise<void> {
-  const version = ++lastVersion.begun;
-  const resources = [0, 1, 2].map((place) => ({
-    id: `v${place === version % 3 ? version : `-${place}`}`,
-    descriptor: { name: 'Switch' },
-    state: place === version % 3 ? 'on' : 'off',
-  }));
-  await discovering.hold([{ id: 'switches', resources }]);
-  lastVersion.committed = version;
-}
-
-/** Every answer is the state at one moment since the search began. */
-async function search(): Promise<void> {
-  const { committed } = lastVersion;
-  const { status, body, messageId } = await discovering.discover(isOn);
-  expect({ status, body }).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
-  const { begun } = lastVersion;
-  const found = resourceIds((await discovering.consumer.waitFor('on_discover', messageId)).body);
-  expect(found).toHaveLength(1);
-  const version = Number(found[0]?.slice(1));
-  expect(version).toBeGreaterThanOrEqual(committed);
-  expect(version).toBeLessThanOrEqual(begun);
-}
+const question = { message: findOn as Body, scope: {} };
 
 async function versionOf(search: Promise<{ answer: { catalogs: string } }>): Promise<number> {
   const { answer } = await search;
-  return Number(resourceIds({ message: { catalogs: JSON.parse(answer.catalogs) } })[0]?.slice(1));
+  return readVersion({ message: { catalogs: JSON.parse(answer.catalogs) } });
 }
 
 async function untilReplicaAnswers(): Promise<void> {

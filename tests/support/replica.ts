@@ -10,6 +10,7 @@ import { findBinaries, openDirectories } from '../../src/storage/embedded/binari
 import { type Cluster, databaseName, findCluster } from '../../src/storage/embedded/cluster.ts';
 import { startEmbeddedPostgres } from '../../src/storage/embedded/postgres.ts';
 import {
+  findPostmaster,
   type Postmaster,
   startPostmaster,
   stopPostmaster,
@@ -29,6 +30,10 @@ export interface ReplicatedServer {
   /** Of the primary's database, which is migrated. */
   url: string;
   replica: TestReplica;
+  /** One more, a copy of the primary as it is now. */
+  addReplica(): Promise<TestReplica>;
+  /** It is started again by itself, on the same port. */
+  killPrimary(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,31 +59,44 @@ export async function startReplicatedServer(): Promise<ReplicatedServer> {
   await ask(urlIn(primary.url, 'postgres'), `create database ${spareDatabase} template ${databaseName}`);
   const cluster = await findCluster(join(dataDir, 'postgres'));
   if (cluster === undefined) throw new Error('the primary has no cluster');
-  const copy = { ...cluster, port: 0, dataDirectory: `${cluster.dataDirectory}-of-replica` };
-  await copyCluster(cluster, copy.dataDirectory);
-  const { port, ...replica } = await startReplica(cluster, copy, join(dataDir, 'replica.log'));
+  const started: Awaited<ReturnType<typeof startReplica>>[] = [];
+  const addReplica = async (): Promise<TestReplica> => {
+    const directory = `${cluster.dataDirectory}-of-replica-${started.length + 1}`;
+    const copy = { ...cluster, port: 0, dataDirectory: directory };
+    await copyCluster(cluster, directory);
+    const replica = await startReplica(cluster, copy, `${directory}.log`);
+    started.push(replica);
+    return controlReplica(replica, urlOf({ ...copy, port: replica.port }, databaseName));
+  };
   return {
     url: primary.url,
-    replica: {
-      url: urlOf({ ...copy, port }, databaseName),
-      query: (statement) => ask(urlOf({ ...copy, port }, databaseName), statement),
-      kill: () => void process.kill(replica.pid(), 'SIGKILL'),
-      async freeze() {
-        const processes = await ask(
-          urlOf({ ...copy, port }, databaseName),
-          'select pid from pg_stat_activity',
-        );
-        const pids = [replica.pid(), ...processes.map(({ pid }) => pid)];
-        for (const pid of pids) trySignal(pid, 'SIGSTOP');
-        return () => pids.forEach((pid) => void trySignal(pid, 'SIGCONT'));
-      },
-      start: replica.start,
+    replica: await addReplica(),
+    addReplica,
+    async killPrimary() {
+      const running = await findPostmaster(cluster, logger);
+      if (running === undefined) throw new Error('the primary does not run');
+      process.kill(running.pid, 'SIGKILL');
     },
     async close() {
-      await replica.stop();
+      for (const replica of started) await replica.stop();
       await primary.close();
       await rm(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+function controlReplica(replica: Awaited<ReturnType<typeof startReplica>>, url: string): TestReplica {
+  return {
+    url,
+    query: (statement) => ask(url, statement),
+    kill: () => void process.kill(replica.pid(), 'SIGKILL'),
+    async freeze() {
+      const processes = await ask(url, 'select pid from pg_stat_activity');
+      const pids = [replica.pid(), ...processes.map(({ pid }) => pid)];
+      for (const pid of pids) trySignal(pid, 'SIGSTOP');
+      return () => pids.forEach((pid) => void trySignal(pid, 'SIGCONT'));
+    },
+    start: replica.start,
   };
 }
 
