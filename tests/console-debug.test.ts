@@ -4,7 +4,7 @@ import { publicKeyOf } from '../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest } from '../src/protocol/request-signature.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
 import type { Actor, Body } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console-network.ts';
+import { startConsole, type TestConsole } from './support/console.ts';
 import { catalog, plain } from './support/sample-catalogs.ts';
 import { until } from './support/time.ts';
 

@@ -62,9 +62,9 @@ describe('GET /api/deliveries', () => {
   });
 
   it('refuses a cursor of another list, and a state that there is not', async () => {
-    const { status, body } = await desk.ask('GET', '/api/deliveries?after=bm9uc2Vuc2U');
+    const { status, body } = await desk.ask('/api/deliveries?after=bm9uc2Vuc2U');
     expect([status, body.error.path]).toEqual([400, '$.query.after']);
-    expect((await desk.ask('GET', '/api/deliveries?state=lost')).body.error.path).toBe('$.query.state');
+    expect((await desk.ask('/api/deliveries?state=lost')).body.error.path).toBe('$.query.state');
   });
 });
 
@@ -72,18 +72,21 @@ describe('POST /api/deliveries/{id}/replay', () => {
   it('has a parked push tried again, and says no where it is not parked', async () => {
     const { catalogId, id } = await parked();
     ds.answer(() => undefined);
-    expect(await desk.ask('POST', `/api/deliveries/${id}/replay`)).toEqual({ status: 200, body: { id } });
+    expect(await desk.ask(`/api/deliveries/${id}/replay`, { method: 'POST' })).toMatchObject({
+      status: 200,
+      body: { id },
+    });
     await until(() => ds.copies.has(catalogId), 'the push');
     await allPushed(network);
-    const again = await desk.ask('POST', `/api/deliveries/${id}/replay`);
+    const again = await desk.ask(`/api/deliveries/${id}/replay`, { method: 'POST' });
     expect([again.status, again.body.error.message]).toEqual([409, `${id} is not parked.`]);
   });
 
   it('is written to the audit log, also where it failed', async () => {
     const { id } = await parked();
     ds.answer(() => undefined);
-    await desk.ask('POST', `/api/deliveries/${id}/replay`);
-    await desk.ask('POST', '/api/deliveries/push-999999/replay');
+    await desk.ask(`/api/deliveries/${id}/replay`, { method: 'POST' });
+    await desk.ask('/api/deliveries/push-999999/replay', { method: 'POST' });
     const { items } = await desk.get('/api/audit?limit=2');
     expect(items).toMatchObject([
       {
@@ -95,7 +98,7 @@ describe('POST /api/deliveries/{id}/replay', () => {
   });
 
   it('knows no other ids', async () => {
-    expect((await desk.ask('POST', '/api/deliveries/letter-1/replay')).status).toBe(404);
+    expect((await desk.ask('/api/deliveries/letter-1/replay', { method: 'POST' })).status).toBe(404);
   });
 });
 
@@ -103,9 +106,9 @@ describe('POST /api/deliveries/replay', () => {
   it('has all of one receiver tried again', async () => {
     const parkedOnes = [await parked(), await parked()];
     ds.answer(() => undefined);
-    const other = await desk.ask('POST', '/api/deliveries/replay', { receiver: 'nobody.example/registry' });
+    const other = await desk.ask('/api/deliveries/replay', { body: { receiver: 'nobody.example/registry' } });
     expect(other.body).toEqual({ callbacks: 0, pushes: 0 });
-    const { body } = await desk.ask('POST', '/api/deliveries/replay', { receiver: identity });
+    const { body } = await desk.ask('/api/deliveries/replay', { body: { receiver: identity } });
     expect(body).toEqual({ callbacks: 0, pushes: expect.any(Number) });
     expect(body.pushes).toBeGreaterThanOrEqual(2);
     await until(() => parkedOnes.every(({ catalogId }) => ds.copies.has(catalogId)), 'the pushes');
@@ -115,10 +118,10 @@ describe('POST /api/deliveries/replay', () => {
 describe('POST /api/deliveries/{id}/skip', () => {
   it('gives a parked push up until the catalog changes, which is pushed whole', async () => {
     const { catalogId, id } = await parked();
-    expect((await desk.ask('POST', `/api/deliveries/${id}/skip`)).status).toBe(200);
+    expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(200);
     const { items } = await desk.all('/api/deliveries');
     expect(items.find((item) => item.id === id)).toMatchObject({ state: 'delivered', detail: 'skipped' });
-    expect((await desk.ask('POST', `/api/deliveries/${id}/skip`)).status).toBe(409);
+    expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(409);
     ds.answer(() => undefined);
     await publishCatalog(provider, { id: catalogId, resources: [resource('r2')] });
     const pushes = await ds.waitFor(catalogId, 2);
@@ -140,7 +143,7 @@ describe('POST /api/deliveries/{id}/skip', () => {
       return items.filter(({ receiver }: { receiver: string }) => receiver === 'https://bpp.example.org');
     };
     expect(await open()).toMatchObject([{ kind: 'callback', waiting: 1, parked: 0, orMore: false }]);
-    expect((await desk.ask('POST', `/api/deliveries/${id}/skip`)).status).toBe(200);
+    expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(200);
     expect(await open()).toEqual([]);
     expect((await desk.get('/api/deliveries?receiver=https://bpp.example.org')).items).toMatchObject([
       { id, state: 'delivered', detail: 'skipped' },

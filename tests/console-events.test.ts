@@ -54,7 +54,7 @@ describe('GET /api/events', () => {
        select 'ds.example.org/registry', min(key), 1, 'parked' from catalog.catalog returning id`,
     );
     const id = `push-${rows[0]?.id}`;
-    await consoleOf(network).ask('POST', `/api/deliveries/${id}/skip`);
+    await consoleOf(network).ask(`/api/deliveries/${id}/skip`, { method: 'POST' });
     await until(() => events.some((event) => JSON.stringify(event).includes(`"id":"${id}"`)), 'the event');
     leave();
   });

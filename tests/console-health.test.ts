@@ -69,7 +69,7 @@ describe('GET /api/health/series', () => {
   });
 
   it.each(['0', '169', 'all'])('refuses hours=%s', async (hours) => {
-    const { status, body } = await desk.ask('GET', `/api/health/series?hours=${hours}`);
+    const { status, body } = await desk.ask(`/api/health/series?hours=${hours}`);
     expect([status, body.error.path]).toEqual([400, '$.query.hours']);
   });
 });

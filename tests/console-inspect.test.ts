@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { splitIdentity } from '../src/protocol/identity.ts';
 import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
 import type { Actor, Body } from './support/actor.ts';
-import { startConsole, type TestConsole } from './support/console-network.ts';
+import { startConsole, type TestConsole } from './support/console.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
 import { publish } from './support/publish.ts';
 import { catalog, charger, plain } from './support/sample-catalogs.ts';

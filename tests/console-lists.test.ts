@@ -117,7 +117,7 @@ describe('GET /api/catalogs', () => {
   });
 
   it('refuses a type that there is not', async () => {
-    const { status, body } = await desk.ask('GET', '/api/catalogs?type=LORD');
+    const { status, body } = await desk.ask('/api/catalogs?type=LORD');
     expect([status, body.error.path]).toEqual([400, '$.query.type']);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockCatalogId } from '../src/storage/catalog/catalogs.ts';
 import { lockMasterIds } from '../src/storage/catalog/masters.ts';
 import type { Body } from './support/actor.ts';
-import { type ConsoleAnswer, startConsole, type TestConsole } from './support/console-network.ts';
+import { type ConsoleAnswer, startConsole, type TestConsole } from './support/console.ts';
 import { crawl } from './support/crawl.ts';
 import { catalog, charger, plain } from './support/sample-catalogs.ts';
 import { until } from './support/time.ts';

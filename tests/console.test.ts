@@ -142,13 +142,13 @@ describe('POST /api/crawl/now', () => {
       body: JSON.stringify({ node }),
     };
     expect((await ask('/api/crawl/now', init)).status).toBe(401);
-    const started = await consoleOf(network).ask('POST', '/api/crawl/now', { node: scene.provider.id });
-    expect(started).toEqual({ status: 200, body: { started: true } });
+    const started = await consoleOf(network).ask('/api/crawl/now', { body: { node: scene.provider.id } });
+    expect(started).toMatchObject({ status: 200, body: { started: true } });
   });
 
   it('says where a node is not crawled here', async () => {
-    const { status, body } = await consoleOf(network).ask('POST', '/api/crawl/now', {
-      node: 'nobody.example.org',
+    const { status, body } = await consoleOf(network).ask('/api/crawl/now', {
+      body: { node: 'nobody.example.org' },
     });
     expect([status, body.error.message]).toEqual([404, expect.stringContaining('is not crawled here')]);
   });
