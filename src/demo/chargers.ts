@@ -1,10 +1,10 @@
 import type { Offer, Resource, TimePeriod } from '../protocol/catalog.ts';
 import { addressOf, type Place, placeOf, pointNear } from './places.ts';
 
-// Charging hubs: a hub is a place with bays of a usual arrangement, from which its chargers follow.
+// Charging hubs: a hub is a place with one of a few arrangements of bays. The arrangement lists the chargers.
 
 export interface Operator {
-  /** Begins the ids of its resources and offers. */
+  /** The prefix of the ids of its resources and offers. */
   id: string;
   name: string;
   about: string;
@@ -95,10 +95,10 @@ function chargerAt(
   };
 }
 
-/** From one bay to the next. */
+/** The distance from one bay to the next. */
 const bayMetres = 4;
 
-/** What charging costs: by the speed of the charger, and less at night. */
+/** Prices by the speed of the charger, and a lower one at night. */
 export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Offer[] {
   const isFast = ({ descriptor }: Resource) => /: DC /.test(descriptor?.name ?? '');
   const [quick, gentle] = [chargers.filter(isFast), chargers.filter((charger) => !isFast(charger))];

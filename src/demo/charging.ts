@@ -25,7 +25,7 @@ const voltpathHubs: readonly Hub[] = [
   { place: 'MAL', arrangement: 'mall', at: 'rooftop car park', opens: shopHours },
 ];
 
-/** Through the catalog service. One bay of HSR Layout names a connector that there is not: its catalog is PARTIAL. */
+/** Published through the catalog service. One bay of HSR Layout names a connector that the schema does not know: its catalog is PARTIAL. */
 export function voltpathCatalogs(): Catalog[] {
   return [...voltpathHubs.map(hubCatalog), vanCatalog()];
 }
@@ -52,7 +52,7 @@ function hubCatalog(hub: Hub): Catalog {
   };
 }
 
-/** As somebody writes it who does not look at the schema. */
+/** A usual mistake: the schema spells it CCS2. */
 function misspellFirst(charger: Resource, index: number): Resource {
   if (index > 0 || !charger.resourceAttributes) return charger;
   const { attributes, ...rest } = charger.resourceAttributes;
@@ -62,7 +62,7 @@ function misspellFirst(charger: Resource, index: number): Resource {
   };
 }
 
-/** A charger on wheels comes to wherever one is in its area. */
+/** Chargers on wheels: their location is an area, not a point. */
 function vanCatalog(): Catalog {
   const area = areaAround(placeOf('MAR'), [5200, 4800, 4100, 4600, 5400, 4900, 3900, 4700]);
   return {
@@ -104,7 +104,7 @@ const kaveri: Operator = {
   rupeesPerKilowattHour: { fast: 16, slow: 9.5, night: 12.5 },
 };
 
-/** As signed files of its own node. */
+/** Published as signed files of its own node. */
 export function kaveriCatalogs(): Catalog[] {
   return [
     hostedCatalog(kaveri, 'kaveri-west', 'Kaveri West', 'Charging in the west of Bengaluru', [
@@ -130,7 +130,7 @@ const minchu: Operator = {
   rupeesPerKilowattHour: { fast: 17.25, slow: 10, night: 13 },
 };
 
-/** As signed files of another node. Somebody changes the file of the second one after it was signed. */
+/** Published as signed files of another node. The file of the second catalog is changed after it was signed. */
 export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
   return [
     hostedCatalog(minchu, 'minchu-north', 'Minchu North', 'Charging on the way to the airport', [
@@ -143,7 +143,7 @@ export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
   ];
 }
 
-/** Of several hubs: where a charger is stands in the charger, not in its provider. */
+/** A catalog of several hubs: each charger has a location of its own, the provider has none. */
 function hostedCatalog(
   operator: Operator,
   id: string,

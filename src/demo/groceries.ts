@@ -3,8 +3,8 @@ import type { PublishMessage, ResourceDirective } from '../protocol/publish-mess
 import { priceOf } from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
-// Groceries: the facilitator of the network describes products once, in a master catalog; the shops of a grocer extend them, and say only what
-// is their own, the price above all.
+// Groceries: the facilitator of the network describes products once, in a master catalog. The shops of a grocer extend these, and add their own prices and
+// stock.
 
 const context = 'https://schema.beckn.io/GroceryItem/v1/context.jsonld';
 
@@ -151,7 +151,7 @@ export function masterCatalog(): Catalog {
 interface Shop {
   place: string;
   opens: string;
-  /** Its prices, of the usual ones. */
+  /** Its prices as a multiple of the usual ones. */
   priceFactor: number;
   /** How far it delivers, in metres: in the east, then counterclockwise. */
   delivers: readonly number[];
@@ -196,7 +196,7 @@ const shops: readonly Shop[] = [
   },
 ];
 
-/** Published by the grocer: a catalog for each shop, each of its products made from that of the master catalog. */
+/** Published by the grocer: a catalog for each shop, whose products extend those of the master catalog. */
 export function shopCatalogs(networkId: string): PublishMessage {
   const made = shops.map(shopCatalog);
   return {

@@ -1,6 +1,6 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 
-/** What Kaveri offers outside of the city: three chargers at a railway station. */
+/** The catalog of Kaveri outside of the city: three chargers at a railway station. */
 export const mysuruCatalog: Catalog = {
   id: 'kaveri-mysuru',
   descriptor: { name: 'Kaveri Mysuru', shortDesc: 'Charging at Mysuru railway station' },

@@ -4,13 +4,13 @@ import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts'
 import { masterCatalog, shopCatalogs } from './groceries.ts';
 import { mysuruCatalog } from './mysuru.ts';
 
-// Who takes part in the demo network beside the roles, and what they publish. Three things are wrong on purpose: a bay in the catalog of HSR Layout names an
-// unknown connector, a file of Minchu was changed after it was signed, and nobody answers at the address of Atlas.
+// The participants of the demo network beside the roles, and the catalogs that they publish. Three things are wrong on purpose: a bay in the catalog of
+// HSR Layout names an unknown connector, a file of Minchu is changed after it was signed, and nothing listens at the address of Atlas.
 
-/** Have no address: what they send is answered at any port. */
+/** These two have no address in the registry, so a callback may be received at any port. */
 export const facilitatorId = 'facilitator.signpost.test';
 export const grocerId = 'grocer.signpost.test';
-/** Voltpath. `signpost send --as provider.signpost.test` speaks for it. */
+/** Voltpath. `signpost send --as provider.signpost.test` signs with its key. */
 export const providerId = 'provider.signpost.test';
 /** Minchu, whose files are at DEMO_PORT. */
 export const secondPublisherId = 'minchu.signpost.test';
@@ -24,7 +24,7 @@ export interface SignedPublish {
   message: PublishMessage;
 }
 
-/** What is published through the catalog service, in this order: shops extend the master. */
+/** The publishes through the catalog service, in this order: the catalogs of the shops extend the master catalog. */
 export function servicePublishes(networkId: string): SignedPublish[] {
   const master = masterCatalog();
   const directive = { catalogId: master.id, catalogType: 'MASTER' as const, visibleTo: [networkId] };
@@ -35,12 +35,12 @@ export function servicePublishes(networkId: string): SignedPublish[] {
   ];
 }
 
-/** What the publisher role hosts. */
+/** The catalogs of the publisher role. */
 export function publisherMessage(networkId: string): PublishMessage {
   return regular([mysuruCatalog, ...kaveriCatalogs()], networkId);
 }
 
-/** What the second self-hosted node hosts, and which of it is changed after it was signed. */
+/** The catalogs of the second self-hosted node, and the one whose file is changed after it was signed. */
 export function secondPublisherMessage(networkId: string): { message: PublishMessage; tamperedId: string } {
   const [sound, tampered] = minchuCatalogs();
   return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };

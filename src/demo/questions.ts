@@ -1,8 +1,12 @@
 import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { placeOf } from './places.ts';
 
-/** What a consumer of the demo network asks, one after the other. Nobody has what the last one asks for. */
+/**
+ * The searches of the consumer of the demo network, one after the other. The first one finds nothing, so that the list of searches without a result has
+ * an entry soon.
+ */
 export const questions: readonly DiscoverMessage[] = [
+  { intent: { textSearch: 'hydrogen pump' } },
   { intent: { textSearch: 'fast charger', spatial: [near('MGR', 4_000)] } },
   { intent: { textSearch: 'filter coffee' } },
   {
@@ -16,7 +20,6 @@ export const questions: readonly DiscoverMessage[] = [
   },
   { intent: { textSearch: 'ರಾಗಿ' } },
   { intent: { textSearch: 'mysore pak', spatial: [near('BAS', 3_000)] } },
-  { intent: { textSearch: 'hydrogen pump' } },
 ];
 
 function near(code: string, distanceMeters: number) {

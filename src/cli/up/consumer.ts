@@ -10,7 +10,7 @@ import { resolveSigner } from '../send/signer.ts';
 
 const pauseMs = 30_000;
 
-/** A consumer that asks the discovery service something now and then; the answers come to the inbox of the console. */
+/** A consumer that sends a search to the discovery service every half minute. The answers arrive at the inbox of the console. */
 export function startConsumer(
   config: Config,
   logger: Logger,
@@ -42,7 +42,7 @@ async function askOnAndOn(config: Config, logger: Logger, signal: AbortSignal): 
     };
     while (!signal.aborted)
       for (const message of questions) {
-        // The first one, too, waits: who starts the demo is to see what they do themselves.
+        // Also before the first question: the inbox stays empty while a newcomer sends the first request.
         await delay(pauseMs, undefined, { signal });
         await ask(message).catch((error) => logger.debug({ err: error }, 'a question was not answered'));
       }

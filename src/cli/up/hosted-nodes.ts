@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Config } from '../../config.ts';
@@ -6,15 +6,21 @@ import { publisherMessage, secondPublisherId, secondPublisherMessage } from '../
 import { createServer } from '../../http/server.ts';
 import { silentLogger } from '../../logger.ts';
 import { createMetrics } from '../../metrics.ts';
-import { findIndexNames } from '../../publisher/indexes.ts';
+import { findIndexNames, readIndexes } from '../../publisher/indexes.ts';
+import { pathOfUrl } from '../../publisher/paths.ts';
 import { publish } from '../../publisher/publisher.ts';
+import { refreshDue } from '../../publisher/refresh.ts';
 import { addFileRoutes } from '../../publisher/serve.ts';
-import { placesIn } from '../../publisher/tree.ts';
+import { type PublisherTree, placeOf, placesIn } from '../../publisher/tree.ts';
+import { replaceFile } from '../../publisher/write.ts';
 import { withPublisher } from '../publish/self.ts';
 
-// The self-hosted nodes of the demo network: the publisher role, and a second one beside it, one of whose files does not verify.
+// The self-hosted nodes of the demo network: the publisher role, and a second node beside it. One file of the second node does not verify.
 
-/** Before anybody comes to read; what somebody has published here since the first time is left alone. */
+/**
+ * Runs before the roles start. Catalogs that were published since the first start are left alone. The second node is brought to the same state at every
+ * start, also after a crash in the midst of this or with another DEMO_PORT.
+ */
 export async function publishHostedCatalogs(config: Config): Promise<void> {
   if (!config.roles.includes('publisher')) return;
   if (!(await hasPublished(config))) {
@@ -22,17 +28,19 @@ export async function publishHostedCatalogs(config: Config): Promise<void> {
     await withPublisher(config, (publisher) => publish(publisher, { message }));
   }
   const second = secondPublisher(config);
-  if (await hasPublished(second)) return;
   const { message, tamperedId } = secondPublisherMessage(config.DEFAULT_NETWORK_ID);
-  await withPublisher(second, (publisher) => publish(publisher, { message }));
-  await tamper(second, tamperedId);
+  await withPublisher(second, async (publisher) => {
+    if (await hasPublished(second)) await refreshDue(publisher);
+    else await publish(publisher, { message });
+    await tamper(publisher.tree, tamperedId);
+  });
 }
 
 async function hasPublished({ publisherDir }: Config): Promise<boolean> {
   return (await findIndexNames(placesIn(publisherDir))).length > 0;
 }
 
-/** The settings of a publisher whose files are at DEMO_PORT. Nobody renews its files: they announce no update for a year. */
+/** The settings of a publisher whose files are at DEMO_PORT. They are renewed only at a start, so they announce their next update for a year later. */
 export function secondPublisher(config: Config): Config {
   const url = `http://${secondHost}:${config.DEMO_PORT}`;
   return {
@@ -50,21 +58,21 @@ export function secondPublisher(config: Config): Config {
 
 const secondHost = '127.0.0.1';
 
-/** Makes the chargers of a baseline ten times as strong as they were when it was signed. */
-async function tamper({ publisherDir, catalogBaseUrl }: Config, catalogId: string): Promise<void> {
-  const { root } = placesIn(publisherDir);
-  const [name = ''] = await findIndexNames(placesIn(publisherDir));
-  const index = JSON.parse(await readFile(join(root, 'index', `${name}.index.json`), 'utf8'));
-  const entry = index.catalogs.find((one: { catalogId: string }) => one.catalogId === catalogId);
-  const file = join(root, entry.baseline.url.slice(catalogBaseUrl.length));
-  const isGzipped = file.endsWith('.gz');
-  const bytes = await readFile(file);
+/** Multiplies the power of the chargers in a signed baseline by ten. A baseline that is changed already stays as it is. */
+async function tamper(tree: PublisherTree, catalogId: string): Promise<void> {
+  const indexes = [...(await readIndexes(tree)).values()];
+  const url = indexes.map(({ entries }) => entries.get(catalogId)?.baseline?.url).find(Boolean);
+  if (url === undefined) return;
+  const path = pathOfUrl('baseline', url);
+  const isGzipped = path.endsWith('.gz');
+  const bytes = await readFile(placeOf(tree, path));
   const text = (isGzipped ? gunzipSync(bytes) : bytes).toString('utf8');
-  const changed = Buffer.from(text.replaceAll('"value":60}', '"value":600}').replaceAll('60 kW', '600 kW'));
-  await writeFile(file, isGzipped ? gzipSync(changed) : changed);
+  const changed = text.replaceAll('"value":60}', '"value":600}').replaceAll('60 kW', '600 kW');
+  if (changed === text) return;
+  await replaceFile(tree, path, isGzipped ? gzipSync(changed) : Buffer.from(changed));
 }
 
-/** The files of the second publisher over HTTP. */
+/** Serves the files of the second publisher. */
 export async function serveSecondPublisher(config: Config): Promise<{ close(): Promise<void> }> {
   const { root } = placesIn(secondPublisher(config).publisherDir);
   const server = createServer({

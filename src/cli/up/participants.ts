@@ -22,9 +22,14 @@ interface Participant {
   keyId?: string;
   seed?: string;
   url?: string;
+  /** The key ends so many days after this start; otherwise it has no end. */
+  keyDays?: number;
 }
 
-/** The roles of this process become participants of the own registry, keys included, and so do a consumer and a provider, whom the commands speak for. */
+/** So few that the console warns of its end. */
+const grocerKeyDays = 20;
+
+/** Registers the roles of this process in the own registry, and the consumer and the provider whose keys the commands use. */
 export async function registerOwn(database: Database, config: Config): Promise<void> {
   const { catalog, discovery, publisher, consumer } = config.identities;
   await register(database, config, [
@@ -37,12 +42,12 @@ export async function registerOwn(database: Database, config: Config): Promise<v
   await listIndexes(database, config);
 }
 
-/** All others of the demo network. */
+/** Registers the other participants of the demo network. */
 export async function registerOthers(database: Database, config: Config): Promise<void> {
   const second = secondPublisher(config);
   await register(database, config, [
     { id: facilitatorId, type: 'BPP' },
-    { id: grocerId, type: 'BPP' },
+    { id: grocerId, type: 'BPP', keyDays: grocerKeyDays },
     { id: downDiscoveryId, url: downDiscoveryUrl, type: 'BAP' },
     { id: secondPublisherId, url: second.identities.publisher.url, type: 'BPP' },
   ]);
@@ -54,7 +59,7 @@ async function register(
   config: Config,
   participants: readonly Participant[],
 ): Promise<void> {
-  for (const { type, url, ...owner } of participants) {
+  for (const { type, url, keyDays, ...owner } of participants) {
     const key = loadOrCreateSigningKey(config.DATA_DIR, { keyId: 'key-1', ...owner });
     await registerParticipant(database, {
       ...splitIdentity(identityOf(owner.id, config.REGISTRY_NAME)),
@@ -62,13 +67,18 @@ async function register(
       type,
       url,
       networkIds: [config.DEFAULT_NETWORK_ID],
-      key: { recordId: key.recordId, publicKey: publicKeyOf(key.privateKey) },
+      key: {
+        ...{ recordId: key.recordId, publicKey: publicKeyOf(key.privateKey) },
+        ...(keyDays !== undefined && { validUntil: new Date(Date.now() + keyDays * dayMs) }),
+      },
       replaceKey: true,
     });
   }
 }
 
-/** The registry leads to the catalog indexes that a publisher has. */
+const dayMs = 86_400_000;
+
+/** Writes the addresses of a publisher's catalog indexes into its registry record. */
 async function listIndexes(database: Database, config: Config): Promise<void> {
   const names = await findIndexNames(placesIn(config.publisherDir));
   await setCatalogIndexUrls(

@@ -18,8 +18,8 @@ import { isAccepted, readRefusal } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
 
-// What the participants of the demo network do once the roles are there, by signed requests as everybody else: a discovery service that is
-// going to be down subscribes; a facilitator, a grocer and a charging operator publish.
+// The participants of the demo network send signed requests once the roles run: a discovery service that does not answer afterwards subscribes, then a
+// facilitator, a grocer and a charging operator publish.
 
 export interface Playing {
   /** Resolves when everything has been published, or has failed. */
@@ -41,12 +41,12 @@ export function playDemo(config: Config, database: Database, logger: Logger): Pl
   };
 }
 
-/** A callback that is waited for may still come. */
+/** How long the end waits for a publish whose callback has not arrived. */
 const finishMs = 1_000;
 
-/** Who subscribes is pushed only what is published later. */
+/** The subscription comes first: a subscriber is pushed only the catalogs that are published later. */
 async function play(config: Config, database: Database, signal: AbortSignal): Promise<void> {
-  await subscribeWhoIsDown(config);
+  await subscribeDownDiscovery(config);
   for (const { as, message } of servicePublishes(config.DEFAULT_NETWORK_ID)) {
     const missing = await withoutPublished(database, message);
     signal.throwIfAborted();
@@ -63,7 +63,7 @@ async function withoutPublished(database: Database, message: PublishMessage): Pr
   return { catalogs, publishDirectives };
 }
 
-/** Waits for the result: what extends a master must not be sent before that is there. */
+/** Waits for on_publish: a catalog that extends a master must not be sent before the master is stored. */
 async function publishToService(config: Config, { as, message }: SignedPublish): Promise<void> {
   const { draft, self } = prepare(config, as, actions.publish, message);
   await withRegistry(config, async (registry, client) => {
@@ -86,8 +86,8 @@ async function publishToService(config: Config, { as, message }: SignedPublish):
 
 const resultSeconds = 30;
 
-/** Subscribing once more changes nothing. */
-async function subscribeWhoIsDown(config: Config): Promise<void> {
+/** Idempotent: at the next start the subscription is there already. */
+async function subscribeDownDiscovery(config: Config): Promise<void> {
   const subscription = { networkIds: [config.DEFAULT_NETWORK_ID] };
   const { draft, self } = prepare(config, downDiscoveryId, actions.subscribe, { subscription });
   await withRegistry(config, async (registry, client) => {

@@ -34,7 +34,7 @@ export function runUp(options: UpOptions, context: CommandContext): Promise<void
   });
 }
 
-/** What the demo does beside the roles. */
+/** Starts the participants of the demo beside the roles. */
 async function runDemo(
   config: Config,
   { database, roles }: Pick<Process, 'database' | 'roles'>,
@@ -57,7 +57,7 @@ async function runDemo(
   };
 }
 
-/** The demo is published, and the first subscription, pull and crawl are over, within seconds: what is suggested then finds something. */
+/** Waits until the demo is published and the first subscription, pull and crawl are over, so that the suggested commands find something. */
 async function untilAtRest(
   config: Config,
   { database, roles }: Pick<Process, 'database' | 'roles'>,

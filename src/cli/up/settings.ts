@@ -20,12 +20,12 @@ export function readUpConfig(
     DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
     DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
     CRAWL_HINT_URLS: JSON.stringify(roles.includes('discovery') ? [identities.discovery.url] : []),
-    // What somebody publishes is to be found before they look for it.
+    // A catalog that is published as files is found within seconds.
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',
     PUBLISH_WARNINGS: 'true',
-    // Whoever looks on sees a delivery wait, and be parked three minutes later.
-    ...(!empty && { RETRY_HOURS: '0.05' }),
+    // Deliveries to the discovery service that is down are parked after 43 seconds, so that a newcomer sees them wait and be parked.
+    ...(!empty && { RETRY_HOURS: '0.012' }),
   };
   const unset = Object.entries(usual).filter(([setting]) => !context.isSet(setting));
   const config = context.config({
