@@ -7,7 +7,7 @@ const storageKey = 'signpost-theme';
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 
 export const theme = signal<Theme>(readTheme());
-/** What is shown: the choice, or what the system prefers. Charts draw on a canvas and ask this. */
+/** Whether the page is dark: the user's choice, or the preference of the system. Charts draw on a canvas and read it. */
 export const isDark = signal(false);
 
 /** Keeps the attribute that the style sheets look at in step with the choice. */

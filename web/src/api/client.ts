@@ -1,6 +1,6 @@
 import { signIn } from './session.ts';
 
-/** What the operator's API answers where it refuses, and what the page says where it does not answer at all. */
+/** A refusal of the operator's API, or status 0 where the API does not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;

@@ -8,7 +8,7 @@ export interface Change {
   at?: string;
 }
 
-/** Whether server-sent events arrive: shown in the header, because a page that stands still looks the same. */
+/** Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. */
 export const live = signal<'connecting' | 'live' | 'lost'>('connecting');
 
 type Listener = (change: Change) => void;

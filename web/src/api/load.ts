@@ -26,7 +26,7 @@ export function useLoad<T>(
   const latest = useRef(load);
   latest.current = load;
 
-  // Another turn is another load.
+  // `turn` counts the reloads.
   useEffect(() => {
     if (key === undefined) {
       setState({ loading: false });
@@ -71,7 +71,7 @@ function useReloadOn(topics: readonly Topic[], reload: () => void): void {
 
 const burstMs = 400;
 
-/** Waits until nobody types: a later load aborts this one meanwhile. */
+/** Debounces typing: the next key press starts another load, which aborts this one. */
 export function waitForPause(signal: AbortSignal, pauseMs = 250): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, pauseMs);

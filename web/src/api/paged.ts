@@ -15,7 +15,7 @@ export interface Paged<T> extends Loaded<Listed<T>> {
   more?(): void;
 }
 
-/** Pages of a list, one after the other. A change of a topic reads those again that are shown. */
+/** Pages of a list, one after the other. An event of a topic reloads the pages that are shown. */
 export function usePaged<T>(path: string, query: Query = {}, topics: readonly Topic[] = []): Paged<T> {
   const key = pathWith(path, query);
   const shown = useRef({ key, pages: 1 });

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** Who this process is, what it can do, and whether the operator has signed in. */
+/** The identities and abilities of this process, and whether the operator has signed in. */
 export interface Session {
   operator: boolean;
   needsToken: boolean;
@@ -26,7 +26,7 @@ export const session = signal<Session | undefined>(undefined);
 export const sessionFailed = signal(false);
 export const isOperator = computed(() => session.value?.operator === true);
 
-/** Set while the dialog asks for the token: called with whether the operator is signed in. */
+/** The callback of the open token dialog; undefined while it is closed. */
 export const tokenWanted = signal<((signedIn: boolean) => void) | undefined>(undefined);
 let asking: Promise<boolean> | undefined;
 

@@ -1,4 +1,4 @@
-/** What a search is limited to, as it is drawn. */
+/** The area of a search, drawn on the map. */
 export type Area =
   | { kind: 'circle'; latitude: number; longitude: number; meters: number }
   | { kind: 'polygon'; corners: readonly [number, number][] };

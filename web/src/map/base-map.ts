@@ -15,7 +15,7 @@ export interface View {
   zoom: number;
 }
 
-/** A map that needs nobody: outlines of Natural Earth, a graticule, a scale, and the streets of the demo city as we drew them. */
+/** A map that loads nothing from other hosts: outlines of Natural Earth, a graticule, a scale, and the streets of the demo city as we drew them. */
 export function createBaseMap(element: HTMLElement, { center, zoom }: View, tiles?: string): L.Map {
   const map = L.map(element, {
     center,

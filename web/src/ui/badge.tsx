@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
+import './badge.css';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
@@ -10,7 +11,7 @@ const icons: Record<Tone, IconName | undefined> = {
   plain: undefined,
 };
 
-/** A state in a word; the icon says the same as the colour does. */
+/** A state in a word. The icon repeats the colour for people who do not see it. */
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
   const icon = icons[tone];
   return (

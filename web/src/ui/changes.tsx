@@ -1,5 +1,6 @@
 import { Badge } from './badge.tsx';
 import { Empty } from './states.tsx';
+import './changes.css';
 
 export interface Change {
   path: string;

@@ -1,4 +1,5 @@
 import { tell } from './toasts.tsx';
+import './code.css';
 
 /** Text to be copied. It scrolls by itself, so it can be reached by keyboard. */
 export function Code({ text, label }: { text: string; label: string }) {

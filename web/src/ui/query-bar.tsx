@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** One field and one button; what is typed takes effect when it is sent. */
+/** One field and one button. The typed text takes effect on submit. */
 export function QueryBar(props: {
   label: string;
   placeholder: string;

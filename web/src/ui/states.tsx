@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { ApiError } from '../api/client.ts';
 import type { Loaded } from '../api/load.ts';
 import { Icon } from './icon.tsx';
+import './states.css';
 
 export function Loading({ what }: { what: string }) {
   return (
@@ -45,7 +46,7 @@ export function Problem({ error, retry }: { error: ApiError; retry?(): void }) {
   );
 }
 
-/** Loading, failed or there; what was there before stays visible under a failure. */
+/** Renders loaded data, or its loading or error state. Data of an earlier load stays visible under an error. */
 export function Show<T>({
   of,
   what,

@@ -17,11 +17,13 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  isChosen,
 }: {
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
+  isChosen?(row: Row): boolean;
 }) {
   return (
     <div class="scroll">
@@ -38,7 +40,7 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={isChosen?.(row) ? 'chosen' : undefined}>
               {columns.map(({ label, kind, cell }) => (
                 <td key={label} data-label={label} class={kind}>
                   {cell(row)}

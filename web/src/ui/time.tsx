@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Has the times that are shown rendered anew. */
+/** A clock: components that read this signal render again every few seconds. */
 const ticks = signal(0);
 setInterval(() => {
   ticks.value += 1;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { asApiError } from '../api/load.ts';
+import './toasts.css';
 
 interface Toast {
   id: number;

@@ -37,7 +37,7 @@ export interface InboxItem {
   verifies: boolean;
   why?: string;
   headers: Record<string, string | string[]>;
-  /** As it came. */
+  /** The received text, unchanged: its signature covers these bytes. */
   body: string;
 }
 

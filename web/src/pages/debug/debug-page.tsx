@@ -11,7 +11,7 @@ const tabs = [
   { name: 'inbox', label: 'Inbox' },
 ] as const;
 
-/** Why does a signature not hold? What has arrived at our address, and does it verify? */
+/** Two tools: why a signature does not hold, and the inbox of received callbacks. */
 export default function DebugPage() {
   const chosen = param('tab') === 'inbox' ? 'inbox' : 'signature';
   const [question, setQuestion] = useState<SignatureQuestion>({ header: '', body: '' });

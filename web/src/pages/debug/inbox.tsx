@@ -8,7 +8,7 @@ import { Ago } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
 import { clearInbox, type InboxItem, readInbox, type SignatureQuestion } from './api.ts';
 
-/** What has arrived at the address of the consumer, newest first, and whether it verifies. */
+/** The messages that arrived at the address of the consumer, newest first, and whether their signatures verify. */
 export function Inbox({ debug }: { debug(question: SignatureQuestion): void }) {
   const inbox = useLoad('inbox', readInbox, ['inbox']);
   const [open, setOpen] = useState<string>();

@@ -1,6 +1,7 @@
 import { get, post } from '../../api/client.ts';
 
-/** What the operator's API says of finding; the messages are those of discover. */
+// Answers of the operator's API to a search. Its messages are those of discover.
+
 export interface FieldsAnswer {
   types: TypeFields[];
   offers: Field[];

@@ -7,7 +7,7 @@ import { changeQuery } from './change-query.ts';
 import type { Drawing } from './find-map.tsx';
 import type { FindQuery } from './query.ts';
 
-/** An area drawn on the map, or typed: centre and radius are the way without a pointer. */
+/** The area of a search, drawn on the map or typed as centre and radius, which needs no pointer. */
 export function AreaFields({
   query,
   drawing,

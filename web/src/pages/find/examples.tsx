@@ -5,7 +5,7 @@ import { type Condition, type FindQuery, toParams } from './query.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
 
-/** Questions to click, made from what is indexed. */
+/** Links to example searches, made from the types and fields of the index. */
 export function Examples({ fields, city }: { fields?: FieldsAnswer; city?: Session['demoCity'] }) {
   const examples = [
     ...(fields?.types ?? []).slice(0, 4).flatMap((type) => examplesOfType(type)),
@@ -49,7 +49,7 @@ function examplesOfType({ type, label, fields }: FieldsAnswer['types'][number]):
   return examples;
 }
 
-/** The field with the most values that still fit into a list: it tells most about the things. */
+/** The field with the most values that still fit into a list, which divides the resources best. */
 function findChoice(fields: readonly Field[]): Field | undefined {
   const count = ({ values }: Field) => values?.length ?? 0;
   return fields

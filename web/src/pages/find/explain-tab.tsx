@@ -3,7 +3,7 @@ import { Show } from '../../ui/states.tsx';
 import { spellMs } from '../../ui/time.tsx';
 import type { ExplainStep, FindAnswer } from './api.ts';
 
-/** How it was evaluated: which index proposed, how many candidates there were, what each check left, how long it took. */
+/** The query plan: the index that proposed candidates, their number, the number that each check left, and the times. */
 export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
   return (
     <Show of={answer} what="explanation">

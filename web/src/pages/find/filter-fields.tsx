@@ -57,7 +57,7 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
         <input
           class="mono"
           value={query.expression}
-          placeholder="@.resourceAttributes.attributes.ratedPower.value >= 100"
+          placeholder='@.descriptor.name == "Bay 1"'
           spellcheck={false}
           onInput={(event) => changeQuery(query, { expression: event.currentTarget.value })}
         />
@@ -66,7 +66,7 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
   );
 }
 
-/** Choices and numbers narrow a search; a text that has to be typed exactly rarely does, and one value for all never. */
+/** Fields that narrow a search come first: choices with several values, and numbers. A text must be typed exactly. */
 function usefulFirst(fields: readonly Field[]): Field[] {
   const isUseful = ({ kind, values }: Field) =>
     kind !== 'text' && (kind !== 'enum' || (values?.length ?? 0) > 1);
@@ -116,12 +116,12 @@ function ChoiceField({ on, field, query, label }: FieldProps & { label: string }
 }
 
 function NumberField({ on, field, query, label }: FieldProps & { label: string }) {
-  const bound = (operator: Operator, name: string, placeholder?: number) => (
+  const bound = (operator: Operator, name: string, extreme?: number) => (
     <input
       type="number"
       step="any"
       aria-label={`${label}, ${name}`}
-      placeholder={placeholder === undefined ? name : `${name} ${placeholder}`}
+      placeholder={extreme === undefined ? name : `${signs[operator]} ${shortNumber.format(extreme)}`}
       value={String(findValue(query, field, operator) ?? '')}
       onInput={(event) => {
         const { value, valueAsNumber } = event.currentTarget;
@@ -138,6 +138,10 @@ function NumberField({ on, field, query, label }: FieldProps & { label: string }
     </fieldset>
   );
 }
+
+/** Placeholders are short, because two number fields share a column: a sign and at most four digits. */
+const signs: Record<Operator, string> = { '==': '=', '>=': '≥', '<=': '≤' };
+const shortNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 
 function TextField({ on, field, query, label }: FieldProps & { label: string }) {
   return (

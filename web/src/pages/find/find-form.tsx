@@ -39,7 +39,7 @@ export function FindForm({
         />
       </label>
       <AreaFields query={query} drawing={drawing} draw={draw} />
-      <details class="filters" open={narrowed > 0}>
+      <details class="find-filters" open={narrowed > 0}>
         <summary>Filters {narrowed > 0 && <span class="count">{narrowed}</span>}</summary>
         {networks.length > 1 && (
           <label class="field">

@@ -19,7 +19,7 @@ interface MapParts {
   shapes: L.GeoJSON;
 }
 
-/** So near that results of a quarter of the world are not in view by chance: the view goes to them. */
+/** The view without a demo city. It is zoomed in, so that most results lie outside of it and the view moves to them. */
 const somewhere = { center: [0, 0] as [number, number], zoom: 4 };
 
 export function FindMap({
@@ -41,7 +41,7 @@ export function FindMap({
 }) {
   const element = useRef<HTMLDivElement>(null);
   const parts = useRef<MapParts | undefined>(undefined);
-  // The map outlives many renders; its listeners call what the last render gave.
+  // The map lives longer than a render: its listeners call the functions of the latest one.
   const latest = useRef({ query, choose, draw });
   latest.current = { query, choose, draw };
   const known = session.value !== undefined;
@@ -61,7 +61,7 @@ export function FindMap({
     };
   }, [known]);
 
-  // Drawn also when the map has just been made: `known`.
+  // `known` draws the points again after the map was made.
   useEffect(() => parts.current?.clusters.show(found.flatMap(pointsOf)), [found, known]);
 
   // Only the first answer to a query moves the view: a live update must not take somebody away from where they look.
@@ -74,7 +74,7 @@ export function FindMap({
   }, [query, answer, found, known]);
 
   const areaKey = JSON.stringify(query.area);
-  // The key stands for the area.
+  // The area is compared by its JSON: readQuery makes a new object for each address.
   useEffect(() => {
     parts.current?.drawing.show(query.area);
     if (query.area) parts.current?.drawing.fit(query.area);

@@ -24,7 +24,7 @@ const tabs = [
 ] as const;
 type TabName = (typeof tabs)[number]['name'];
 
-/** Find as a consumer does: the form becomes an intent, the intent is evaluated on the index, nothing is sent. */
+/** A consumer's search: the form becomes an intent, which is evaluated on the index. Nothing is sent. */
 export default function FindPage() {
   const { params } = route.value;
   const query = useMemo(() => readQuery(params), [params]);
@@ -41,7 +41,7 @@ export default function FindPage() {
   const [tab, setTab] = useState<TabName>('results');
   const [chosen, setChosen] = useState<string>();
   const [drawing, setDrawing] = useState<Drawing>();
-  // Another query has other results.
+  // The chosen result belongs to the previous query.
   useEffect(() => setChosen(undefined), [body]);
   const choose = (key: string | undefined) => {
     setChosen(key);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildExpression, buildRequest } from './intent.ts';
+import { buildExpression, buildRequest, readIntent } from './intent.ts';
 import { type Condition, type FindQuery, readQuery, toParams } from './query.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
@@ -85,6 +85,43 @@ describe('the intent of a form', () => {
       },
     });
   });
+});
+
+describe('the form of an intent', () => {
+  const circle = { kind: 'circle' as const, latitude: 12.97, longitude: 77.6, meters: 4_000 };
+  const triangle = {
+    kind: 'polygon' as const,
+    corners: [
+      [1, 2],
+      [3, 4],
+      [5, 0],
+    ] as [number, number][],
+  };
+
+  it.each<[string, FindQuery]>([
+    ['words', { ...nothing, text: 'hydrogen pump' }],
+    ['words in a circle', { ...nothing, text: 'pump', area: circle }],
+    ['a filter in a polygon', { ...nothing, conditions: [connector], area: triangle }],
+  ])('asks the same: %s', (_, query) => {
+    const { intent } = buildRequest(query).message;
+    const read = readIntent(intent);
+    expect(read && buildRequest(read).message.intent).toEqual(intent);
+  });
+
+  it.each([
+    ['two areas', { spatial: [circle, circle].map((area) => spatialOf(area)) }],
+    ['other targets', { spatial: [{ ...spatialOf(circle), targets: ['$.catalogs[*].offers'] }] }],
+    ['another operator', { spatial: [{ ...spatialOf(circle), op: 'S_DISJOINT' }] }],
+    ['a search by image', { mediaSearch: {} }],
+  ])('does not exist for %s', (_, intent) => {
+    expect(readIntent(intent)).toBeUndefined();
+  });
+
+  function spatialOf(area: FindQuery['area']) {
+    const [entry] = buildRequest({ ...nothing, area }).message.intent.spatial ?? [];
+    if (!entry) throw new Error('no area');
+    return entry;
+  }
 });
 
 describe('the address of a search', () => {

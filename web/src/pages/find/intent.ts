@@ -1,15 +1,15 @@
 import type { Area } from '../../map/area.ts';
-import type { FindBody, SpatialEntry } from './api.ts';
+import type { DiscoverMessage, FindBody, SpatialEntry } from './api.ts';
 import { type Condition, type FindQuery, isEmpty } from './query.ts';
 
-/** Where things stand: at their provider, or at a place of their own. The same as `signpost discover` asks. */
+/** Paths of locations: that of the provider, or of the resource itself. `signpost discover` searches the same ones. */
 export const usualTargets = [
   '$.catalogs[*].provider.availableAt[*].geo',
   '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
 ];
 export const pageSize = 300;
 
-/** From the form to the message of a discover. Where nothing is asked, everything is shown. */
+/** From the form to the message of a discover. An empty form asks for everything. */
 export function buildRequest(query: FindQuery): FindBody {
   const { text, network, area, offset } = query;
   const expression = isEmpty(query) ? '$.catalogs[*].resources[*]' : buildExpression(query);
@@ -24,6 +24,31 @@ export function buildRequest(query: FindQuery): FindBody {
       limit: pageSize,
       ...(offset > 0 && { offset }),
     },
+  };
+}
+
+/** From an intent to the form that asks it. Undefined where the form has no field for a part of the intent. */
+export function readIntent(intent: DiscoverMessage['intent']): FindQuery | undefined {
+  const { textSearch = '', filters, spatial = [], ...others } = intent;
+  const [area] = spatial.map(toArea);
+  if (Object.keys(others).length > 0 || spatial.length > 1 || (spatial.length === 1 && !area))
+    return undefined;
+  const expression = filters?.expression ?? '';
+  return { text: textSearch, network: '', type: '', conditions: [], expression, area, offset: 0 };
+}
+
+function toArea({ op, targets, geometry, distanceMeters }: SpatialEntry): Area | undefined {
+  if ([...targets].sort().join() !== [...usualTargets].sort().join()) return undefined;
+  if (op === 'S_DWITHIN' && geometry.type === 'Point' && distanceMeters !== undefined) {
+    const [longitude = 0, latitude = 0] = geometry.coordinates as number[];
+    return { kind: 'circle', latitude, longitude, meters: distanceMeters };
+  }
+  if (op !== 'S_INTERSECTS' || geometry.type !== 'Polygon') return undefined;
+  const [ring = [], ...holes] = geometry.coordinates as number[][][];
+  if (holes.length > 0) return undefined;
+  return {
+    kind: 'polygon',
+    corners: ring.slice(0, -1).map(([longitude = 0, latitude = 0]) => [latitude, longitude]),
   };
 }
 

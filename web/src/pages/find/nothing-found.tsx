@@ -3,7 +3,7 @@ import type { NearMiss } from './api.ts';
 import { changeQuery } from './change-query.ts';
 import type { FindQuery } from './query.ts';
 
-/** Nothing found says what was close, and offers to leave a part of the question away. */
+/** An empty result: its near misses, and buttons that drop a part of the search. */
 export function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: readonly NearMiss[] }) {
   const isFiltered = query.conditions.length > 0 || query.type !== '' || query.expression !== '';
   const without: { label: string; change: Partial<FindQuery>; applies: boolean }[] = [

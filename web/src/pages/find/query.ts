@@ -1,6 +1,6 @@
 import type { Area } from '../../map/area.ts';
 
-/** What is asked, as the form has it. The address has all of it, so that a link asks the same. */
+/** The fields of the search form. The address holds all of them, so that a link repeats the search. */
 export interface FindQuery {
   text: string;
   network: string;

@@ -1,7 +1,7 @@
 import { hrefTo } from '../../router.ts';
 import { type Found, spellPrice } from './results.ts';
 
-/** What a consumer sees of a resource: its attributes, its offers, and with whom an order would be placed. */
+/** A resource in full: its offers, its attributes and its owner. */
 export function ResultDetails({ found }: { found: Found }) {
   const { resource, catalog, offers, prices } = found;
   return (
@@ -67,7 +67,7 @@ function spellTime(time = '…'): string {
   return time.replace(/^(\d\d:\d\d):00/, '$1').replace(/Z$/, ' UTC');
 }
 
-/** Names and values, however deep; `{ value, unit }` is one value, and geometries are on the map. */
+/** Names and values of all levels. `{ value, unit }` is one value; geometries are left out, they are on the map. */
 function leavesOf(value: unknown, name = ''): [string, string][] {
   if (value === null || typeof value !== 'object') return [[name, spellLeaf(value)]];
   const members = value as Record<string, unknown>;

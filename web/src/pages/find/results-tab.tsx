@@ -1,17 +1,16 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { copy } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
-import { spellCount, spellMeters, spellMs } from '../../ui/time.tsx';
+import { spellCount, spellMs } from '../../ui/time.tsx';
 import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
 import { pageSize } from './intent.ts';
 import { NothingFound } from './nothing-found.tsx';
 import { type FindQuery, toParams } from './query.ts';
-import { ResultDetails } from './result-details.tsx';
-import { type Found, spellPrice } from './results.ts';
+import { ResultList } from './result-list.tsx';
+import type { Found } from './results.ts';
 
 export function ResultsTab({
   query,
@@ -41,11 +40,7 @@ export function ResultsTab({
           {found.length === 0 ? (
             <NothingFound query={query} nearMisses={data.nearMisses} />
           ) : (
-            <ol class="results" aria-label="Results">
-              {found.map((one) => (
-                <Result key={one.key} found={one} open={one.key === chosen} choose={choose} />
-              ))}
-            </ol>
+            <ResultList key={JSON.stringify(toParams(query))} found={found} chosen={chosen} choose={choose} />
           )}
           <Pager query={query} answer={data} />
         </>
@@ -63,50 +58,6 @@ function spellTotal({ total, orMore, resourceCount }: FindAnswer, shown: number)
 
 function copyLink(query: FindQuery): Promise<void> {
   return copy(new URL(hrefTo('find', toParams(query)), location.href).href, 'a link that asks the same');
-}
-
-function Result({
-  found,
-  open,
-  choose,
-}: {
-  found: Found;
-  open: boolean;
-  choose(key: string | undefined): void;
-}) {
-  const item = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (open) item.current?.scrollIntoView({ block: 'nearest' });
-  }, [open]);
-  const { resource, catalog, prices, meters } = found;
-  const [lowest, ...others] = prices;
-  return (
-    <li ref={item} class={open ? 'result open' : 'result'}>
-      <button
-        type="button"
-        class="result-button"
-        aria-expanded={open}
-        onClick={() => choose(open ? undefined : found.key)}
-      >
-        <span class="result-main">
-          <span class="result-name">{found.name}</span>
-          <span class="soft small">
-            {[resource.descriptor?.shortDesc, catalog.provider.descriptor.name].filter(Boolean).join(' · ')}
-          </span>
-        </span>
-        <span class="result-end">
-          {lowest && (
-            <span class="price">
-              {others.length > 0 && <span class="soft small">from </span>}
-              {spellPrice(lowest)}
-            </span>
-          )}
-          {meters !== undefined && <span class="soft small">{spellMeters(meters)}</span>}
-        </span>
-      </button>
-      {open && <ResultDetails found={found} />}
-    </li>
-  );
 }
 
 function Pager({ query, answer }: { query: FindQuery; answer: FindAnswer }) {

@@ -2,7 +2,7 @@ import type { Geometry } from 'geojson';
 import type { Catalog, FindAnswer, Offer, Resource } from './api.ts';
 import type { Condition, FindQuery } from './query.ts';
 
-/** A resource that was found, with what a person wants to know of it. */
+/** A resource that was found, with its offers, prices and places. */
 export interface Found {
   key: string;
   name: string;
@@ -66,7 +66,7 @@ export function spellPrice({ value, currency }: Price): string {
   try {
     if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
   } catch {
-    // No currency of ISO 4217: it is shown as it stands there.
+    // Intl knows only currencies of ISO 4217; others are shown as they are written.
   }
   return `${value} ${currency ?? ''}`.trim();
 }
@@ -106,7 +106,7 @@ function geometriesIn(value: unknown): Geometry[] {
   return Object.values(value).flatMap(geometriesIn);
 }
 
-/** Of an area, the mean of its corners: enough to put a mark on the map. */
+/** The point of a geometry on the map: the mean of its corners. */
 function placeOf(geometry: Geometry): Place[] {
   const positions = positionsIn('coordinates' in geometry ? geometry.coordinates : []);
   if (positions.length === 0) return [];

@@ -1,7 +1,7 @@
 import { buildExpression, pageSize } from './intent.ts';
 import { type FindQuery, isEmpty } from './query.ts';
 
-/** The request in the languages of those who have to send it. All of them sign: three lines, BLAKE2b-512 and Ed25519. */
+/** The request as code in several languages. Each snippet signs it: BLAKE2b-512 digest, three lines, Ed25519. */
 export type SnippetName = 'json' | 'command' | 'curl' | 'typescript' | 'python';
 export interface Sender {
   url: string;

@@ -1,3 +1,5 @@
+import type { DiscoverMessage } from '../find/api.ts';
+
 /** Rows of one minute each, all processes together: the minute in seconds since 1970, then a number for each name. */
 export interface Series {
   names: string[];
@@ -7,7 +9,7 @@ export interface Series {
 export interface EmptySearch {
   at: string;
   networkId?: string;
-  intent: unknown;
+  intent: DiscoverMessage['intent'];
   nearMisses?: { code: string; message: string }[];
   times: number;
 }

@@ -18,7 +18,7 @@ interface ChartProps {
   spell(value: number): string;
 }
 
-/** A time series on a canvas, as wide as its place. Colours are those of the style sheet, in light and dark. */
+/** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
 export function Chart({ title, lines, series, hours, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;

@@ -3,8 +3,9 @@ import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import type { EmptySearch } from './api.ts';
+import { Intent } from './intent.tsx';
 
-/** Searches that found nothing: what people look for and do not find, and what would have been close. */
+/** Searches without a result, and the near misses of each. */
 export function EmptySearches() {
   const list = usePaged<EmptySearch>('/api/health/empty-searches', {}, ['health']);
   return (
@@ -22,10 +23,7 @@ export function EmptySearches() {
 }
 
 const columns: readonly Column<EmptySearch>[] = [
-  {
-    label: 'Intent',
-    cell: ({ intent }) => <code class="intent">{JSON.stringify(intent)}</code>,
-  },
+  { label: 'Looked for', cell: (search) => <Intent search={search} /> },
   {
     label: 'What came close',
     cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),

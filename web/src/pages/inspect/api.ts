@@ -1,9 +1,9 @@
-import { get, pathWith, post } from '../../api/client.ts';
+import { get, pathWith } from '../../api/client.ts';
 import type { Change } from '../../ui/changes.tsx';
 
 export type Verdict = 'discoverable' | 'warnings' | 'not';
 
-/** What the operator's API says of a node, a catalog or a resource: the walk of `signpost doctor`. */
+/** The answer of the operator's API about a node, a catalog or a resource: the walk of `signpost doctor`. */
 export interface InspectAnswer {
   kind: 'node' | 'catalog' | 'resource' | 'unknown';
   node?: string;
@@ -73,10 +73,6 @@ export function inspect(q: string, network: string, signal: AbortSignal): Promis
 
 export function readDifference(node: string, catalogId: string, signal: AbortSignal): Promise<Difference> {
   return get<Difference>('/api/inspect/difference', { node, catalogId }, signal);
-}
-
-export function crawlNow(node: string): Promise<unknown> {
-  return post('/api/crawl/now', { node });
 }
 
 export function csvOfIssues(q: string): string {

@@ -1,81 +1,68 @@
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import type { Copy, InspectedCatalog } from './api.ts';
+import type { ChainLink, Copy, InspectedCatalog } from './api.ts';
+import { chainOf, explainVerdict } from './verdict.ts';
 
 export function CatalogTable({
   catalogs,
+  chain,
   chosen,
   choose,
 }: {
   catalogs: readonly InspectedCatalog[];
+  chain: readonly ChainLink[];
   chosen?: string;
   choose(catalogId: string): void;
 }) {
+  const columns: readonly Column<InspectedCatalog>[] = [
+    {
+      label: 'Catalog',
+      cell: ({ catalogId }) => (
+        <button
+          type="button"
+          class="link"
+          aria-pressed={catalogId === chosen}
+          onClick={() => choose(catalogId)}
+        >
+          {catalogId}
+        </button>
+      ),
+    },
+    {
+      label: 'Verdict',
+      cell: ({ catalogId, verdict, because }) => {
+        const reason = explainVerdict(chainOf(chain, catalogId), because);
+        return (
+          <div>
+            <Badge tone={toneOf(verdict)}>{verdict === 'not' ? 'not discoverable' : verdict}</Badge>
+            {reason && <p class="soft small">{reason}</p>}
+          </div>
+        );
+      },
+    },
+    { label: 'Indexed', cell: ({ indexedVersion }) => indexedVersion ?? '–' },
+    { label: 'Live now', cell: ({ liveVersion }) => liveVersion ?? '–' },
+    { label: 'Came by', cell: ({ source }) => source },
+  ];
   return (
-    <table class="cards">
-      <thead>
-        <tr>
-          <th scope="col">Catalog</th>
-          <th scope="col">Verdict</th>
-          <th scope="col">Indexed</th>
-          <th scope="col">Live now</th>
-          <th scope="col">Came by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {catalogs.map(({ catalogId, verdict, because, indexedVersion, liveVersion, source }) => (
-          <tr key={catalogId} class={catalogId === chosen ? 'chosen' : undefined}>
-            <td data-label="Catalog">
-              <button
-                type="button"
-                class="link"
-                aria-pressed={catalogId === chosen}
-                onClick={() => choose(catalogId)}
-              >
-                {catalogId}
-              </button>
-            </td>
-            <td data-label="Verdict">
-              <div>
-                <Badge tone={toneOf(verdict)}>{verdict === 'not' ? 'not discoverable' : verdict}</Badge>
-                {because && <p class="soft small">{because}</p>}
-              </div>
-            </td>
-            <td data-label="Indexed">{indexedVersion ?? '–'}</td>
-            <td data-label="Live now">{liveVersion ?? '–'}</td>
-            <td data-label="Came by">{source}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      caption="catalogs"
+      columns={columns}
+      rows={catalogs}
+      keyOf={({ catalogId }) => catalogId}
+      isChosen={({ catalogId }) => catalogId === chosen}
+    />
   );
 }
 
 export function CopyTable({ copies }: { copies: readonly Copy[] }) {
-  return (
-    <table class="cards">
-      <thead>
-        <tr>
-          <th scope="col">Discovery service</th>
-          <th scope="col">Version</th>
-          <th scope="col">Acknowledged</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        {copies.map(({ discovery, version, acknowledgedAt, state }) => (
-          <tr key={discovery}>
-            <td data-label="Discovery service">{discovery}</td>
-            <td data-label="Version">{version ?? '–'}</td>
-            <td data-label="Acknowledged">
-              <Ago at={acknowledgedAt} />
-            </td>
-            <td data-label="State">
-              <Badge tone={toneOf(state)}>{state}</Badge>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  return <Table caption="copies" columns={copyColumns} rows={copies} keyOf={({ discovery }) => discovery} />;
 }
+
+const copyColumns: readonly Column<Copy>[] = [
+  { label: 'Discovery service', cell: ({ discovery }) => discovery },
+  { label: 'Version', cell: ({ version }) => version ?? '–' },
+  { label: 'Acknowledged', cell: ({ acknowledgedAt }) => <Ago at={acknowledgedAt} /> },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+];

@@ -17,7 +17,15 @@ const words: Record<ChainLink['state'], string> = {
   unseen: 'was not reached',
 };
 
-/** Each link vouches for the next one; behind the first that is broken nothing is reached. */
+/** The label of a link's time. The other links have the time at which their file was fetched. */
+const timeLabels: Record<string, string> = {
+  publish: 'Accepted',
+  stored: 'Last changed',
+  push: 'Acknowledged',
+  indexed: 'Indexed',
+};
+
+/** The chain of trust: each link vouches for the next one, so that nothing behind a broken link is reached. */
 export function Chain({ links }: { links: readonly ChainLink[] }) {
   const firstFault = links.findIndex(({ state }) => state === 'broken');
   const firstWarning = links.findIndex(({ state }) => state === 'warning');
@@ -46,12 +54,12 @@ export function Chain({ links }: { links: readonly ChainLink[] }) {
 }
 
 function LinkDetails({ link }: { link: ChainLink }) {
-  const { state, title, detail, expected, got, key, at, bytes, url, code, hint } = link;
+  const { link: name, state, title, detail, expected, got, key, at, bytes, url, code, hint } = link;
   const facts: [string, ComponentChildren][] = [
     ['Expected', expected && <code>{expected}</code>],
     ['Got', got && <code>{got}</code>],
     ['Key', key && <code>{key}</code>],
-    ['Looked at', at && <Ago at={at} />],
+    [timeLabels[name] ?? 'Looked at', at && <Ago at={at} />],
     ['Size', bytes !== undefined && spellBytes(bytes)],
     ['Address', url && <code>{url}</code>],
     ['Code', code && <code>{code}</code>],
@@ -68,9 +76,9 @@ function LinkDetails({ link }: { link: ChainLink }) {
       <dl class="facts">
         {facts
           .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name} class="contents">
-              <dt>{name}</dt>
+          .map(([label, value]) => (
+            <div key={label} class="contents">
+              <dt>{label}</dt>
               <dd>{value}</dd>
             </div>
           ))}

@@ -2,32 +2,50 @@ import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { Changes } from '../../ui/changes.tsx';
 import { Show } from '../../ui/states.tsx';
-import { readDifference } from './api.ts';
+import { type InspectedCatalog, readDifference } from './api.ts';
 
-/** What is indexed beside what is live now. The node is asked for it, so only on demand. */
-export function DifferencePanel({ node, catalogId }: { node: string; catalogId: string }) {
+/** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
+export function DifferencePanel({
+  node,
+  catalog: { catalogId, source, liveVersion },
+}: {
+  node: string;
+  catalog: InspectedCatalog;
+}) {
   const [asked, setAsked] = useState<string>();
   const key = asked === catalogId ? `difference ${node} ${catalogId}` : undefined;
-  const answer = useLoad(key, (signal) => readDifference(node, catalogId, signal), ['crawl']);
+  const answer = useLoad(key, (signal) => readDifference(node, catalogId, signal), ['crawl', 'catalog']);
+  if (source === 'service' && liveVersion === undefined)
+    return (
+      <p class="soft small">
+        {catalogId} is stored by another catalog service, so its document cannot be compared from here.
+      </p>
+    );
+  const live = source === 'service' ? 'what the catalog service stores' : 'what is live now';
   if (key === undefined) {
     return (
       <p>
         <button type="button" onClick={() => setAsked(catalogId)}>
-          Compare what is indexed with what is live now
+          Compare what is indexed with {live}
         </button>
       </p>
     );
   }
   return (
     <Show of={answer} what="difference">
-      {({ indexed, live, changes, truncated }) => (
+      {({ indexed, live: version, changes, truncated }) => (
         <div class="stack">
           <h3>
-            {catalogId}: indexed {indexed ?? '–'}, live {live ?? '–'}
+            {catalogId}: indexed {spellVersion(indexed)}, {source === 'service' ? 'stored' : 'live'}{' '}
+            {spellVersion(version)}
           </h3>
           <Changes changes={changes} truncated={truncated} />
         </div>
       )}
     </Show>
   );
+}
+
+function spellVersion(version: number | string | null | undefined): string {
+  return version === undefined || version === null ? '–' : `version ${version}`;
 }

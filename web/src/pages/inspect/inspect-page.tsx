@@ -22,7 +22,7 @@ export default function InspectPage() {
       <div class="stack">
         <QueryBar
           label="Node, catalog, resource or address"
-          placeholder="provider.example.org, a catalog id, a resource id or https://…"
+          placeholder="Node, catalog or resource"
           button="Inspect"
           value={q}
           submit={(text) => navigate('inspect', { q: text, network })}

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
+import { crawlNow } from '../../ui/crawl-now.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
-import { attempt } from '../../ui/toasts.tsx';
-import { crawlNow, type InspectAnswer, type Verdict } from './api.ts';
+import type { InspectAnswer, Verdict } from './api.ts';
 import { CatalogTable, CopyTable } from './catalogs.tsx';
 import { Chain } from './chain.tsx';
 import { DifferencePanel } from './difference.tsx';
 import { IssueTable } from './issues.tsx';
+import { chainOf, explainVerdict } from './verdict.ts';
 
 const verdicts: Record<Verdict, { text: string; tone: string; icon: IconName }> = {
   discoverable: { text: 'Discoverable', tone: 'good', icon: 'check' },
@@ -18,7 +19,7 @@ export function Report({ q, answer, reload }: { q: string; answer: InspectAnswer
   const [picked, setPicked] = useState<string>();
   const worst = answer.catalogs.find(({ verdict }) => verdict === 'not') ?? answer.catalogs[0];
   const catalogId = picked ?? answer.catalogId ?? worst?.catalogId;
-  const chain = answer.chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
+  const catalog = answer.catalogs.find((one) => one.catalogId === catalogId);
   const crawled =
     answer.catalogs.some(({ source }) => source === 'crawl') ||
     answer.chain.some(({ link }) => link === 'manifest');
@@ -29,15 +30,18 @@ export function Report({ q, answer, reload }: { q: string; answer: InspectAnswer
         <h2 id="chain-title">
           The chain{catalogId !== undefined && <span class="soft"> of {catalogId}</span>}
         </h2>
-        <Chain links={chain} />
+        <Chain links={chainOf(answer.chain, catalogId)} />
       </section>
       {answer.catalogs.length > 0 && (
         <section class="panel stack" aria-labelledby="catalogs-title">
           <h2 id="catalogs-title">Catalogs</h2>
-          <CatalogTable catalogs={answer.catalogs} chosen={catalogId} choose={setPicked} />
-          {answer.node && catalogId && crawled && (
-            <DifferencePanel node={answer.node} catalogId={catalogId} />
-          )}
+          <CatalogTable
+            catalogs={answer.catalogs}
+            chain={answer.chain}
+            chosen={catalogId}
+            choose={setPicked}
+          />
+          {answer.node && catalog && <DifferencePanel node={answer.node} catalog={catalog} />}
         </section>
       )}
       <section class="panel stack" aria-labelledby="issues-title">
@@ -65,8 +69,9 @@ function VerdictPanel({
 }) {
   const { text, tone, icon } = verdicts[answer.verdict];
   const { node } = answer;
+  const reason = explainVerdict(answer.chain, answer.because, { naming: true });
   const crawl = async () => {
-    if (node && (await attempt(() => crawlNow(node).then(() => `${node} is being crawled.`)))) reload();
+    if (node && (await crawlNow(node))) reload();
   };
   return (
     <section class={`verdict-panel ${tone}`} aria-labelledby="verdict-title" role="status">
@@ -75,7 +80,7 @@ function VerdictPanel({
       </span>
       <div class="verdict-text">
         <h2 id="verdict-title">{text}</h2>
-        {answer.because && <p class="wrap">{answer.because}</p>}
+        {reason && <p class="wrap">{reason}</p>}
         {answer.nextStep && (
           <p>
             <strong>Next step:</strong> {answer.nextStep}

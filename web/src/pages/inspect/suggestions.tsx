@@ -9,7 +9,7 @@ interface Known {
   catalogs: { catalogId: string; name?: string; owner: string; state?: string }[];
 }
 
-/** Where nothing is asked yet: what there is to inspect, what fails first. */
+/** Before a question is asked: nodes and catalogs to inspect, the failing ones first. */
 export function Suggestions() {
   const known = useLoad('suggestions', readKnown, ['crawl', 'catalog']);
   return (

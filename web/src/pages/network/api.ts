@@ -1,6 +1,7 @@
 import type { Change } from '../../ui/changes.tsx';
 
-/** What the operator's API says of the network. */
+// Answers of the operator's API about the network.
+
 export interface Overview {
   catalogs: number;
   resources: number;
@@ -106,7 +107,8 @@ export interface CatalogSummary {
   schemaTypes: string[];
   resources: number;
   offers: number;
-  version: number;
+  /** Unknown of a copy that was pushed or pulled. */
+  version?: number;
   updatedAt?: string;
   state: string;
 }
@@ -129,7 +131,6 @@ export interface Difference {
   truncated?: boolean;
   /** How many documents were removed. */
   removed: number;
-  note: string;
 }
 
 export interface Master {

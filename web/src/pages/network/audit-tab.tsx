@@ -5,7 +5,7 @@ import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import type { AuditLine } from './api.ts';
 
-/** What operators did, here and through the API. */
+/** The audit log: changes that operators made here and through the API. */
 export function AuditTab() {
   const list = usePaged<AuditLine>('/api/audit', {}, ['delivery', 'crawl', 'publish']);
   return (

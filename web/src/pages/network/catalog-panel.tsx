@@ -9,10 +9,20 @@ import { Empty, Show } from '../../ui/states.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import type { CatalogDetails, CatalogVersion, Difference } from './api.ts';
 
-/** One catalog: what it is, its versions, how two of them differ, and its document. */
-export function CatalogPanel({ owner, catalogId }: { owner: string; catalogId: string }) {
+/** One catalog: its facts, its versions, the documents that changed between them, and its document. The index may hold a copy beside that of the service. */
+export function CatalogPanel({
+  owner,
+  catalogId,
+  source,
+}: {
+  owner: string;
+  catalogId: string;
+  source: string;
+}) {
   const path = `/api/catalogs/${encodeURIComponent(owner)}/${encodeURIComponent(catalogId)}`;
-  const catalog = useLoad(path, (signal) => get<CatalogDetails>(path, {}, signal), ['catalog']);
+  const catalog = useLoad(`${path} ${source}`, (signal) => get<CatalogDetails>(path, { source }, signal), [
+    'catalog',
+  ]);
   return (
     <div class="stack">
       <p>
@@ -22,7 +32,7 @@ export function CatalogPanel({ owner, catalogId }: { owner: string; catalogId: s
         {(data) => (
           <>
             <Facts catalog={data} />
-            <Versions path={path} versions={data.versions} />
+            <Versions path={path} catalogId={catalogId} versions={data.versions} />
             {data.document !== undefined && (
               <details>
                 <summary>Document</summary>
@@ -37,8 +47,7 @@ export function CatalogPanel({ owner, catalogId }: { owner: string; catalogId: s
 }
 
 function Facts({ catalog }: { catalog: CatalogDetails }) {
-  const { catalogId, name, owner, source, networks, type, schemaTypes, resources, offers, version, state } =
-    catalog;
+  const { catalogId, name, owner, source, networks, type, schemaTypes, state } = catalog;
   return (
     <>
       <h2>
@@ -62,20 +71,33 @@ function Facts({ catalog }: { catalog: CatalogDetails }) {
         <dt>Schema types</dt>
         <dd>{schemaTypes.join(', ') || 'none'}</dd>
         <dt>Content</dt>
-        <dd>
-          {spellCount(resources)} resources, {spellCount(offers)} offers, version {version}
-        </dd>
+        <dd>{spellContent(catalog)}</dd>
       </dl>
     </>
   );
 }
 
-function Versions({ path, versions }: { path: string; versions: readonly CatalogVersion[] }) {
+function spellContent({ resources, offers, version }: CatalogDetails): string {
+  const content = `${spellCount(resources)} resources, ${spellCount(offers)} offers`;
+  return version === undefined ? content : `${content}, version ${version}`;
+}
+
+function Versions({ path, catalogId, versions }: VersionsProps) {
   const [pair, setPair] = useState<{ from: number; to: number }>();
-  if (versions.length === 0) return <Empty title="No earlier version is kept." />;
+  if (versions.length === 0)
+    return (
+      <Empty title="No versions are known.">
+        A copy that was pushed or pulled has none here: the catalog service that it came from counts them.
+      </Empty>
+    );
   return (
     <section class="stack">
       <h3>Versions</h3>
+      <p class="soft small">
+        Earlier documents are not kept. Between two versions, the page shows which documents changed, as they
+        are now. <a href={hrefTo('inspect', { q: catalogId })}>Inspect</a> compares what is indexed with what
+        is published.
+      </p>
       <ul class="versions">
         {versions.map(({ version, at, by, status }, place) => {
           const before = versions[place + 1];
@@ -89,7 +111,7 @@ function Versions({ path, versions }: { path: string; versions: readonly Catalog
                   aria-pressed={pair?.to === version}
                   onClick={() => setPair({ from: before.version, to: version })}
                 >
-                  What changed since {before.version}
+                  Changed since {before.version}
                 </button>
               )}
             </li>
@@ -101,17 +123,27 @@ function Versions({ path, versions }: { path: string; versions: readonly Catalog
   );
 }
 
+interface VersionsProps {
+  path: string;
+  catalogId: string;
+  versions: readonly CatalogVersion[];
+}
+
 function Comparison({ path, from, to }: { path: string; from: number; to: number }) {
   const difference = useLoad(`${path} ${from} ${to}`, (signal) =>
     get<Difference>(`${path}/difference`, { from, to }, signal),
   );
   return (
     <Show of={difference} what="difference">
-      {({ changes, truncated, removed, note }) => (
+      {({ changes, truncated, removed }) => (
         <>
-          {removed > 0 && <p>{spellCount(removed)} documents were removed.</p>}
+          {removed > 0 && (
+            <p>
+              {removed === 1 ? 'One document was' : `${spellCount(removed)} documents were`} removed. Which
+              ones is not known.
+            </p>
+          )}
           {(changes.length > 0 || removed === 0) && <Changes changes={changes} truncated={truncated} />}
-          <p class="soft small">{note}</p>
         </>
       )}
     </Show>

@@ -3,6 +3,7 @@ import { usePaged } from '../../api/paged.ts';
 import { session } from '../../api/session.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Choice } from '../../ui/choice.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -12,8 +13,8 @@ import { CatalogPanel } from './catalog-panel.tsx';
 const columns: readonly Column<CatalogSummary>[] = [
   {
     label: 'Catalog',
-    cell: ({ catalogId, owner, name }) => (
-      <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>
+    cell: ({ catalogId, owner, name, source }) => (
+      <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId, copy: source })}>
         {name ?? catalogId}
         {name && <span class="soft small block">{catalogId}</span>}
       </a>
@@ -32,7 +33,7 @@ const columns: readonly Column<CatalogSummary>[] = [
 const sources = ['service', 'push', 'pull', 'crawl'];
 const types = ['REGULAR', 'MASTER'];
 
-/** All catalogs, by network, type, owner and way; one of them in full beside the list. */
+/** All catalogs, by network, type, owner and source, or one of them in full. */
 export function CatalogsTab() {
   const [q, setQ] = useState(param('find'));
   const [network, type, source] = [param('network'), param('type'), param('source')];
@@ -42,7 +43,7 @@ export function CatalogsTab() {
   const choose = (chosen: Record<string, string>) =>
     navigate('network', { tab: 'catalogs', find: q.trim(), network, type, source, ...chosen });
   const [owner, catalogId] = [param('owner'), param('catalog')];
-  if (catalogId !== '') return <CatalogPanel owner={owner} catalogId={catalogId} />;
+  if (catalogId !== '') return <CatalogPanel owner={owner} catalogId={catalogId} source={param('copy')} />;
   return (
     <div class="stack">
       <form
@@ -79,31 +80,5 @@ export function CatalogsTab() {
         empty={<Empty title="No catalog.">Publish one, or choose other filters.</Empty>}
       />
     </div>
-  );
-}
-
-export function Choice({
-  label,
-  value,
-  options,
-  choose,
-}: {
-  label: string;
-  value: string;
-  options: readonly string[];
-  choose(value: string): void;
-}) {
-  return (
-    <label>
-      <span>{label}</span>
-      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">all</option>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {option}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

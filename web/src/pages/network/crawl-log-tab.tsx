@@ -12,7 +12,7 @@ interface LogPage {
   pagination: { total: number };
 }
 
-/** What the crawler did not take, why, and what its publisher can do about it. */
+/** The crawl log: files that the crawler refused, why, and how their publisher can mend them. */
 export function CrawlLogTab() {
   const node = param('node') || undefined;
   const [limit, setLimit] = useState(linesPerPage);

@@ -2,14 +2,14 @@ import { post } from '../../api/client.ts';
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Choice } from '../../ui/choice.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
 import type { Delivery, Receiver } from './api.ts';
-import { Choice } from './catalogs-tab.tsx';
 
-/** Per receiver what waits and what is parked; behind each receiver its deliveries. */
+/** The receivers with their waiting and parked deliveries; each leads to the list of its deliveries. */
 export function DeliveriesTab() {
   const receiver = param('receiver');
   return receiver === '' ? <Receivers /> : <DeliveriesOf receiver={receiver} />;

@@ -38,7 +38,7 @@ const labels: Record<TabName, string> = {
   audit: 'Audit',
 };
 
-/** What is in the network, what goes out of it and what comes in, for its operator. */
+/** The network for its operator: catalogs, deliveries, crawled nodes and participants. */
 export default function NetworkPage() {
   const overview = useLoad('overview', (signal) => get<Overview>('/api/overview', {}, signal), [
     'catalog',

@@ -1,29 +1,47 @@
-import { post } from '../../api/client.ts';
 import { usePaged } from '../../api/paged.ts';
 import { session } from '../../api/session.ts';
-import { hrefTo } from '../../router.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Choice } from '../../ui/choice.tsx';
+import { crawlNow } from '../../ui/crawl-now.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
-import { attempt } from '../../ui/toasts.tsx';
 import type { CrawledNode } from './api.ts';
 
-/** Nodes that publish signed files: how the crawler stands with each, and when it looks again. */
+/** The nodes that publish signed files: the state of each in the crawler, and its next crawl. */
 export function NodesTab() {
-  const list = usePaged<CrawledNode>('/api/nodes', {}, ['crawl']);
+  const state = param('state');
+  const list = usePaged<CrawledNode>('/api/nodes', { state }, ['crawl']);
   return (
-    <PagedTable
-      list={list}
-      caption="nodes"
-      columns={columns}
-      keyOf={({ node }) => node}
-      empty={
-        <Empty title="No node is crawled.">
-          DISCOVERY_NETWORKS or DISCOVERY_NODES says which nodes the discovery service crawls.
-        </Empty>
-      }
-    />
+    <div class="stack">
+      <div class="filters">
+        <Choice
+          label="State"
+          value={state}
+          options={states}
+          choose={(chosen) => navigate('network', { tab: 'nodes', state: chosen })}
+        />
+      </div>
+      <PagedTable
+        list={list}
+        caption="nodes"
+        columns={columns}
+        keyOf={({ node }) => node}
+        empty={state === '' ? <NobodyCrawled /> : <Empty title={`No node is in the state “${state}”.`} />}
+      />
+    </div>
+  );
+}
+
+/** As the API names them. */
+const states = ['failing', 'with failing catalogs', 'read', 'not looked at yet', 'not asked for'];
+
+function NobodyCrawled() {
+  return (
+    <Empty title="No node is crawled.">
+      DISCOVERY_NETWORKS or DISCOVERY_NODES says which nodes the discovery service crawls.
+    </Empty>
   );
 }
 
@@ -53,10 +71,3 @@ const columns: readonly Column<CrawledNode>[] = [
       ),
   },
 ];
-
-export function crawlNow(node: string): Promise<boolean> {
-  return attempt(async () => {
-    await post('/api/crawl/now', { node });
-    return `The crawler reads ${node} now.`;
-  });
-}

@@ -7,7 +7,7 @@ import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import type { Participant, ParticipantKey } from './api.ts';
 
-/** Who is in the registry of this process: addresses, networks, keys and when these end. */
+/** The participants of the own registry: addresses, networks, keys and the ends of the keys. */
 export function ParticipantsTab() {
   const [q, setQ] = useState(param('find'));
   const list = usePaged<Participant>('/api/participants', { q: param('find') }, ['subscription']);
@@ -68,16 +68,27 @@ const columns: readonly Column<Participant>[] = [
   },
 ];
 
+const soonMs = 30 * 86_400_000;
+
+/** A key that ends soon has to be replaced in time: nothing that it signs verifies afterwards. */
+function KeyEnd({ at }: { at: string }) {
+  const leftMs = new Date(at).getTime() - Date.now();
+  const tone = leftMs <= 0 ? 'bad' : leftMs < soonMs ? 'warn' : 'plain';
+  return (
+    <>
+      {' '}
+      <Badge tone={tone}>
+        {leftMs <= 0 ? 'ended' : 'ends'} <Ago at={at} />
+      </Badge>
+    </>
+  );
+}
+
 function Key({ recordKey: { recordId, publicKey, validUntil, state } }: { recordKey: ParticipantKey }) {
   return (
     <>
       <span title={publicKey}>{recordId}</span> <Badge tone={toneOf(state)}>{state}</Badge>
-      {validUntil && (
-        <span class="soft small">
-          {' '}
-          ends <Ago at={validUntil} />
-        </span>
-      )}
+      {validUntil && <KeyEnd at={validUntil} />}
     </>
   );
 }

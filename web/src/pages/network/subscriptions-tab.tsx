@@ -6,7 +6,7 @@ import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import type { Feed, Subscription } from './api.ts';
 
-/** Who is pushed to by this catalog service, and which catalog services this discovery service follows. */
+/** Subscribers of this catalog service, and the catalog services that this discovery service follows. */
 export function SubscriptionsTab() {
   const subscriptions = usePaged<Subscription>('/api/subscriptions', {}, ['subscription']);
   const feeds = usePaged<Feed>('/api/feeds', {}, ['subscription']);

@@ -57,3 +57,8 @@ export function publish(text: string, way: Way): Promise<PublishAnswer> {
 export function readProgress(messageId: string, signal: AbortSignal): Promise<ProgressAnswer> {
   return get<ProgressAnswer>(`/api/publish/${encodeURIComponent(messageId)}`, {}, signal);
 }
+
+/** The catalog services that the discovery service follows. */
+export function readFeeds(signal: AbortSignal): Promise<{ items: { catalogUrl: string }[] }> {
+  return get<{ items: { catalogUrl: string }[] }>('/api/feeds', {}, signal);
+}

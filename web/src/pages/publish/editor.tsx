@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import example from '../../../../examples/publish-chargers.json?raw';
 import { tell } from '../../ui/toasts.tsx';
 import type { Fault } from './api.ts';
+import { makeExample } from './example.ts';
 
 /** A text area with the numbers of its lines; a line with a fault has a mark and its message. */
 export function Editor({
@@ -42,7 +42,7 @@ export function Editor({
             onChange={(event) => void take(event.currentTarget.files?.[0])}
           />
         </label>
-        <button type="button" onClick={() => change(example)}>
+        <button type="button" onClick={() => change(makeExample())}>
           Insert an example
         </button>
         {text !== '' && (
@@ -102,7 +102,7 @@ function Gutter({ lines, scrolled, marks }: { lines: number; scrolled: number; m
   );
 }
 
-/** As in publish.css. */
+/** The same as in publish.css. */
 const lineHeightRem = 1.3;
 const linesInView = 120;
 

@@ -23,7 +23,7 @@ const titles: Record<string, string> = {
   indexed: 'Indexed',
 };
 
-/** What happens to it, step by step, until the index has it. */
+/** The steps of a publish, from sending it to the index. */
 export function Progress({ sent }: { sent: PublishAnswer }) {
   const { messageId } = sent;
   const progress = useLoad(
@@ -31,7 +31,7 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
     (signal): Promise<ProgressAnswer> => readProgress(messageId ?? '', signal),
     ['publish', 'catalog', 'delivery', 'crawl'],
   );
-  // A discovery service that is down may be pushed to for a day: events will tell.
+  // A push to a discovery service that is down may wait for a day: it is not polled for, events report it.
   const waiting =
     progress.data?.steps.some(({ step, state }) => step !== 'pushed' && state === 'waiting') ?? false;
   useEffect(() => {
@@ -70,7 +70,7 @@ function titleOf({ step }: PublishStep, { way }: PublishAnswer): string {
   return titles[step] ?? step;
 }
 
-/** Events tell of most steps; the rest is asked for. */
+/** Events report most steps; the others are polled for. */
 const pollMs = 1_000;
 
 function Results({ results }: { results: readonly PublishResult[] }) {

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
+import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Code } from '../../ui/code.tsx';
-import type { Way } from './api.ts';
+import { Loading } from '../../ui/states.tsx';
+import { readFeeds, type Way } from './api.ts';
 
-/** Which of both ways this process can publish is its settings' matter; for the other one the page gives the command. */
+/** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
 export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean; send(way: Way): void }) {
   const { can, identities } = session.value ?? {};
   const [chosen, setChosen] = useState<Way>();
@@ -34,8 +36,8 @@ export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean;
       </fieldset>
       {possible === false ? (
         <>
-          <p class="soft small">This process has no identity to publish this way. Where it is, run:</p>
-          <Code text={commands[way]} label="command to publish" />
+          <p class="soft small">This process has no identity to publish this way. On its machine, run:</p>
+          {way === 'service' ? <ServiceCommand /> : <Code text={command} label="command to publish" />}
         </>
       ) : (
         <button type="submit" class="primary" disabled={!ready || busy}>
@@ -46,7 +48,20 @@ export function SendForm({ ready, busy, send }: { ready: boolean; busy: boolean;
   );
 }
 
-const commands: Record<Way, string> = {
-  service: 'npx signpost publish catalog.json --to https://catalog.example.org',
-  files: 'npx signpost publish catalog.json',
-};
+const command = 'npx signpost publish catalog.json';
+
+/** The catalog service of this process, or the first one that its discovery service follows. */
+function ServiceCommand() {
+  const own = session.value?.identities.catalog?.url;
+  const followed = useLoad(own === undefined ? 'feeds' : undefined, readFeeds);
+  const url = own ?? followed.data?.items[0]?.catalogUrl;
+  if (own === undefined && followed.loading) return <Loading what="address of the catalog service" />;
+  return (
+    <>
+      <Code text={`${command} --to ${url ?? 'ADDRESS'}`} label="command to publish" />
+      {url === undefined && (
+        <p class="soft small">ADDRESS is that of your catalog service: this process knows none.</p>
+      )}
+    </>
+  );
+}

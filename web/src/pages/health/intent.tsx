@@ -1,0 +1,47 @@
+import { hrefTo } from '../../router.ts';
+import { spellMeters } from '../../ui/time.tsx';
+import type { SpatialEntry } from '../find/api.ts';
+import { readIntent } from '../find/intent.ts';
+import { toParams } from '../find/query.ts';
+import type { EmptySearch } from './api.ts';
+
+/** An intent in words, with a link that asks it again on the page Find. */
+export function Intent({ search: { intent, networkId = '' } }: { search: EmptySearch }) {
+  const { textSearch, filters, spatial = [] } = intent;
+  const query = readIntent(intent);
+  const isKnown = textSearch !== undefined || filters !== undefined || spatial.length > 0;
+  return (
+    <div class="intent">
+      {textSearch !== undefined && <p>“{textSearch}”</p>}
+      {filters && (
+        <p>
+          <span class="soft small">where </span>
+          <code>{filters.expression}</code>
+        </p>
+      )}
+      {spatial.map((entry) => (
+        <p key={JSON.stringify(entry)}>{spellArea(entry)}</p>
+      ))}
+      {query && isKnown ? (
+        <a class="small" href={hrefTo('find', toParams({ ...query, network: networkId }))}>
+          Search again
+          <span class="hidden"> for {textSearch ?? 'this'}</span>
+        </a>
+      ) : (
+        <details>
+          <summary class="small">As JSON</summary>
+          <code>{JSON.stringify(intent)}</code>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function spellArea({ op, geometry, distanceMeters }: SpatialEntry): string {
+  const [longitude, latitude] = geometry.coordinates as number[];
+  const isPoint = geometry.type === 'Point' && latitude !== undefined && longitude !== undefined;
+  const place = isPoint ? `${latitude.toFixed(4)}, ${longitude.toFixed(4)}` : `a ${geometry.type}`;
+  if (op === 'S_DWITHIN' && distanceMeters !== undefined)
+    return `within ${spellMeters(distanceMeters)} of ${place}`;
+  return op === 'S_INTERSECTS' ? `in ${place}` : `${op} ${place}`;
+}

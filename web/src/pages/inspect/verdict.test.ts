@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { ChainLink } from './api.ts';
+import { chainOf, explainVerdict } from './verdict.ts';
+
+const registry: ChainLink = { link: 'registry', state: 'ok', title: 'Registry', detail: 'is there' };
+const files: ChainLink = {
+  link: 'files',
+  state: 'broken',
+  title: 'Signed files',
+  detail: 'The baseline does not have the digest sha256:aa.',
+  expected: 'sha256:aa',
+  got: 'sha256:bb',
+  code: 'digest-mismatch',
+  catalogId: 'east',
+};
+const publish: ChainLink = {
+  link: 'publish',
+  state: 'warning',
+  title: 'Publish',
+  detail: 'It ended PARTIAL.',
+  catalogId: 'north',
+};
+
+describe('the reason of a verdict', () => {
+  it('names the catalog and the link, and leaves digests to the chain', () => {
+    expect(explainVerdict([registry, publish, files], files.detail, { naming: true })).toBe(
+      'The chain of east breaks at “Signed files” (digest-mismatch).',
+    );
+  });
+
+  it('tells what the link says where nothing was compared', () => {
+    expect(explainVerdict(chainOf([registry, publish, files], 'north'), 'It ended PARTIAL.')).toBe(
+      'The chain holds, with a warning at “Publish”: It ended PARTIAL.',
+    );
+  });
+
+  it('is what the API says where the chain has no fault', () => {
+    expect(explainVerdict([registry], undefined)).toBeUndefined();
+  });
+});

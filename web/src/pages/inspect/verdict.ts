@@ -1,0 +1,25 @@
+import type { ChainLink } from './api.ts';
+
+/** The links of one catalog: those of its node, and its own. */
+export function chainOf(chain: readonly ChainLink[], catalogId: string | undefined): ChainLink[] {
+  return chain.filter((link) => link.catalogId === undefined || link.catalogId === catalogId);
+}
+
+/**
+ * Why the verdict is not better, in a sentence: the link at which the chain breaks, and of which catalog. What was expected and what came instead,
+ * digests for example, is part of the chain and not repeated here.
+ */
+export function explainVerdict(
+  chain: readonly ChainLink[],
+  because: string | undefined,
+  { naming = false } = {},
+): string | undefined {
+  const worst =
+    chain.find(({ state }) => state === 'broken') ?? chain.find(({ state }) => state === 'warning');
+  if (worst === undefined) return because;
+  const { catalogId, state, title, code, expected, detail } = worst;
+  const subject = naming && catalogId !== undefined ? `The chain of ${catalogId}` : 'The chain';
+  const place = state === 'broken' ? `breaks at “${title}”` : `holds, with a warning at “${title}”`;
+  const reason = expected === undefined ? `: ${detail}` : code === undefined ? '.' : ` (${code}).`;
+  return `${subject} ${place}${reason}`;
+}

@@ -1,0 +1,10 @@
+import chargers from '../../../../examples/publish-chargers.json?raw';
+
+/** A publish to try out. Its ids are new each time, because an id belongs to the publisher that used it first. */
+export function makeExample(now = Date.now()): string {
+  const id = `chargers-${now.toString(36)}`;
+  return chargers
+    .replaceAll('voltpath-indiranagar', id)
+    .replaceAll('voltpath:', `${id}:`)
+    .replaceAll('Voltpath Indiranagar', 'My chargers in Indiranagar');
+}
