@@ -1,11 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleScene, hasChromium, startConsoleScene, tabTo } from '../support/browser.ts';
+import { until } from '../support/time.ts';
+import { startByNpm } from '../support/up-process.ts';
 
-describe.skipIf(!hasChromium)('finding a charger on the page (needs Chromium)', () => {
+describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs Chromium)', () => {
   let scene: ConsoleScene;
   beforeAll(async () => {
-    scene = await startConsoleScene();
+    scene = await startConsoleScene({}, startByNpm);
   });
   afterAll(() => scene?.close());
 
@@ -55,6 +57,18 @@ describe.skipIf(!hasChromium)('finding a charger on the page (needs Chromium)', 
     expect(errors).toEqual([]);
   });
 
+  it('shows thirty results at first, and more on demand, also on a phone and by keyboard', async () => {
+    const { page } = await scene.visit('#/find', { viewport: { width: 390, height: 844 } });
+    const results = page.getByRole('list', { name: 'Results' }).getByRole('listitem');
+    await page.getByText('30 of', { exact: false }).first().waitFor();
+    expect(await results.count()).toBe(30);
+    await page.getByRole('button', { name: 'Show 30 more' }).focus();
+    await page.keyboard.press('Enter');
+    await until(async () => (await results.count()) === 60, 'sixty results');
+    const isFocused = 'document.querySelectorAll(".results > li")[30].contains(document.activeElement)';
+    expect(await page.evaluate(isFocused)).toBe(true);
+  });
+
   it('tells how a search was evaluated, and why a resource is not in it', async () => {
     const { page } = await scene.visit('#/find?text=charger&near=0,0&within=1000');
     await page.getByText('Nothing matches.').waitFor();
@@ -65,6 +79,19 @@ describe.skipIf(!hasChromium)('finding a charger on the page (needs Chromium)', 
     await page.getByLabel('Id of the resource').fill(catalogs[0]?.resources[0]?.id ?? '');
     await page.keyboard.press('Enter');
     await page.getByText('Lies in the area').waitFor();
+  });
+
+  it('is repeated from the list of searches that found nothing', async () => {
+    const { page } = await scene.visit('#/health');
+    const link = page.getByRole('link', { name: 'Search again for hydrogen pump' });
+    // The consumer of the demo asks half a minute after the start.
+    await until(async () => {
+      if ((await link.count()) === 0) await page.reload();
+      return (await link.count()) > 0;
+    }, 'a search that found nothing');
+    await link.click();
+    await page.getByText('Nothing matches.').waitFor();
+    expect(await page.getByLabel('What to look for').inputValue()).toBe('hydrogen pump');
   });
 });
 

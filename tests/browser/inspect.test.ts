@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConsoleScene, hasChromium, signIn, startConsoleScene, tabTo } from '../support/browser.ts';
 
@@ -17,8 +18,7 @@ describe.skipIf(!hasChromium)('inspecting a node on the page (needs Chromium)', 
     const link = page.locator('.chain li', { hasText: 'files' });
     await page.locator('.chain li.ok', { hasText: 'files' }).waitFor();
     await link.getByRole('button').click();
-    const address = await page.locator('.link-details dd', { hasText: 'http' }).first().textContent();
-    const file = join(scene.dataDir, 'publisher', 'public', new URL(address ?? '').pathname);
+    const file = await shownFile(page);
     const signed = await readFile(file, 'utf8');
 
     await writeFile(file, `${signed} `);
@@ -41,9 +41,36 @@ describe.skipIf(!hasChromium)('inspecting a node on the page (needs Chromium)', 
     await tabTo(page, 'Node, catalog, resource or address');
     await page.keyboard.type(node);
     await page.keyboard.press('Enter');
-    await page.locator('.chain').waitFor();
-    await tabTo(page, /^manifest/);
+    await page.locator('.chain li.ok', { hasText: 'files' }).waitFor();
+    await tabTo(page, /^files/);
     await page.keyboard.press('Enter');
-    await page.getByText('dedi.index.json').waitFor();
+    const file = await shownFile(page);
+    const signed = await readFile(file, 'utf8');
+
+    await writeFile(file, `${signed} `);
+    await tabTo(page, 'Crawl now', 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type(scene.token);
+    await page.keyboard.press('Enter');
+    await page.locator('.chain li.broken', { hasText: 'files' }).waitFor();
+    expect(await page.locator('.chain li.ok', { hasText: 'entry' }).count()).toBe(1);
+    expect(await page.getByRole('status').first().textContent()).not.toContain('sha256');
+
+    await writeFile(file, signed);
+    await page.keyboard.press('Enter');
+    await page.locator('.chain li.ok', { hasText: 'files' }).waitFor();
   });
+
+  it('compares what is indexed with what the catalog service stores', async () => {
+    const { page } = await scene.visit('#/inspect?q=voltpath-mg-road');
+    await page.getByRole('button', { name: /^Compare what is indexed/ }).click();
+    await page.getByText('No difference.').waitFor();
+  });
+
+  /** The file that the details of the chosen link name. */
+  async function shownFile(page: Page): Promise<string> {
+    const address = await page.locator('.link-details dd', { hasText: 'http' }).first().textContent();
+    return join(scene.dataDir, 'publisher', 'public', new URL(address ?? '').pathname);
+  }
 });

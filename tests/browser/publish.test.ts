@@ -38,8 +38,8 @@ describe.skipIf(!hasChromium)('publishing on the page (needs Chromium)', () => {
 
   it('does the same by keyboard alone', async () => {
     const { page } = await scene.visit('#/publish');
-    await tabTo(page, 'Catalog as JSON');
-    await page.keyboard.insertText(named(example, 'keyboard', 'Harbour Street'));
+    await tabTo(page, 'Insert an example');
+    await page.keyboard.press('Enter');
     await page.getByText('No faults').waitFor();
     await tabTo(page, 'Publish');
     await page.keyboard.press('Enter');

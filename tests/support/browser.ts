@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { patienceMs } from './patience.ts';
-import { freePorts, makeDataDir, startUp } from './up-process.ts';
+import { freePorts, makeDataDir, startUp, type UpProcess } from './up-process.ts';
 
 // The console's page as a person has it: `signpost up` in a process of its own, and the Chromium of the system.
 
@@ -35,10 +35,14 @@ export interface ConsoleScene {
   close(): Promise<void>;
 }
 
-export async function startConsoleScene(chosen: Record<string, string> = {}): Promise<ConsoleScene> {
+/** @param start `signpost up` unless given */
+export async function startConsoleScene(
+  chosen: Record<string, string> = {},
+  start: (dataDir: string, settings: Record<string, string>) => UpProcess = startUp,
+): Promise<ConsoleScene> {
   const { dataDir, remove } = await makeDataDir();
   const settings = { ...(await freePorts()), ...chosen };
-  const signpost = startUp(dataDir, settings);
+  const signpost = start(dataDir, settings);
   let browser: Browser | undefined;
   const close = async () => {
     await browser?.close();
@@ -101,14 +105,18 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await dialog.waitFor({ state: 'hidden' });
 }
 
-/** Presses Tab until the focus is on a control of this name: nothing is clicked. */
-export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+/** Presses Tab, or Shift+Tab, until the focus is on a control of this name: nothing is clicked. */
+export async function tabTo(
+  page: Page,
+  name: string | RegExp,
+  key: 'Tab' | 'Shift+Tab' = 'Tab',
+): Promise<void> {
   for (let presses = 0; presses < maxPresses; presses += 1) {
-    await page.keyboard.press('Tab');
+    await page.keyboard.press(key);
     const focused = await page.evaluate<string>(nameOfFocused);
     if (typeof name === 'string' ? focused === name : name.test(focused)) return;
   }
-  throw new Error(`Tab does not lead to ${name}`);
+  throw new Error(`${key} does not lead to ${name}`);
 }
 
 const maxPresses = 120;

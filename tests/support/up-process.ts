@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { settings as allSettings } from '../../src/setting-table.ts';
 import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
@@ -65,9 +66,32 @@ export function startCommand(
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithUs(child);
+  return watch(child, (signal) => child.kill(signal));
+}
+
+/** `npm start`, as the README has it. npm and its shell do not pass signals on, so all processes of the group get them. */
+export function startByNpm(dataDir: string, settings: Record<string, string>): UpProcess {
+  const child = spawn('npm', ['start'], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const killGroup = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
+  };
+  const kill = () => killGroup('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  return watch(child, killGroup);
+}
+
+function watch(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  signal: (signal: NodeJS.Signals) => void,
+): UpProcess {
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
-  endWithUs(child);
   const ended = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   return {
     said: () => text,
@@ -77,7 +101,7 @@ export function startCommand(
       if (!isSaid()) throw new Error(`not "${wanted}", but:\n${text}`);
       return text;
     },
-    signal: (signal) => child.kill(signal),
+    signal,
     ended,
   };
 }

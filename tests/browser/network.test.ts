@@ -6,7 +6,7 @@ import { until } from '../support/time.ts';
 
 const fewSeconds = { RETRY_HOURS: '0.002' };
 
-describe.skipIf(!hasChromium)('parked deliveries on the page (needs Chromium)', () => {
+describe.skipIf(!hasChromium)('the network on the page (needs Chromium)', () => {
   let scene: ConsoleScene;
   let receiver: string;
   beforeAll(async () => {
@@ -15,7 +15,23 @@ describe.skipIf(!hasChromium)('parked deliveries on the page (needs Chromium)', 
   });
   afterAll(() => scene?.close());
 
-  it('are tried again when the operator replays one', async () => {
+  it('lists the nodes of one state, with the chosen tab in view on a phone', async () => {
+    const path = '#/network?tab=nodes&state=with+failing+catalogs';
+    const { page } = await scene.visit(path, { viewport: { width: 390, height: 844 } });
+    const rows = page.getByRole('table', { name: 'nodes' }).locator('tbody tr');
+    await rows.filter({ hasText: 'minchu.signpost.test' }).waitFor();
+    expect(await rows.count()).toBe(1);
+    const tab = await page.getByRole('tab', { name: /^Crawled nodes/ }).boundingBox();
+    expect(tab?.x).toBeGreaterThanOrEqual(0);
+    expect((tab?.x ?? 0) + (tab?.width ?? 0)).toBeLessThanOrEqual(390);
+  });
+
+  it('warns of a key that ends soon', async () => {
+    const { page } = await scene.visit('#/network?tab=participants&find=grocer');
+    await page.getByText(/ends in \d+ days/).waitFor();
+  });
+
+  it('has parked deliveries that are tried again when the operator replays one', async () => {
     const { page, hosts, errors } = await scene.visit(pathOf(receiver));
     await page
       .getByRole('button', { name: /^Replay push-/ })
@@ -29,7 +45,7 @@ describe.skipIf(!hasChromium)('parked deliveries on the page (needs Chromium)', 
     expect(items[0]).toMatchObject({ action: expect.stringContaining('replay') });
   });
 
-  it('are tried again by keyboard alone', async () => {
+  it('has parked deliveries that are tried again by keyboard alone', async () => {
     await until(() => findParked(scene), 'a parked delivery');
     const { page } = await scene.visit(pathOf(receiver));
     await page

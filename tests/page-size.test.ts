@@ -1,0 +1,18 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { builtFiles } from './support/embedded-process.ts';
+
+const maxBytes = 500_000;
+
+it('the built page has at most 500 kB in all its files together, gzipped, and so has any first load', async () => {
+  const web = join(builtFiles, 'web');
+  const entries = await readdir(web, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  expect(files.some((file) => file.endsWith('index.html'))).toBe(true);
+  const sizes = await Promise.all(files.map(async (file) => gzipSync(await readFile(file)).length));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(maxBytes);
+});
