@@ -175,6 +175,7 @@ const layersOfPage = [
   ['api', 'router.ts', 'theme.ts'],
   ['ui'],
   ['map'],
+  ['search'],
   ['shell', 'pages'],
   ['app.tsx'],
   ['main.tsx'],
@@ -182,9 +183,8 @@ const layersOfPage = [
 
 describe('the architecture of the page', () => {
   const web = join('web', 'src');
-  const sources = readdirSync(web, { recursive: true })
-    .map(String)
-    .filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'));
+  const files = readdirSync(web, { recursive: true }).map(String);
+  const sources = files.filter((name) => /\.tsx?$/.test(name) && !name.endsWith('.d.ts'));
   const layerOf = (path: string) => layersOfPage.findIndex((layer) => layer.includes(roomOf(path)));
   const imports = sources.flatMap((file) =>
     importsIn(readFileSync(join(web, file), 'utf8'))
@@ -204,7 +204,8 @@ describe('the architecture of the page', () => {
   });
 
   it('keeps files short: none passes 300 lines', () => {
-    const long = sources.filter((file) => readFileSync(join(web, file), 'utf8').split('\n').length > 300);
+    const written = [...sources, ...files.filter((name) => name.endsWith('.css'))];
+    const long = written.filter((file) => readFileSync(join(web, file), 'utf8').split('\n').length > 300);
     expect(long).toEqual([]);
   });
 });

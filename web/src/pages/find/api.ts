@@ -1,4 +1,5 @@
 import { get, post } from '../../api/client.ts';
+import type { FindBody } from '../../search/messages.ts';
 
 // Answers of the operator's API to a search. Its messages are those of discover.
 
@@ -83,28 +84,6 @@ export interface WhyAnswer {
   checks: { check: string; ok: boolean; detail: string; got?: unknown }[];
   conclusion: string;
   nextStep?: string;
-}
-
-export interface FindBody {
-  networkId?: string;
-  message: DiscoverMessage;
-}
-
-export interface DiscoverMessage {
-  intent: {
-    textSearch?: string;
-    filters?: { type: 'jsonpath'; expression: string };
-    spatial?: SpatialEntry[];
-  };
-  limit?: number;
-  offset?: number;
-}
-
-export interface SpatialEntry {
-  op: string;
-  targets: string[];
-  geometry: { type: string; coordinates: unknown };
-  distanceMeters?: number;
 }
 
 export function find(body: FindBody, signal: AbortSignal): Promise<FindAnswer> {

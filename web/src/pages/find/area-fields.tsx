@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
 import { usualMeters } from '../../map/draw.ts';
+import type { FindQuery } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { spellMeters } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 import type { Drawing } from './find-map.tsx';
-import type { FindQuery } from './query.ts';
 
 /** The area of a search, drawn on the map or typed as centre and radius, which needs no pointer. */
 export function AreaFields({

@@ -1,5 +1,5 @@
 import { replaceParams } from '../../router.ts';
-import { type FindQuery, toParams } from './query.ts';
+import { type FindQuery, toParams } from '../../search/query.ts';
 
 /** Changes the search, and goes back to its first page unless the change is another page. */
 export function changeQuery(query: FindQuery, change: Partial<FindQuery>): void {

@@ -1,7 +1,7 @@
 import type { Session } from '../../api/session.ts';
 import { hrefTo } from '../../router.ts';
+import { type Condition, type FindQuery, toParams } from '../../search/query.ts';
 import type { Field, FieldsAnswer } from './api.ts';
-import { type Condition, type FindQuery, toParams } from './query.ts';
 
 const nothing: FindQuery = { text: '', network: '', type: '', conditions: [], expression: '', offset: 0 };
 

@@ -1,9 +1,9 @@
 import type { Loaded } from '../../api/load.ts';
+import { type Condition, type FindQuery, type Operator, withCondition } from '../../search/query.ts';
 import { Problem } from '../../ui/states.tsx';
 import { spellCount } from '../../ui/time.tsx';
 import type { Field, FieldsAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
-import { type Condition, type FindQuery, type Operator, withCondition } from './query.ts';
 
 /** Filters made from the schemas that are indexed: the fields of the chosen type, and the price of offers. */
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {

@@ -5,9 +5,9 @@ import type { Area } from '../../map/area.ts';
 import { createBaseMap } from '../../map/base-map.ts';
 import { Clusters, type MapPoint } from '../../map/clusters.ts';
 import { AreaDrawing } from '../../map/draw.ts';
+import type { FindQuery } from '../../search/query.ts';
 import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
-import type { FindQuery } from './query.ts';
 import type { Found } from './results.ts';
 
 export type Drawing = Area['kind'];

@@ -1,7 +1,7 @@
+import type { FindQuery } from '../../search/query.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { NearMiss } from './api.ts';
 import { changeQuery } from './change-query.ts';
-import type { FindQuery } from './query.ts';
 
 /** An empty result: its near misses, and buttons that drop a part of the search. */
 export function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: readonly NearMiss[] }) {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
+import type { FindBody } from '../../search/messages.ts';
+import type { FindQuery } from '../../search/query.ts';
 import { Code } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import type { FindBody } from './api.ts';
-import type { FindQuery } from './query.ts';
 import { type Sender, type SnippetName, snippets } from './snippets.ts';
 
 const tabs = [

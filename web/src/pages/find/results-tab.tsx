@@ -1,14 +1,14 @@
 import type { Loaded } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
+import { pageSize } from '../../search/intent.ts';
+import { type FindQuery, toParams } from '../../search/query.ts';
 import { copy } from '../../ui/code.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
 import { spellCount, spellMs } from '../../ui/time.tsx';
 import type { FindAnswer } from './api.ts';
 import { changeQuery } from './change-query.ts';
-import { pageSize } from './intent.ts';
 import { NothingFound } from './nothing-found.tsx';
-import { type FindQuery, toParams } from './query.ts';
 import { ResultList } from './result-list.tsx';
 import type { Found } from './results.ts';
 

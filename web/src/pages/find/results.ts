@@ -1,6 +1,6 @@
 import type { Geometry } from 'geojson';
+import type { Condition, FindQuery } from '../../search/query.ts';
 import type { Catalog, FindAnswer, Offer, Resource } from './api.ts';
-import type { Condition, FindQuery } from './query.ts';
 
 /** A resource that was found, with its offers, prices and places. */
 export interface Found {

@@ -1,5 +1,5 @@
-import { buildExpression, pageSize } from './intent.ts';
-import { type FindQuery, isEmpty } from './query.ts';
+import { buildExpression, pageSize } from '../../search/intent.ts';
+import { type FindQuery, isEmpty } from '../../search/query.ts';
 
 /** The request as code in several languages. Each snippet signs it: BLAKE2b-512 digest, three lines, Ed25519. */
 export type SnippetName = 'json' | 'command' | 'curl' | 'typescript' | 'python';

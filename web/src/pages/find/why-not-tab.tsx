@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
+import type { FindBody } from '../../search/messages.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Show } from '../../ui/states.tsx';
-import { askWhy, type FindBody, type WhyAnswer } from './api.ts';
+import { askWhy, type WhyAnswer } from './api.ts';
 
 const titles: Record<string, string> = {
   indexed: 'Is in the index',

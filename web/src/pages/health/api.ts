@@ -1,4 +1,4 @@
-import type { DiscoverMessage } from '../find/api.ts';
+import type { DiscoverMessage } from '../../search/messages.ts';
 
 /** Rows of one minute each, all processes together: the minute in seconds since 1970, then a number for each name. */
 export interface Series {

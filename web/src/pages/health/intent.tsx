@@ -1,8 +1,8 @@
 import { hrefTo } from '../../router.ts';
+import { readIntent } from '../../search/intent.ts';
+import type { SpatialEntry } from '../../search/messages.ts';
+import { toParams } from '../../search/query.ts';
 import { spellMeters } from '../../ui/time.tsx';
-import type { SpatialEntry } from '../find/api.ts';
-import { readIntent } from '../find/intent.ts';
-import { toParams } from '../find/query.ts';
 import type { EmptySearch } from './api.ts';
 
 /** An intent in words, with a link that asks it again on the page Find. */

@@ -1,5 +1,5 @@
-import type { Area } from '../../map/area.ts';
-import type { DiscoverMessage, FindBody, SpatialEntry } from './api.ts';
+import type { Area } from '../map/area.ts';
+import type { DiscoverMessage, FindBody, SpatialEntry } from './messages.ts';
 import { type Condition, type FindQuery, isEmpty } from './query.ts';
 
 /** Paths of locations: that of the provider, or of the resource itself. `signpost discover` searches the same ones. */

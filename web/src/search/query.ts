@@ -1,4 +1,4 @@
-import type { Area } from '../../map/area.ts';
+import type { Area } from '../map/area.ts';
 
 /** The fields of the search form. The address holds all of them, so that a link repeats the search. */
 export interface FindQuery {
