@@ -27,7 +27,7 @@ export function Chart({ title, lines, series, hours, spell }: ChartProps) {
     if (!element) return;
     const width = () => Math.max(element.clientWidth, minWidth);
     const chart = new UPlot(
-      optionsFor({ lines, spell, hours }, element, width()),
+      optionsFor({ lines, spell, hours, series }, element, width()),
       columnsOf(series, lines),
       element,
     );
@@ -45,11 +45,12 @@ const height = 150;
 const minWidth = 120;
 
 function optionsFor(
-  { lines, spell, hours }: Pick<ChartProps, 'lines' | 'spell' | 'hours'>,
+  { lines, spell, hours, series }: Omit<ChartProps, 'title'>,
   element: HTMLElement,
   width: number,
 ): Options {
   const style = getComputedStyle(element);
+  const isShort = series.rows.length < 3;
   const color = (name: string) => style.getPropertyValue(name).trim();
   const axis = {
     stroke: color('--soft'),
@@ -74,7 +75,8 @@ function optionsFor(
         stroke: color(`--line-${place}`),
         width: 1.6,
         spanGaps: false,
-        points: { show: false },
+        // A line needs two points.
+        points: { show: isShort, size: 4 },
       })),
     ],
   };

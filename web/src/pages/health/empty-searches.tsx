@@ -16,7 +16,7 @@ export function EmptySearches() {
         caption="searches that found nothing"
         columns={columns}
         keyOf={({ at, intent }) => `${at} ${JSON.stringify(intent)}`}
-        empty={<Empty title="Every search found something." />}
+        empty={<Empty title="No search without a result." />}
       />
     </section>
   );

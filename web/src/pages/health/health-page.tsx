@@ -66,16 +66,19 @@ const charts: readonly ChartOf[] = [
   { title: 'Resources', spell: spellCount, lines: [{ name: 'resources', label: 'in the index' }] },
 ];
 
-const spans = [1, 6, 24];
+const day = 24;
+const spans = [1, 6, day];
 
 /** The last hours of all processes together, from the database: no other service is needed to look back a day. */
 export default function HealthPage() {
-  const hours = spans.find((span) => span === Number(param('hours'))) ?? 24;
+  const asked = spans.find((span) => span === Number(param('hours')));
+  const loaded = asked ?? day;
   const series = useLoad(
-    `series ${hours}`,
-    (signal) => get<Series>('/api/health/series', { hours }, signal),
+    `series ${loaded}`,
+    (signal) => get<Series>('/api/health/series', { hours: loaded }, signal),
     ['health'],
   );
+  const hours = asked ?? fittingSpan(series.data?.rows ?? []);
   return (
     <div class="health stack">
       <div class="health-head">
@@ -120,6 +123,12 @@ export default function HealthPage() {
       <EmptySearches />
     </div>
   );
+}
+
+/** The shortest span that shows all rows: after a start, a day would be an empty chart. */
+function fittingSpan(rows: Series['rows']): number {
+  const [first, last] = [rows[0]?.[0] ?? 0, rows.at(-1)?.[0] ?? 0];
+  return spans.find((span) => last - first <= span * 3_600) ?? day;
 }
 
 /** The last figures in words: a chart on a canvas says nothing to a screen reader. */

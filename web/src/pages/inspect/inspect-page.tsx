@@ -38,7 +38,7 @@ export default function InspectPage() {
                   {data.nextStep}
                 </Empty>
               ) : (
-                <Report q={q} answer={data} reload={answer.reload} />
+                <Report key={q} q={q} answer={data} reload={answer.reload} />
               )
             }
           </Show>
