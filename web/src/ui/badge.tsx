@@ -51,6 +51,7 @@ const warn = [
   'retrying',
   'with failing catalogs',
   'pending',
+  'skipped',
 ];
 const bad = [
   'refused',

@@ -54,7 +54,7 @@ export function Table<Row>({
   );
 }
 
-/** A paged list with its states: loading, failed, empty, and more to come. */
+/** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty while there are more pages. */
 export function PagedTable<Row>({
   list,
   empty,
@@ -70,17 +70,17 @@ export function PagedTable<Row>({
   return (
     <Show of={list} what={table.caption}>
       {({ items, total }) =>
-        items.length === 0 ? (
+        items.length === 0 && !list.more ? (
           empty
         ) : (
           <>
-            <Table {...table} rows={items} />
+            {items.length > 0 && <Table {...table} rows={items} />}
             {list.more && (
               <p class="table-end soft small">
-                {spellCount(items.length)}
+                {items.length > 0 ? spellCount(items.length) : 'None among the first ones'}
                 {total !== undefined && ` of ${spellCount(total)}`}
                 <button type="button" onClick={list.more} disabled={list.loading}>
-                  Show more
+                  {items.length > 0 ? 'Show more' : 'Look further'}
                 </button>
               </p>
             )}
