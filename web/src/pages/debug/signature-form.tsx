@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ApiError } from '../../api/client.ts';
 import { asApiError } from '../../api/load.ts';
+import { hrefTo } from '../../router.ts';
 import { Empty, Loading, Problem } from '../../ui/states.tsx';
 import { debugSignature, type SignatureAnswer, type SignatureQuestion } from './api.ts';
 import { SignatureReport } from './signature-report.tsx';
@@ -77,7 +78,8 @@ export function SignatureForm({
           !error && (
             <Empty title="Nothing is checked yet.">
               The header is parsed, the body digested, the key looked up in the registry and the signature
-              verified, in the order in which a receiver does it. Nothing is kept.
+              verified, in the order in which a receiver does it. Nothing is kept. To begin with a real
+              message, take one from the <a href={hrefTo('debug', { tab: 'inbox' })}>inbox</a>.
             </Empty>
           )
         )}
