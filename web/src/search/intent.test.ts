@@ -108,7 +108,7 @@ describe('the form of an intent', () => {
     expect(read && buildRequest(read).message.intent).toEqual(intent);
   });
 
-  it.each([
+  it.each<[string, object]>([
     ['two areas', { spatial: [circle, circle].map((area) => spatialOf(area)) }],
     ['other targets', { spatial: [{ ...spatialOf(circle), targets: ['$.catalogs[*].offers'] }] }],
     ['another operator', { spatial: [{ ...spatialOf(circle), op: 'S_DISJOINT' }] }],
