@@ -23,6 +23,10 @@ export const commandFiles: readonly CommandFile[] = [
     load: async () => (await import('./serve.ts')).registerServeCommand,
   },
   {
+    commands: { migrate: 'bring the database to the tables of this version, before its first start' },
+    load: async () => (await import('./migrate.ts')).registerMigrateCommand,
+  },
+  {
     commands: { status: 'one screen: roles, index, deliveries, crawl' },
     load: async () => (await import('./status.ts')).registerStatusCommand,
   },

@@ -48,13 +48,13 @@ export async function startTlsHost(): Promise<TlsHost> {
 }
 
 /** Of no use to anybody: everybody has it. */
-const key = `-----BEGIN PRIVATE KEY-----
+export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKt3g/zf6O4PKgxb
 r+il1g2vE+dea2AYJCpl/+/nA2WhRANCAAQsRxT5pi7Oa2ZQNW733zijZ4pXn4rm
 4vp4vG+S4LurEIR+yfNBRmNPHCxyUcXb/KTFvo1u8EXmNxAVw86gy6fk
 -----END PRIVATE KEY-----`;
 
-const certificate = `-----BEGIN CERTIFICATE-----
+export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBljCCATugAwIBAgIURVrgqDTrVb9CvIplskhlyVVRGSUwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNjAzMDEyN1oYDzIxMjYxMDIz
 MDMwMTI3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO

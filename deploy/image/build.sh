@@ -1,0 +1,19 @@
+#!/bin/sh
+# Builds Signpost from the sources in the current directory, and puts what the image holds into the directory that is named: the package as npm
+# would publish it, and its dependencies without those that build, test, or bring an embedded PostgreSQL. Changes node_modules.
+set -eu
+image=$1
+
+npm ci --include=dev --no-audit --no-fund
+npm run build
+
+mkdir -p "$image"
+package=$(npm pack --ignore-scripts --silent --pack-destination "$image")
+tar -xzf "$image/$package" --strip-components=1 -C "$image"
+rm "$image/$package"
+
+npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+cp -R node_modules "$image/"
+# Links of npm: to commands, which nobody calls there, and to packages of this repository, which are not there.
+find "$image/node_modules" -type l -delete
+find "$image/node_modules" -type d -empty -delete

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { type CommandContext, CommandError, printResult } from './command.ts';
+import { withDatabase } from './database.ts';
+
+export function registerMigrateCommand(program: Command, context: CommandContext): void {
+  program
+    .command('migrate')
+    .option('--json', 'print JSON')
+    .addHelpText('after', help)
+    .action(({ json }: { json?: boolean }) => migrate(context, json));
+}
+
+const help = `
+Every start of a role does the same. By itself it is for deployments that want to see it done, or failed, before the first process of a new version
+starts. Migrations only go forward: once it is done, processes of the older version go on, but cannot be started again.
+
+Examples:
+  $ DATABASE_URL=postgres://… signpost migrate`;
+
+async function migrate(context: CommandContext, json?: boolean): Promise<void> {
+  if (context.config().DATABASE_URL === undefined)
+    throw new CommandError(
+      'Set DATABASE_URL: the embedded PostgreSQL is migrated by the start that uses it.',
+    );
+  // Opened, a database has the tables of this version.
+  const last = await withDatabase(context, async (database) => {
+    const { rows } = await database.query<{ name: string }>(
+      'select name from work.migration order by number desc limit 1',
+    );
+    return rows[0]?.name;
+  });
+  printResult(context, json, { migration: last }, `The database has all migrations, up to ${last}.`);
+}
