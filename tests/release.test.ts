@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+// The release script, in a small project with a repository of its own.
+
+const run = promisify(execFile);
+const script = resolve('scripts/release.mjs');
+
+describe('the release script', () => {
+  let project: string;
+  const environment = {
+    ...{ PATH: process.env.PATH, HOME: process.env.HOME, npm_config_offline: 'true' },
+    ...{ GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.org' },
+    ...{ GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@example.org', GIT_CONFIG_GLOBAL: '/dev/null' },
+  };
+  const inProject = (command: string, ...args: string[]) =>
+    run(command, args, { cwd: project, env: environment });
+  const release = (...args: string[]) => inProject(process.execPath, script, ...args);
+  const refusal = (...args: string[]) =>
+    release(...args).then(
+      () => 'done',
+      ({ stderr }) => stderr.trim(),
+    );
+  const put = async (path: string, content: string) => {
+    await mkdir(dirname(join(project, path)), { recursive: true });
+    await writeFile(join(project, path), content);
+  };
+  const read = (path: string) => readFile(join(project, path), 'utf8');
+
+  beforeEach(async () => {
+    project = await mkdtemp(join(tmpdir(), 'signpost-release-'));
+    const manifest = { name: 'signpost', version: '0.1.0', license: 'Apache-2.0', files: ['README.md'] };
+    const dependencies = { colour: '1.0.0' };
+    await put('package.json', `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`);
+    const colour = {
+      version: '1.0.0',
+      license: 'MIT',
+      integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
+    };
+    const packages = {
+      '': { name: 'signpost', version: '0.1.0', dependencies },
+      'node_modules/colour': colour,
+    };
+    const lock = { name: 'signpost', version: '0.1.0', lockfileVersion: 3, requires: true, packages };
+    await put('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
+    await put(
+      'CHANGELOG.md',
+      '# Changelog\n\n## Unreleased\n\n- Something new.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n',
+    );
+    await put('deploy/helm/signpost/Chart.yaml', 'name: signpost\nversion: 0.1.0\nappVersion: "0.1.0"\n');
+    await put('README.md', 'Read me.\n');
+    await inProject('git', 'init', '--quiet', '--initial-branch', 'main');
+    await inProject('git', 'add', '--all');
+    await inProject('git', 'commit', '--quiet', '--message', 'start');
+  });
+  afterEach(() => rm(project, { recursive: true, force: true }));
+
+  it('says in a dry run what it would change, and changes nothing', async () => {
+    const { stdout } = await release('0.2.0', '--dry-run');
+    expect(stdout).toMatch(/^ {2}\+ ## 0\.2\.0 \(\d{4}-\d\d-\d\d\)$/m);
+    for (const file of ['package.json', 'package-lock.json', 'deploy/helm/signpost/Chart.yaml'])
+      expect(stdout).toContain(`${file}\n  + `);
+    expect((await inProject('git', 'status', '--porcelain')).stdout).toBe('');
+  });
+
+  it('writes the version everywhere, commits and tags', async () => {
+    await release('0.2.0');
+    expect(JSON.parse(await read('package.json')).version).toBe('0.2.0');
+    const lock = JSON.parse(await read('package-lock.json'));
+    expect([lock.version, lock.packages[''].version]).toEqual(['0.2.0', '0.2.0']);
+    expect(lock.packages['node_modules/colour'].version).toBe('1.0.0');
+    expect(await read('deploy/helm/signpost/Chart.yaml')).toContain('version: 0.2.0\nappVersion: "0.2.0"\n');
+    expect(await read('CHANGELOG.md')).toMatch(/## Unreleased\n\n## 0\.2\.0 \(.*\)\n\n- Something new\./);
+    expect((await inProject('git', 'log', '-1', '--format=%s %D')).stdout).toContain('release: 0.2.0');
+    expect((await inProject('git', 'tag')).stdout).toBe('v0.2.0\n');
+  });
+
+  it('refuses a version that is not later, an empty changelog, and changes that are not committed', async () => {
+    expect(await refusal('0.1.0')).toBe('release: 0.1.0 is not after 0.1.0.');
+    expect(await refusal('next')).toContain('Name the new version');
+    await put('README.md', 'Read me again.\n');
+    expect(await refusal('0.2.0')).toContain('not committed');
+    await put('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n## 0.1.0\n\n- The first.\n');
+    expect(await refusal('0.2.0')).toContain('nothing under "Unreleased"');
+  });
+
+  it('makes package, SBOM of what is installed with it, notes and checksums', async () => {
+    await release('--artifacts', 'out');
+    const sbom = JSON.parse(await read('out/signpost-0.1.0.cdx.json'));
+    expect(sbom.bomFormat).toBe('CycloneDX');
+    expect(sbom.components.map(({ name }: { name: string }) => name)).toEqual(['colour']);
+    expect(await read('out/notes.md')).toBe('- The first.\n');
+    await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: join(project, 'out') });
+  });
+});
+
+describe('of this project, the release script', () => {
+  it('knows every file that has its version', async () => {
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    const [major, minor, patch] = version.split('.').map(Number);
+    const next = `${major}.${minor}.${patch + 1}`;
+    const { stdout } = await run(process.execPath, [script, next, '--dry-run']);
+    for (const file of [
+      'CHANGELOG.md',
+      'package.json',
+      'package-lock.json',
+      'deploy/helm/signpost/Chart.yaml',
+    ])
+      expect(stdout).toMatch(new RegExp(`^${file.replaceAll('.', '\\.')}\\n`, 'm'));
+  });
+
+  it('is what the workflow of a tag calls, with provenance', async () => {
+    const { on, jobs, permissions } = parse(await readFile('.github/workflows/release.yml', 'utf8'));
+    expect(on.push.tags).toEqual(['v*']);
+    expect(permissions).toEqual({ contents: 'read' });
+    const steps: { run?: string }[] = Object.values<{ steps: { run?: string }[] }>(jobs).flatMap(
+      (job) => job.steps,
+    );
+    const commands = steps.map((step) => step.run ?? '').join('\n');
+    expect(commands).toContain('node scripts/release.mjs --artifacts');
+    expect(commands).toMatch(/npm publish .*--provenance/);
+    expect(jobs.package.permissions['id-token']).toBe('write');
+  });
+});
