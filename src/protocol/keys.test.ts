@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } fr
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectors } from '../../tests/support/vectors.ts';
+import made from '../../vectors/keys.json' with { type: 'json' };
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
 
 interface Rfc8032Vector {
@@ -12,17 +13,7 @@ interface Rfc8032Vector {
   signature: string;
 }
 
-// RFC 8032 section 7.1, TEST 2.
-const embedded: Rfc8032Vector = {
-  name: 'RFC 8032 7.1 TEST 2',
-  seed: '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
-  publicKey: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
-  message: '72',
-  signature: [
-    '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da',
-    '085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
-  ].join(''),
-};
+const [embedded] = made.ed25519 as [Rfc8032Vector];
 
 function holds(vector: Rfc8032Vector): void {
   const message = Buffer.from(vector.message, 'hex');
@@ -57,6 +48,18 @@ describe('parsePublicKey', () => {
   const { x } = parsePublicKey(raw.toString('base64')).export({ format: 'jwk' });
   const der = parsePublicKey(raw.toString('base64')).export({ format: 'der', type: 'spki' });
   const pem = parsePublicKey(raw.toString('base64')).export({ format: 'pem', type: 'spki' }).toString();
+
+  it.each(made.keys)(
+    'reads each form of the key of $name in our vectors',
+    ({ publicKey, spki, pem, jwk }) => {
+      for (const text of [publicKey, spki, pem, jwk.x])
+        expect(parsePublicKey(text).export({ format: 'jwk' }).x).toBe(jwk.x);
+    },
+  );
+
+  it.each(made.refuse)('takes $name for no key at all', ({ publicKey, code }) => {
+    expect(() => parsePublicKey(publicKey)).toThrow(expect.objectContaining({ code }));
+  });
 
   it.each([
     ['32 raw bytes in Base64', raw.toString('base64')],
@@ -94,25 +97,12 @@ describe('parsePublicKey', () => {
 });
 
 describe('a public key of small order', () => {
-  // The eight points (RFC 8032's curve, as libsodium lists them), then the other spellings of the same points.
-  const canonical = [
-    `01${'00'.repeat(31)}`,
-    `ec${'ff'.repeat(30)}7f`,
-    '00'.repeat(32),
-    `${'00'.repeat(31)}80`,
-    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
-    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
-    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
-  ];
-  const otherSpellings = [
-    `01${'00'.repeat(30)}80`,
-    `ec${'ff'.repeat(31)}`,
-    `ed${'ff'.repeat(30)}7f`,
-    `ed${'ff'.repeat(31)}`,
-    `ee${'ff'.repeat(30)}7f`,
-    `ee${'ff'.repeat(31)}`,
-  ];
+  const namedAs = (start: string) =>
+    made.refuse
+      .filter(({ name }) => name.startsWith(start))
+      .map(({ publicKey }) => Buffer.from(publicKey, 'base64').toString('hex'));
+  const canonical = namedAs('a point of small order');
+  const otherSpellings = namedAs('another spelling');
   const raw = (hex: string) => Buffer.from(hex, 'hex');
   const unchecked = (hex: string) =>
     createPublicKey({

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import made from '../../vectors/requests.json' with { type: 'json' };
 import { ProtocolError } from './errors.ts';
 import { generateSeed, parsePublicKey, privateKeyFromSeed, publicKeyOf } from './keys.ts';
 import {
@@ -27,24 +28,12 @@ const codeOf = (act: () => unknown): string => {
 };
 
 describe('the published signature vector', () => {
-  // The example of the Beckn signing guide: body, key and signature as printed there.
-  const published = Buffer.from(
-    '{"context":{"domain":"nic2004:60212","country":"IND","city":"Kochi","action":"search","core_version":"0.9.1",' +
-      '"bap_id":"bap.stayhalo.in","bap_uri":"https://8f9f-49-207-209-131.ngrok.io/protocol/",' +
-      '"transaction_id":"e6d9f908-1d26-4ff3-a6d1-3af3d3721054","message_id":"a2fe6d52-9fe4-4d1a-9d0b-dccb8b48522d",' +
-      '"timestamp":"2022-01-04T09:17:55.971Z","ttl":"P1M"},"message":{"intent":{"fulfillment":{"start":{"location":' +
-      '{"gps":"10.108768, 76.347517"}},"end":{"location":{"gps":"10.102997, 76.353480"}}}}}}',
-  );
-  const header =
-    'Signature keyId="bap.stayhalo.in|207|ed25519",algorithm="ed25519",created="1641287875",expires="1641291475",' +
-    'headers="(created) (expires) digest",signature="' +
-    'cjbhP0PFyrlSCNszJM1F/YmHDVAWsZqJUPzojnE/7TJU3fJ/rmIlgaUHEr5E0/2PIyf0tpSnWtT6cyNNlpmoAQ=="';
-
   it('verifies', () => {
+    const published = made.accept.find(({ publicKey }) => publicKey !== undefined);
     const signer = verifySignature(
-      parseSignatureHeader(header),
-      parsePublicKey('awGPjRK6i/Vg/lWr+0xObclVxlwZXvTjWYtlu6NeOHk='),
-      published,
+      parseSignatureHeader(published?.authorization ?? ''),
+      parsePublicKey(published?.publicKey ?? ''),
+      Buffer.from(published?.body ?? ''),
     );
     expect(signer).toEqual({
       subscriberId: 'bap.stayhalo.in',
@@ -128,15 +117,6 @@ describe('verifySignature', () => {
     );
   });
 
-  it('accepts the digest under its other label, BLAKE2b-512', () => {
-    // Made with node:crypto over the same three lines with the label BLAKE2b-512.
-    const labelled = {
-      ...parseSignatureHeader(value),
-      signature: '683OeSsjcYM9Krh1tEVL1ba6LeK+Xma3Ni+90bwF1zOMp/77e2fooWNRIpZgmSUM10X5YfkMrbiVvnQExZRUAw==',
-    };
-    expect(verifySignature(labelled, publicKey, body).digest).toMatch(/^BLAKE-512=/);
-  });
-
   describe('of an answer', () => {
     const { signature } = parseSignatureHeader(value);
     const answer = signRequest(key, body, { now, answering: signature });
@@ -171,66 +151,12 @@ describe('parseSignatureHeader', () => {
   const valid = signRequest(key, body, { now });
   const signature = valid.slice(valid.indexOf('signature="') + 11, -1);
 
-  it.each([
-    ['an empty value', ''],
-    ['another scheme', valid.replace('Signature', 'Bearer')],
-    ['the scheme in lower case', valid.replace('Signature', 'signature')],
-    ['two spaces after the scheme', valid.replace('Signature ', 'Signature  ')],
-    ['a space after a comma', valid.replace(',created', ', created')],
-    ['a space around =', valid.replace('created=', 'created =')],
-    ['a space at the start', ` ${valid}`],
-    ['a space at the end', `${valid} `],
-    ['a line feed at the end', `${valid}\n`],
-    ['a folded line', valid.replace(',expires', ',\r\n expires')],
-    ['a tab between the tokens of headers', valid.replace(') digest', ')\tdigest')],
-    ['two spaces between the tokens of headers', valid.replace(') digest', ')  digest')],
-    ['a comma at the end', `${valid},`],
-    ['another order', valid.replace(/(created="\d+"),(expires="\d+")/, '$2,$1')],
-    ['an attribute given twice', valid.replace(',created', ',algorithm="ed25519",created')],
-    ['a missing attribute', valid.replace('algorithm="ed25519",', '')],
-    ['an unknown attribute', `${valid},nonce="1"`],
-    ['values without quotes', valid.replace('"ed25519",created', 'ed25519,created')],
-    ['another algorithm', valid.replace('algorithm="ed25519"', 'algorithm="rsa-sha256"')],
-    ['another algorithm in keyId', valid.replace('|ed25519"', '|ed448"')],
-    ['two segments in keyId', valid.replace('|key-1', '')],
-    ['four segments in keyId', valid.replace('|key-1', '|key-1|key-2')],
-    ['white space in keyId', valid.replace('key-1', 'key 1')],
-    ['fewer headers', valid.replace(' digest"', '"')],
-    ['other headers', valid.replace('(created) (expires) digest', '(created) (expires) host digest')],
-    ['a leading zero in created', valid.replace('created="', 'created="0')],
-    ['a sign in created', valid.replace('created="', 'created="+')],
-    ['a negative expires', valid.replace('expires="', 'expires="-')],
-    ['a fraction in expires', valid.replace(/expires="(\d+)"/, 'expires="$1.5"')],
-    ['an exponent', valid.replace(/expires="\d+"/, 'expires="1e9"')],
-    ['an empty created', valid.replace(/created="\d+"/, 'created=""')],
-    ['more digits than a number holds', valid.replace(/expires="\d+"/, 'expires="9999999999999999"')],
-    ['an empty signature', valid.replace(signature, '')],
-    ['a signature without padding', valid.replace('=="', '"')],
-    ['a signature in base64url', valid.replace(signature, signature.replace(/[+/]/g, '-'))],
-    ['a signature of 63 bytes', valid.replace(signature, Buffer.alloc(63).toString('base64'))],
-    ['stray bits in the signature', valid.replace(/[AQgw]==/, (end) => end.replace(/[AQgw]/, 'B'))],
-    ['two headers in one', `${valid}, ${valid}`],
-  ])('refuses %s as malformed', (_, value) => {
-    expect(value).not.toBe(valid);
-    expect(codeOf(() => parseSignatureHeader(value))).toBe('AUT_SIGNATURE_INVALID');
-  });
-
-  it.each([
-    ['an empty subscriberId', '|key-1|ed25519'],
-    ['an empty recordId', 'example.com||ed25519'],
-    ['three parts in the subscriberId', 'a/b/c|key-1|ed25519'],
-    ['an empty half', 'example.com/|key-1|ed25519'],
-    ['dots that climb', '../x|key-1|ed25519'],
-    ['a recordId that climbs', 'example.com|..|ed25519'],
-    ['a slash in the recordId', 'example.com|a/b|ed25519'],
-    ['an escape', 'example.com|a%2fb|ed25519'],
-    ['a query', 'example.com|a?b|ed25519'],
-    ['other letters', 'exämple.com|key-1|ed25519'],
-    ['an endless recordId', `example.com|${'k'.repeat(256)}|ed25519`],
-  ])('finds no key for %s', (_, keyId) => {
-    const value = valid.replace('bpp.example.com/nodes|key-1|ed25519', keyId);
-    expect(codeOf(() => parseSignatureHeader(value))).toBe('AUT_KEY_NOT_FOUND');
-  });
+  it.each(made.refuse.filter(({ step }) => step === 'header'))(
+    'refuses as malformed, or finds no key for: $name',
+    ({ authorization, code }) => {
+      expect(codeOf(() => parseSignatureHeader(authorization ?? ''))).toBe(code);
+    },
+  );
 
   it('reads the parts', () => {
     expect(parseSignatureHeader(valid)).toEqual({
