@@ -52,6 +52,15 @@ describe('the packed package', () => {
     expect(await readdir(join(installed, 'docs'))).toEqual(await readdir('docs'));
   });
 
+  it('has a module of Python that holds against the vectors beside it (needs Python with cryptography)', async (context) => {
+    const python = await run('python3', ['-c', 'import cryptography']).catch(() => undefined);
+    if (!python) context.skip('needs Python with cryptography');
+    const { stderr } = await run('python3', ['-B', '-m', 'unittest'], {
+      cwd: join(installed, 'examples', 'python'),
+    });
+    expect(stderr).toContain('OK');
+  });
+
   it('has built files alone in dist, and none names a source map', async () => {
     const files = (await readdir(join(installed, 'dist'), { recursive: true, withFileTypes: true })).filter(
       (entry) => entry.isFile(),
