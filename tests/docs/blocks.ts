@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+
+// The code blocks of a guide, and what is to be done with each. A comment before a block says so:
+//
+//   <!-- background: TEXT -->   a command that stays; it is ready when it has printed TEXT
+//   <!-- file: PATH -->         is written to this file
+//   <!-- prints -->             each of its lines stands, in this order, in what the command before it printed
+//   <!-- needs: A, B -->        is left out where one of them is not installed
+//   <!-- not run: REASON -->    is not run
+//
+// Blocks of `sh` are run; of any other language, only these.
+
+/** The documents all of whose blocks are run. */
+export const guides = [
+  'docs/publishing.md',
+  'docs/query-as-an-app.md',
+  'docs/troubleshooting.md',
+  'examples/python/README.md',
+  'vectors/README.md',
+];
+
+export interface Step {
+  /** Where the block begins. */
+  line: number;
+  kind: 'run' | 'background' | 'file' | 'not run';
+  text: string;
+  /** The text of a background command, the path of a file, or why it is not run. */
+  detail: string;
+  needs: string[];
+  /** Lines that it prints. */
+  prints: string[];
+}
+
+export function readSteps(guide: string): Step[] {
+  const steps: Step[] = [];
+  for (const { line, language, text, marks } of readBlocks(guide)) {
+    if (marks.has('prints')) {
+      steps.at(-1)?.prints.push(...text.split('\n').filter((printed) => printed.trim() !== ''));
+      continue;
+    }
+    const kind = (['background', 'file', 'not run'] as const).find((name) => marks.has(name)) ?? 'run';
+    if (kind === 'run' && language !== 'sh')
+      throw new Error(
+        `${guide}, line ${line}: nothing says what to do with this block of ${language || 'text'}`,
+      );
+    const needs = marks.get('needs')?.split(', ') ?? [];
+    steps.push({ line, kind, text, detail: marks.get(kind) ?? '', needs, prints: [] });
+  }
+  return steps;
+}
+
+interface Block {
+  line: number;
+  language: string;
+  text: string;
+  marks: Map<string, string>;
+}
+
+function readBlocks(guide: string): Block[] {
+  const blocks: Block[] = [];
+  let marks = new Map<string, string>();
+  let open: Block | undefined;
+  for (const [index, line] of readFileSync(guide, 'utf8').split('\n').entries()) {
+    if (open) {
+      if (line === '```') open = undefined;
+      else open.text += `${line}\n`;
+      continue;
+    }
+    const [, name, value = ''] = /^<!-- ([a-z ]+?)(?:: (.+))? -->$/.exec(line) ?? [];
+    const [, language] = /^```(.*)$/.exec(line) ?? [];
+    if (name !== undefined) marks.set(name, value);
+    else if (language !== undefined) {
+      open = { line: index + 1, language, text: '', marks };
+      blocks.push(open);
+      marks = new Map();
+    } else if (line.trim() !== '') marks = new Map();
+  }
+  return blocks;
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import keys from '../../vectors/keys.json' with { type: 'json' };
+import requests from '../../vectors/requests.json' with { type: 'json' };
+import { guides, readSteps } from './blocks.ts';
+import { openWorkplace, type Workplace } from './workplace.ts';
+
+// Every command of the guides, typed as it stands there (npm run test:docs). What Go and Java need is fetched by their own tools.
+
+describe.each(guides)('%s', (guide) => {
+  let workplace: Workplace;
+  beforeAll(async () => {
+    workplace = await openWorkplace();
+  });
+  afterAll(() => workplace?.close());
+
+  for (const step of readSteps(guide)) {
+    if (step.kind === 'not run') continue;
+    it(`holds at line ${step.line}: ${step.text.split('\n')[0]}`, { retry: 0 }, async (context) => {
+      const missing = await workplace.findMissing(step);
+      if (missing !== undefined) context.skip(`needs ${missing}`);
+      const printed = await workplace.take(step);
+      let rest = printed.replace(/\s+/g, ' ');
+      for (const line of step.prints.map((one) => one.trim().replace(/\s+/g, ' '))) {
+        if (line === '…') continue;
+        expect(rest, printed).toContain(line);
+        rest = rest.slice(rest.indexOf(line) + line.length);
+      }
+    });
+  }
+
+  if (guide !== 'docs/publishing.md') return;
+
+  it.for([
+    { language: 'Go', tool: 'go', program: 'sign-go/sign' },
+    { language: 'Java', tool: 'javac', program: 'java -cp sign-java:sign-java/bcprov-jdk18on-1.80.jar Sign' },
+  ])(
+    'has a program in $language that makes the signatures of our vectors (needs $tool)',
+    async ({ tool, program }, context) => {
+      if (await workplace.findMissing({ needs: [tool] })) context.skip(`needs ${tool}`);
+      const usual = requests.sign.filter(({ created, expires }) => expires - created === 300);
+      expect(usual.length).toBeGreaterThan(2);
+      for (const { key, body, created, authorization } of usual) {
+        const { subscriberId, recordId, seed } = keys.keys.find(({ name }) => name === key) ?? {};
+        await workplace.shell(`echo ${seed} > vector.seed`);
+        const signing = `${program} ${subscriberId} '${recordId}' vector.seed ${created}`;
+        expect(await workplace.shell(signing, body)).toBe(authorization);
+      }
+    },
+  );
+});

@@ -1,0 +1,122 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/time.ts';
+import { commandLine, freePorts, makeDataDir } from '../support/up-process.ts';
+import type { Step } from './blocks.ts';
+
+// A directory in which the steps of a guide are typed, one after the other: with the examples beside it, ports of its own, and `npx signpost` as built here.
+
+const run = promisify(execFile);
+const stepTimeoutMs = 300_000;
+
+export interface Workplace {
+  directory: string;
+  /** What it lacks, or undefined. */
+  findMissing(step: Pick<Step, 'needs'>): Promise<string | undefined>;
+  /** Returns what it printed. */
+  take(step: Step): Promise<string>;
+  /** Runs a command in it. */
+  shell(script: string, stdin?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openWorkplace(): Promise<Workplace> {
+  const home = await makeDataDir();
+  const directory = join(home.dataDir, 'project');
+  const bin = join(home.dataDir, 'bin');
+  await Promise.all([bin, join(directory, '.signpost')].map((path) => mkdir(path, { recursive: true })));
+  // The embedded PostgreSQL runs as another user where root starts it.
+  await Promise.all([directory, join(directory, '.signpost')].map((path) => chmod(path, 0o755)));
+  await Promise.all(
+    ['examples', 'vectors', 'docs'].map((name) => symlink(resolve(name), join(directory, name))),
+  );
+  await writeFile(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${commandLine}" "$@"\n`, {
+    mode: 0o755,
+  });
+
+  const ports = await freePorts();
+  const callbackPort = await freePort();
+  const here = (text: string) =>
+    text.replace(/127\.0\.0\.1:(40\d\d)/g, (address, port) => {
+      const setting = portSettings[port as keyof typeof portSettings];
+      if (port === '4090') return `127.0.0.1:${callbackPort}`;
+      return setting ? `127.0.0.1:${ports[setting]}` : address;
+    });
+  const env = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: process.env.HOME,
+    PYTHONDONTWRITEBYTECODE: '1',
+    LOG_LEVEL: 'warn',
+    ...ports,
+  };
+  const running: ChildProcess[] = [];
+
+  async function shell(script: string, stdin = ''): Promise<string> {
+    const shown = run('sh', ['-e', '-c', script], { cwd: directory, env, timeout: stepTimeoutMs });
+    shown.child.stdin?.end(stdin);
+    const { stdout, stderr } = await shown;
+    return stdout + stderr;
+  }
+
+  async function stay({ text, detail }: Step): Promise<string> {
+    // A group of its own, which is ended as a whole.
+    const child = spawn('sh', ['-c', here(text)], {
+      cwd: directory,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.push(child);
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+    await until(() => said.includes(detail) || child.exitCode !== null, `"${detail}"`, stepTimeoutMs);
+    if (!said.includes(detail)) throw new Error(`not "${detail}", but:\n${said}`);
+    return said;
+  }
+
+  return {
+    directory,
+    shell,
+    async findMissing({ needs }) {
+      for (const need of needs) {
+        const [program, , library] = need.split(' ');
+        const check = library ? `${program} -c 'import ${library}'` : `command -v ${program}`;
+        const isThere = await shell(check).then(
+          () => true,
+          () => false,
+        );
+        if (!isThere) return need;
+      }
+      return undefined;
+    },
+    async take(step) {
+      if (step.kind === 'background') return stay(step);
+      if (step.kind === 'run') return shell(here(step.text));
+      const file = join(directory, step.detail);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, here(step.text));
+      return '';
+    },
+    async close() {
+      for (const { pid, exitCode } of running) if (pid && exitCode === null) process.kill(-pid, 'SIGTERM');
+      await Promise.all(
+        running.map((child) =>
+          until(() => child.exitCode !== null || child.signalCode !== null, 'it to end'),
+        ),
+      );
+      await home.remove();
+    },
+  };
+}
+
+const portSettings = {
+  4000: 'CONSOLE_PORT',
+  4001: 'REGISTRY_PORT',
+  4002: 'CATALOG_PORT',
+  4003: 'DISCOVERY_PORT',
+  4004: 'PUBLISHER_PORT',
+  4005: 'PUBLISHER_TRIGGER_PORT',
+};

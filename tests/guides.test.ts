@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorStatus } from '../src/protocol/errors.ts';
+import { trustHints } from '../src/rules/self-hosted/faults.ts';
+import { guides, readSteps } from './docs/blocks.ts';
+import { openWorkplace, type Workplace } from './docs/workplace.ts';
+
+// The guides without their network, which `npm run test:docs` has: every block says what is done with it, links lead somewhere, and what only reads
+// the vectors is run.
+
+describe('the guides', () => {
+  it.each(guides)('%s has code blocks, each of which is run, written to a file, or says why not', (guide) => {
+    const steps = readSteps(guide);
+    expect(steps.length).toBeGreaterThan(0);
+    for (const { kind, detail, line } of steps)
+      if (kind !== 'run') expect(detail, `${guide}, line ${line}`).not.toBe('');
+  });
+
+  const documents = [
+    ...guides,
+    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+    ...readdirSync('docs')
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join('docs', name)),
+  ];
+  it.each([...new Set(documents)])('%s has links to files that are there', (document) => {
+    const links = [...readFileSync(document, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
+      ([, link = '']) => link,
+    );
+    const files = links.filter((link) => !/^(https?:|#)/.test(link)).map((link) => link.replace(/#.*/, ''));
+    expect(files.filter((file) => !existsSync(join(dirname(document), file)))).toEqual([]);
+  });
+});
+
+describe('docs/troubleshooting.md', () => {
+  const text = readFileSync('docs/troubleshooting.md', 'utf8');
+
+  it('names codes that there are', () => {
+    const named = [...text.matchAll(/`([A-Z]{3}_[A-Z_]+|[a-z]+-[a-z]+)`/g)].map(([, code = '']) => code);
+    const known = new Set([...Object.keys(errorStatus), ...Object.keys(trustHints)]);
+    const codes = named.filter((code) => /^(AUT|BIZ|CTX|NET|SCH|POL)_/.test(code) || code.includes('-'));
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter((code) => !known.has(code))).toEqual([]);
+  });
+
+  it('quotes reasons of a 401 that are given', () => {
+    const rows = text.split('\n').filter((line) => line.startsWith('| `AUT_'));
+    const quoted = rows.flatMap((row) => [...row.matchAll(/"([^"]+)"/g)].map(([, words = '']) => words));
+    const sources = ['request-signature.ts', 'keys.ts'].map((name) => join('src/protocol', name));
+    const given = [...sources, 'src/http/authenticate.ts'].map((file) => readFileSync(file, 'utf8')).join('');
+    expect(quoted.length).toBeGreaterThan(8);
+    expect(quoted.filter((words) => !given.includes(words))).toEqual([]);
+  });
+});
+
+describe('vectors/README.md and examples/python', () => {
+  let workplace: Workplace;
+  beforeAll(async () => {
+    workplace = await openWorkplace();
+  });
+  afterAll(() => workplace?.close());
+
+  const withoutNetwork = ['vectors/README.md', 'examples/python/README.md']
+    .flatMap(readSteps)
+    .filter(({ kind, text }) => kind !== 'not run' && !text.includes('127.0.0.1'));
+
+  it.for(withoutNetwork)('hold at line $line (needs python3 with cryptography)', async (step, context) => {
+    const missing = await workplace.findMissing({ needs: ['python3 with cryptography'] });
+    if (missing !== undefined) context.skip(`needs ${missing}`);
+    const printed = await workplace.take(step);
+    for (const line of step.prints) expect(printed).toContain(line);
+  });
+});
