@@ -36,9 +36,6 @@ class ProtocolError(Exception):
         self.code, self.path = code, path
 
 
-# Keys
-
-
 class Key(typing.NamedTuple):
     """A signing key under the name that the registry knows it by."""
 
@@ -67,12 +64,11 @@ def parse_public_key(text: str) -> Ed25519PublicKey:
 
 
 _PRIME = 2**255 - 19
-_SMALL_ORDER = {0, 1, _PRIME - 1} | {
-    int.from_bytes(bytes.fromhex(point), "little")
-    for point in (
-        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-    )
+# The y coordinates of the points whose order divides 8.
+_SMALL_ORDER = {
+    *(0, 1, _PRIME - 1),
+    0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826,
+    0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7,
 }
 
 
@@ -147,10 +143,10 @@ def parse_signature_header(value: str) -> SignatureHeader:
         raise ProtocolError("AUT_SIGNATURE_INVALID", "the header does not have the form of the template")
     subscriber_id, record_id, created, expires, chained, signature = match.groups()
     try:
-        length = len(_decode_base64(signature))
+        is_signature = len(_decode_base64(signature)) == 64
     except ValueError:
-        length = 0
-    if length != 64:
+        is_signature = False
+    if not is_signature:
         raise ProtocolError("AUT_SIGNATURE_INVALID", "the signature is not the canonical Base64 of 64 bytes")
     parts = subscriber_id.split("/")
     if len(parts) > 2 or not all(_ID_PART.fullmatch(part) for part in [*parts, record_id]):
@@ -301,9 +297,6 @@ def _document_signature(document: dict) -> tuple[str, str, bytes]:
     return key_id, prefix, signature
 
 
-# The registry
-
-
 class Registry:
     """Looks up keys (DeDi). Answers are kept for a minute."""
 
@@ -345,10 +338,10 @@ class Registry:
 
 
 class Answer(typing.NamedTuple):
+    """`signer` is the subscriberId of the service that signed it; None where it did not, or wrongly."""
+
     status: int
-    body: dict
     message_id: str
-    # subscriberId of the service that signed the answer; None where it did not, or wrongly.
     signer: str | None
 
 
@@ -389,14 +382,14 @@ class Participant:
         """Returns the results of on_publish: catalogId, status (ACCEPTED, PARTIAL, REJECTED), stats, errors."""
         message = {"catalogs": catalogs} | ({"publishDirectives": directives} if directives else {})
         answer = self.send(service, "catalog/publish", message, {"bppId": self.key.subscriber_id, "bppUri": self.url})
-        return self.wait(answer.message_id, timeout)["message"]["results"]
+        return self.wait(answer, timeout)["message"]["results"]
 
     def discover(self, service: str, intent: dict, *, timeout: float = 60, **context: typing.Any) -> list[dict]:
         """Returns the catalogs of on_discover; none where nothing matches."""
         context = {"bapId": self.key.subscriber_id, "bapUri": self.url} | context
         answer = self.send(service, "discover", {"intent": intent}, context)
         # 202: nothing found, and no callback comes.
-        return [] if answer.status == 202 else self.wait(answer.message_id, timeout)["message"]["catalogs"]
+        return [] if answer.status == 202 else self.wait(answer, timeout)["message"]["catalogs"]
 
     def send(self, service: str, action: str, message: dict, context: dict) -> Answer:
         """Raises ProtocolError for a NACK."""
@@ -415,17 +408,22 @@ class Participant:
                 status, received, signature = response.status, response.read(), response.headers.get("signature")
         except urllib.error.HTTPError as error:
             status, received, signature = error.code, error.read(), error.headers.get("signature")
-        answer = parse_json(received)
-        problem = answer.get("message", {}).get("error", {})
         if status >= 400:
-            details = problem.get("details", {})
-            raise ProtocolError(problem.get("code", str(status)), problem.get("message", "refused"), details.get("path"))
-        return Answer(status, answer, message_id, self._signer_of(signature, received, authorization))
+            try:
+                problem = parse_json(received)["message"]["error"]
+            except (ProtocolError, KeyError, TypeError):
+                problem = {"code": f"HTTP {status}", "message": "refused, and not in the form of the protocol"}
+            raise ProtocolError(problem["code"], problem["message"], problem.get("details", {}).get("path"))
+        return Answer(status, message_id, self._signer_of(signature, received, authorization))
 
-    def wait(self, message_id: str, timeout: float) -> dict:
-        """The callback to a request."""
+    def wait(self, answer: Answer, timeout: float) -> dict:
+        """The callback to a request, from the service that acknowledged it."""
+        deadline = time.monotonic() + timeout
         try:
-            return self._callbacks[message_id].get(timeout=timeout)
+            while True:
+                signer, callback = self._callbacks[answer.message_id].get(timeout=max(0, deadline - time.monotonic()))
+                if answer.signer in (None, signer):
+                    return callback
         except queue.Empty:
             raise TimeoutError(f"no callback within {timeout} seconds at {self.url}") from None
 
@@ -438,20 +436,22 @@ class Participant:
 
     def _receive(self, authorization: str | None, body: bytes) -> tuple[int, dict]:
         """Checks a callback: signed by a registered key, over the signature and the digest of a request that was sent."""
-        message_id = None
         try:
             callback = parse_json(body)
             message_id = callback["context"]["messageId"]
-            sent, digest = self._sent.get(message_id, ([], ""))
-            verify_request(authorization, body, self.registry.find_key, answers=sent)
-            named = callback["context"].get("requestDigest", {}).get("digest", digest).replace("BLAKE2b-512", "BLAKE-512")
-            if message_id not in self._callbacks or named != digest:
-                raise ProtocolError("CTX_INVALID_FIELD", "this answers no request of ours", "$.context.messageId")
-            self._callbacks[message_id].put(callback)
+            sent, digest = self._sent.get(message_id, ([], None))
+            header = verify_request(authorization, body, self.registry.find_key, answers=sent)
+            if callback["context"]["requestDigest"]["digest"].replace("BLAKE2b-512", "BLAKE-512") != digest:
+                raise ProtocolError("CTX_INVALID_FIELD", "this answers no request of ours", "$.context.requestDigest.digest")
+            self._callbacks[message_id].put((header.subscriber_id, callback))
             return 200, {"message": {"status": "ACK", "messageId": message_id}}
+        except (KeyError, TypeError, AttributeError):
+            status, code, text = 400, "CTX_MISSING_FIELD", "context.messageId or context.requestDigest.digest is missing"
+        except OSError as error:
+            status, code, text = 503, "NET_DOWNSTREAM_UNAVAILABLE", f"the registry cannot be asked: {error}"
         except ProtocolError as error:
-            nack = {"status": "NACK", "error": {"code": error.code, "message": str(error)}}
-            return 401 if error.code.startswith("AUT_") else 400, {"message": nack | ({"messageId": message_id} if message_id else {})}
+            status, code, text = 401 if error.code.startswith("AUT_") else 400, error.code, str(error)
+        return status, {"message": {"status": "NACK", "error": {"code": code, "message": text}}}
 
 
 # The command line
@@ -476,7 +476,7 @@ def main() -> int:
     if options.command == "keygen":
         seed = base64.b64encode(secrets.token_bytes(32)).decode()
         public_key = Key.from_seed("", "", seed).private_key.public_key().public_bytes_raw()
-        print(json.dumps({"seed": seed, "publicKey": base64.b64encode(public_key).decode()}))
+        print(json.dumps({"seed": seed, "publicKey": _encode_base64(public_key)}))
         return 0
     key = Key.from_seed(options.subscriber, options.key_id, options.seed.read_text().strip())
     with Participant(key, Registry(options.registry), options.callbacks) as participant:
