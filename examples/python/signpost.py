@@ -318,7 +318,7 @@ class Registry:
             code = "AUT_KEY_NOT_FOUND" if others else "AUT_SUBSCRIBER_NOT_FOUND"
             raise ProtocolError(code, f"the registry has no {record_id} of {identity}")
         details, now = record["details"], datetime.datetime.now(datetime.timezone.utc)
-        time_of = lambda name, default: datetime.datetime.fromisoformat(details.get(name, default).replace("Z", "+00:00"))  # noqa: E731
+        time_of = lambda name, default: datetime.datetime.fromisoformat((details.get(name) or default).replace("Z", "+00:00"))  # noqa: E731
         is_valid = time_of("valid_from", "1970-01-01T00:00:00Z") <= now <= time_of("valid_until", "9999-12-31T00:00:00Z")
         if record["state"] != "live" or not is_valid:
             raise ProtocolError("AUT_KEY_EXPIRED_OR_REVOKED", f"{record_id} of {identity} is {record['state']}")
