@@ -180,9 +180,7 @@ describe('the files of vectors/signed-files.json', async () => {
   const options = { node: hosting, keys: known, limits: { maxEntries: 9, maxChanges: 9, maxMasters: 9 } };
 
   function open(kind: 'manifest' | 'record' | 'index' | 'baseline' | 'change') {
-    const file: { url?: string; bytes?: string; digest?: string } =
-      sign.find((one) => one.kind === kind) ?? {};
-    const { url = '', bytes = '', digest } = file;
+    const { url = '', bytes = '', digest } = sign.find((one) => one.kind === kind) ?? {};
     return openDocument(kind, { url, wire: Buffer.from(bytes) }, { maxInflatedBytes: 1e6, digest });
   }
 

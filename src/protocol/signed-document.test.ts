@@ -109,7 +109,7 @@ describe('verifyDocument', () => {
   });
 
   it.each(made.accept)('reads $name', ({ document }) => {
-    expect(() => verifyDocument(document as JsonObject, madeKey)).not.toThrow();
+    expect(() => verifyDocument(received(document), madeKey)).not.toThrow();
   });
 
   it.each([
@@ -127,7 +127,7 @@ describe('verifyDocument', () => {
     'refuses $name',
     ({ document, code }) => {
       const expected = code === 'signature-missing' ? 'AUT_SIGNATURE_MISSING' : 'AUT_SIGNATURE_INVALID';
-      expect(() => verifyDocument(document as JsonObject, madeKey)).toThrow(
+      expect(() => verifyDocument(received(document), madeKey)).toThrow(
         expect.objectContaining({ code: expected }),
       );
     },

@@ -2,7 +2,7 @@ import { sign } from 'node:crypto';
 import { canonicalJson } from '../../src/protocol/canonical-json.ts';
 import { signJws } from '../../src/protocol/detached-jws.ts';
 import { sha256Digest } from '../../src/protocol/digest.ts';
-import { type JsonObject, parseJson } from '../../src/protocol/json.ts';
+import { type Json, type JsonObject, parseJson } from '../../src/protocol/json.ts';
 import { signDocument } from '../../src/protocol/signed-document.ts';
 import { publish } from '../../src/publisher/publisher.ts';
 import { makeTree, servedFiles } from '../support/published-tree.ts';
@@ -82,7 +82,23 @@ const closedShop = {
   resources: [{ id: 'tea', descriptor: { name: 'Tea' } }],
 };
 
-function describeFile(name: string, kind: string, path: string, bytes: string) {
+interface SignedVector {
+  name: string;
+  kind: string;
+  key: string;
+  unsigned: JsonObject;
+  canonical: string;
+  protectedHeader: string;
+  signature?: string;
+  proof?: Json;
+  /** Of a file; an entry stands in the index. */
+  url?: string;
+  size?: number;
+  digest?: string;
+  bytes?: string;
+}
+
+function describeFile(name: string, kind: string, path: string, bytes: string): SignedVector {
   const served = Buffer.from(bytes);
   return {
     ...describeDocument(name, kind, parseJson(served) as JsonObject),
@@ -90,7 +106,7 @@ function describeFile(name: string, kind: string, path: string, bytes: string) {
   };
 }
 
-function describeDocument(name: string, kind: string, document: JsonObject) {
+function describeDocument(name: string, kind: string, document: JsonObject): SignedVector {
   const { signature, proof, ...unsigned } = document;
   const jws = String(typeof signature === 'string' ? signature : (proof as JsonObject).jws);
   const [header = ''] = jws.split('.');
@@ -147,14 +163,16 @@ function refused(entry: JsonObject) {
   const invalid = { code: 'signature-invalid' };
   const otherKey = { ...key, privateKey: keyOf('provider').privateKey };
   const proof = { verification_method: 'key-1', canonicalization: 'JCS' };
+  const { isActive: __, ...less } = entry;
+  const changed: Record<string, object> = {
+    'a changed version': { ...entry, entryVersion: 99 },
+    'a changed flag': { ...entry, isActive: false },
+    'an added member': { ...entry, added: null },
+    'a missing member': less,
+  };
   return [
     ...malformedSignatures(entry, (header) => signedUnder(header, content)),
-    ...[
-      ['a changed version', { ...entry, entryVersion: 99 }],
-      ['a changed flag', { ...entry, isActive: false }],
-      ['an added member', { ...entry, added: null }],
-      ['a missing member', Object.fromEntries(Object.entries(entry).filter(([name]) => name !== 'isActive'))],
-    ].map(([name, document]) => ({
+    ...Object.entries(changed).map(([name, document]) => ({
       ...{ ...invalid, name, document },
       reason: 'The signature covers every member, known or not.',
     })),
@@ -209,7 +227,9 @@ function refused(entry: JsonObject) {
       },
       reason: 'A node signs its own files.',
     },
-  ].map(({ name, document, code, reason }) => ({ name, kind: 'entry', document, code, reason }));
+  ].map(({ name, document, code, reason }) => {
+    return { name, kind: 'entry', document: document as JsonObject, code, reason };
+  });
 }
 
 /** A detached JWS with any protected header, signed as RFC 7797 says. */
