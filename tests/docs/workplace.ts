@@ -56,7 +56,8 @@ export async function openWorkplace(): Promise<Workplace> {
 
   async function shell(script: string, stdin = ''): Promise<string> {
     const shown = run('sh', ['-e', '-c', script], { cwd: directory, env, timeout: stepTimeoutMs });
-    shown.child.stdin?.end(stdin);
+    // A command that reads nothing may have ended before this is written.
+    shown.child.stdin?.on('error', () => undefined).end(stdin);
     const { stdout, stderr } = await shown;
     return stdout + stderr;
   }
