@@ -13,28 +13,57 @@ import { commandLine } from './support/up-process.ts';
 const run = promisify(execFile);
 const lister = pathToFileURL(resolve('tests/support/list-modules.mjs')).href;
 
-/** Every module that a command has loaded. */
-async function loadedBy(...args: string[]): Promise<string[]> {
-  const { stderr } = await run(process.execPath, ['--import', lister, commandLine, ...args]);
-  return [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url = '']) => url);
+/** How many modules a command has loaded, and of which packages; also of a command that fails. */
+async function loadedBy(
+  args: readonly string[],
+  env = process.env,
+): Promise<{ loaded: number; packages: Set<string | undefined> }> {
+  const program = run(process.execPath, ['--import', lister, commandLine, ...args], { env });
+  const { stderr } = await program.catch((failed: { stderr: string }) => failed);
+  const urls = [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, url = '']) => url);
+  return { loaded: urls.length, packages: new Set(urls.map(packageOf).filter(Boolean)) };
 }
+
+/** Commands whose storage modules are loaded with them: pg and the log. */
+const onDatabase = ['registry', 'catalog', 'deliveries', 'crawl', 'migrate'];
+/** An address where nobody listens. */
+const nobody = 'http://127.0.0.1:9';
 
 const packageOf = (url: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];
 
 describe('the command line', () => {
-  it.each([['--version'], ['--help'], ['keys', '--help'], ['completion', 'bash', '--help']])(
+  it.each([['--version'], ['--help'], ['keys', 'list', '--help'], ['completion', 'bash', '--help']])(
     'loads no other package than commander for %s %s',
     async (...args) => {
-      const loaded = await loadedBy(...args.filter(Boolean));
-      const packages = new Set(loaded.map(packageOf).filter(Boolean));
+      const { loaded, packages } = await loadedBy(args.filter(Boolean));
       expect([...packages]).toEqual(['commander']);
-      expect(loaded.length).toBeLessThan(60);
+      expect(loaded).toBeLessThan(60);
     },
   );
 
-  it('loads no server, validator or client for a command that only asks the database', async () => {
-    const loaded = (await loadedBy('catalog', '--help')).map(packageOf);
-    for (const name of ['fastify', 'ajv', 'undici']) expect(loaded).not.toContain(name);
+  it('loads no other package than commander for the help of any command, but for those that work on the database', async () => {
+    for (const name of commandFiles.flatMap(({ commands }) => Object.keys(commands))) {
+      const { packages } = await loadedBy([name, '--help']);
+      if (!onDatabase.includes(name)) expect([...packages], name).toEqual(['commander']);
+      for (const heavy of ['fastify', 'ajv', 'typebox', 'undici'])
+        expect(packages, name).not.toContain(heavy);
+    }
+  });
+
+  it('sends a request without server and validators, which only a callback needs', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'signpost-send-'));
+    try {
+      const args = ['--method', 'GET', '--to', `${nobody}/catalog/subscription`, '--as', 'a.example.org'];
+      const env = { ...process.env, DATA_DIR: directory, REGISTRY_URL: nobody };
+      const { packages } = await loadedBy(
+        ['send', ...args, '--key', Buffer.alloc(32, 7).toString('base64')],
+        env,
+      );
+      expect(packages).toContain('undici');
+      for (const heavy of ['fastify', 'ajv', 'typebox', 'pg']) expect(packages).not.toContain(heavy);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('gives every command --json, but for the one that prints a script', () => {

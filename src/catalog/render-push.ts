@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DigestedBody } from '../delivery/send.ts';
 import { actions } from '../protocol/actions.ts';
-import { type ProviderContext, protocolVersion } from '../protocol/context.ts';
+import type { ProviderContext } from '../protocol/context.ts';
 import { type BodyDigest, createBodyDigest } from '../protocol/digest.ts';
+import { protocolVersion } from '../protocol/endpoints.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 import type { PushBasis } from '../storage/catalog/pushes.ts';
 import type { CatalogContext } from './context.ts';

@@ -3,11 +3,11 @@ import type { Action } from '../protocol/actions.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
-import type { RecordState } from '../protocol/registry-record.ts';
+import { type RecordState, recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
-// What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of types stand
-// here once more, because the schemas that have them take long to load.
+// What people type, checked. The messages follow commander's "argument '…' is invalid." Loaded by nearly every command: the names of catalog
+// types stand here once more, because the schemas that have them take long to load.
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 
@@ -15,7 +15,6 @@ export const workersHelp = 'processes behind the same ports, such as one per cor
 export const usualWaitSeconds = 30;
 
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
-export const recordStates: readonly RecordState[] = ['draft', 'live', 'suspended', 'revoked', 'expired'];
 
 export function parseSubscriber(text: string): string {
   if (isSubscriberId(text)) return text;

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
 import { type CommandContext, CommandError, counted, renderTable } from './command.ts';
 import { renderProblems } from './publish/report.ts';
-import { publishHere } from './publish/self.ts';
 
 // retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
 
@@ -52,6 +51,7 @@ async function change(
   context: CommandContext,
 ): Promise<void> {
   if (verb === 'retire' && !yes) await confirmRetirement(ids, context);
+  const { publishHere } = await import('./publish/self.ts');
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);

@@ -33,15 +33,15 @@ export class CommandError extends Error {
 
 /** What others have written may hold what a terminal takes for a command. Escaped as in JSON, where it means the same. */
 export function printable(text: string): string {
-  return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escaped);
+  return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escapeCharacter);
 }
 
 /** Likewise what must not look like two lines. */
 export function oneLine(text: string): string {
-  return text.replace(/[\n\t\u2028\u2029]/g, escaped);
+  return text.replace(/[\n\t\u2028\u2029]/g, escapeCharacter);
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
@@ -54,6 +54,14 @@ export function printResult(
 ): void {
   context.print(json ? JSON.stringify(value, null, 2) : text);
 }
+
+/** The first few of many ids. */
+export function joinSome(ids: readonly string[]): string {
+  const more = ids.length - shownIds;
+  return ids.slice(0, shownIds).join(', ') + (more > 0 ? ` and ${more.toLocaleString('en-US')} more` : '');
+}
+
+const shownIds = 5;
 
 /** Columns as wide as their widest cell. */
 export function renderTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -40,7 +40,7 @@ try {
 } catch (error) {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
-  context.note(`${paint('bad', 'signpost:')} ${isForPerson ? error.message : unexpected(error)}`);
+  context.note(`${paint('bad', 'signpost:')} ${isForPerson ? error.message : renderUnexpected(error)}`);
   // Whatever a failed command has left open must not keep the process alive.
   setTimeout(() => process.exit(), leftOpenMs).unref();
 }
@@ -74,6 +74,6 @@ function listenForEnter(act: () => void): () => void {
   };
 }
 
-function unexpected(error: unknown): string {
+function renderUnexpected(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,12 +1,5 @@
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
-import type { TriggerResult } from '../protocol/trigger-messages.ts';
-import { type Refreshed, refresh } from '../publisher/refresh.ts';
-import { resignEverything } from '../publisher/renew-indexes.ts';
-import { type CommandContext, counted } from './command.ts';
-import { withProgress } from './progress.ts';
-import { renderResults } from './publish/report.ts';
-import { withPublisher } from './publish/self.ts';
+import type { CommandContext } from './command.ts';
 
 export function registerRefreshCommand(program: Command, context: CommandContext): void {
   program
@@ -14,7 +7,9 @@ export function registerRefreshCommand(program: Command, context: CommandContext
     .option('--resign', 'sign everything published anew, after an older key was compromised')
     .option('--json', 'print JSON')
     .addHelpText('after', help)
-    .action((options: RefreshOptions) => refreshHere(context.config(), options, context));
+    .action(async (options: RefreshOptions) =>
+      (await import('./refresh/run.ts')).refreshHere(context.config(), options, context),
+    );
 }
 
 const help = `
@@ -25,67 +20,7 @@ Examples:
   $ signpost refresh
   $ signpost refresh --resign`;
 
-interface RefreshOptions {
+export interface RefreshOptions {
   resign?: boolean;
   json?: boolean;
 }
-
-/** Signs with the key in use what announces its next update, and with --resign the rest too. */
-export async function refreshHere(
-  config: Config,
-  { resign, json }: RefreshOptions,
-  context: CommandContext,
-): Promise<void> {
-  await withPublisher(config, async (publisher) => {
-    const { tree } = publisher;
-    let resigned: TriggerResult[] | undefined;
-    if (resign) {
-      const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
-        resignEverything(tree),
-      );
-      resigned = results;
-      if (results.length > 0 && !json) context.print(renderResults(results));
-      for (const warning of warnings) context.note(`Warning: ${warning}`);
-      if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
-    }
-    const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
-    if (json) {
-      const { nextUpdate, formerKeys } = refreshed;
-      const former = [...formerKeys].map(([keyId, catalogs]) => ({ keyId, catalogs: [...catalogs] }));
-      const told = { keyId: tree.key.recordId, nextUpdate, formerKeys: former, resigned };
-      return context.print(JSON.stringify(told, null, 2));
-    }
-    context.print(
-      `Signed with ${tree.key.recordId}; the next update is announced for ${refreshed.nextUpdate.toISOString()}.`,
-    );
-    for (const line of reportFormerKeys(refreshed, config)) context.print(line);
-  });
-}
-
-/** When an earlier key can go: once nothing that is listed is signed with it, and whoever read the index before that has come to an end. */
-function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config): string[] {
-  return [...formerKeys].map(([key, catalogs]) => {
-    if (catalogs.size === 0) {
-      return (
-        `Nothing that is listed is signed with ${key} any more. It can go on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
-        howToRevoke(key, config)
-      );
-    }
-    const some = [...catalogs].slice(0, shownCatalogs).join(', ');
-    const more = catalogs.size > shownCatalogs ? ', …' : '';
-    return (
-      `${key} must stay registered: it signs what is listed of ${counted(catalogs.size, 'catalog')} (${some}${more}). That ages out ` +
-      'as new baselines are published; "signpost refresh --resign" signs it all anew at once.'
-    );
-  });
-}
-
-/** Our own registry is written by commands; with any other one, its operator has a way. */
-function howToRevoke(key: string, { identities, REGISTRY_URL }: Config): string {
-  const { id } = identities.publisher;
-  return REGISTRY_URL === undefined
-    ? `signpost registry revoke ${id} --key-id ${key}`
-    : `have the record ${key} of ${id} revoked at ${REGISTRY_URL}.`;
-}
-
-const shownCatalogs = 5;

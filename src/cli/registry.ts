@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { identityOf, splitIdentity } from '../protocol/identity.ts';
-import type { RecordState } from '../protocol/registry-record.ts';
+import { type RecordState, recordStates } from '../protocol/registry-record.ts';
 import type { Database } from '../storage/database.ts';
 import {
   addKey,
@@ -26,7 +26,6 @@ import {
   parseSubscriber,
   parseTime,
   parseUrl,
-  recordStates,
 } from './arguments.ts';
 import { type CommandContext, CommandError, printResult } from './command.ts';
 import { withDatabase } from './database.ts';

@@ -1,12 +1,18 @@
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
-import { silentLogger } from '../logger.ts';
-import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../search/port.ts';
-import type { Database } from '../storage/database.ts';
-import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
-import { withDatabase } from './database.ts';
+import type { CommandContext } from './command.ts';
 
 // The operator's view of the index of the own discovery service.
+
+export interface RebuildOptions {
+  catalog?: string;
+  opensearch?: boolean;
+  json?: boolean;
+}
+
+export interface CheckOptions {
+  mend?: boolean;
+  json?: boolean;
+}
 
 export function registerIndexCommand(program: Command, context: CommandContext): void {
   const index = program.command('index').addHelpText('after', examples);
@@ -17,7 +23,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
       'which version of the code made the entries, how far a rebuild went, which processes use the index',
     )
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => showStatus(context, options));
+    .action(async (options: { json?: boolean }) => (await load()).showStatus(context, options));
 
   index
     .command('rebuild')
@@ -27,7 +33,7 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     .option('--catalog <id>', 'only catalogs with this id')
     .option('--opensearch', 'only the index of OpenSearch')
     .option('--json', 'print JSON')
-    .action((options: RebuildOptions) => rebuild(context, options));
+    .action(async (options: RebuildOptions) => (await load()).rebuild(context, options));
 
   index
     .command('check')
@@ -36,8 +42,11 @@ export function registerIndexCommand(program: Command, context: CommandContext):
     )
     .option('--mend', 'make the entries of what differs anew')
     .option('--json', 'print each difference as a line of JSON')
-    .action((options: CheckOptions) => check(context, options));
+    .action(async (options: CheckOptions) => (await load()).check(context, options));
 }
+
+/** The search loads a good part of the system. */
+const load = () => import('./search-index/run.ts');
 
 const examples = `
 Examples:
@@ -49,136 +58,3 @@ Examples:
 After an upgrade that makes other entries, the discovery service rebuilds the index by itself, as soon as no process of the older version is left.
 Nothing has to be stopped, and searches are exact all the time.
 They work on the database that the settings name: DATABASE_URL, or the embedded one under DATA_DIR.`;
-
-async function showStatus(context: CommandContext, { json }: { json?: boolean }): Promise<void> {
-  await withDatabase(context, async (database) => {
-    const status = await maintainIndex(database).status();
-    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status));
-  });
-}
-
-function renderStatus(status: IndexStatus): string {
-  const { version, newest, catalogs, begun, processes } = status;
-  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
-  const lines = [
-    `The index has version ${version}; this program knows up to version ${newest}.`,
-    `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${whatNext(status)}`,
-    ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
-    ...status.opensearch.map(describeOpenSearch),
-  ];
-  const rows = processes.map(({ name, version: known }) => [name, String(known)]);
-  if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
-  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
-}
-
-function describeOpenSearch({
-  name,
-  isCurrent,
-  builtUpTo,
-  documents,
-  hasNews,
-  problem,
-}: OpenSearchStatus): string {
-  const state =
-    builtUpTo === null
-      ? `${isCurrent ? 'is asked by searches, and' : 'is built, and'} ${hasNews ? 'is catching up' : 'has all that was committed'}`
-      : `is being built: ${documents} resources so far`;
-  return `OpenSearch: ${name} ${state}.${problem === null ? '' : ` It could not be written: ${problem}`}`;
-}
-
-type OpenSearchStatus = IndexStatus['opensearch'][number];
-
-function whatNext({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
-  if (isRebuilding) return 'The others are being rebuilt.';
-  if (catalogs.some((each) => each.version !== version))
-    return processes.length > 0
-      ? 'The others will be rebuilt.'
-      : 'The others will be rebuilt when a discovery service runs.';
-  if (version < next) return `Searches are learning of version ${next}.`;
-  const older = processes.filter((each) => each.version < newest).length;
-  if (version < newest && older > 0)
-    return `The rebuild for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
-  return 'Nothing is left to rebuild.';
-}
-
-interface RebuildOptions {
-  catalog?: string;
-  opensearch?: boolean;
-  json?: boolean;
-}
-
-async function rebuild(
-  context: CommandContext,
-  { catalog, opensearch, json }: RebuildOptions,
-): Promise<void> {
-  await withDatabase(context, async (database, config) => {
-    const hasOpenSearch = config.SEARCH_INDEX.includes('opensearch');
-    if (opensearch && !hasOpenSearch) throw new CommandError('SEARCH_INDEX does not name opensearch.');
-    if (!opensearch) await rebuildLists(context, database, config, { catalog, json });
-    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config, json);
-  });
-}
-
-async function rebuildLists(
-  context: CommandContext,
-  database: Database,
-  config: Config,
-  { catalog, json }: RebuildOptions,
-): Promise<void> {
-  const started = performance.now();
-  let toldAt = started;
-  const { catalogs, documents, version } = await maintainIndex(database).rebuild({
-    ...(catalog !== undefined && { catalogId: catalog }),
-    graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
-    onProgress({ catalogs: done }) {
-      if (performance.now() - toldAt < tellEveryMs) return;
-      toldAt = performance.now();
-      context.note(`${done} catalogs so far`);
-    },
-  });
-  if (catalog !== undefined && catalogs === 0)
-    throw new CommandError(`The index has no catalog with the id ${catalog}.`);
-  const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
-  printResult(context, json, { index: 'postgres', catalogs, documents, version }, text);
-}
-
-async function rebuildInOpenSearch(
-  context: CommandContext,
-  database: Database,
-  config: Config,
-  json?: boolean,
-): Promise<void> {
-  let toldAt = performance.now();
-  const onProgress = (done: number) => {
-    if (performance.now() - toldAt < tellEveryMs) return;
-    toldAt = performance.now();
-    context.note(`${done} resources so far`);
-  };
-  const tools = { logger: silentLogger(), onProgress };
-  const resources = await rebuildOpenSearch({ config, database }, tools).catch((error: Error) => {
-    throw new CommandError(`OpenSearch: ${error.message}`, error);
-  });
-  const text = `Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`;
-  printResult(context, json, { index: 'opensearch', resources }, text);
-}
-
-const tellEveryMs = 5_000;
-
-interface CheckOptions {
-  mend?: boolean;
-  json?: boolean;
-}
-
-async function check(context: CommandContext, { mend = false, json = false }: CheckOptions): Promise<void> {
-  await withDatabase(context, async (database) => {
-    const { documents, differences, mended } = await maintainIndex(database).check({
-      mend,
-      onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
-    });
-    const held = `${documents} catalogs, resources and offers were held against the index`;
-    if (differences === 0) return context.note(`${held}: no difference.`);
-    const counted = `${held}: ${differences} ${differences === 1 ? 'difference' : 'differences'}`;
-    if (!mend) throw new CommandError(`${counted}. "signpost index check --mend" mends them.`);
-    context.note(`${counted}; the entries of ${mended} of them were made anew.`);
-  });
-}

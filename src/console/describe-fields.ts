@@ -42,7 +42,7 @@ export function describeFields(documents: readonly JsonObject[], roots: readonly
     .filter((each) => !isUnit(each, seen) && !isTheSameEverywhere(each, documents.length))
     .sort((a, b) => b.count - a.count)
     .map(describe)
-    .sort((a, b) => interestOf(b) - interestOf(a))
+    .sort((a, b) => rankField(b) - rankField(a))
     .slice(0, maxFields);
 }
 
@@ -115,15 +115,15 @@ function isUnit({ steps, texts }: Seen, seen: ReadonlyMap<string, Seen>): boolea
   );
 }
 
-/** Nothing can be chosen there. */
+/** A field with the same value in nearly every document is no filter: there is nothing to choose. */
 function isTheSameEverywhere({ count, texts }: Seen, documents: number): boolean {
   return texts.size === 1 && documents > 1 && count >= documents * almostAll;
 }
 
 const almostAll = 0.9;
 
-/** What things are and how much of it comes before where they are, and both before free texts. */
-function interestOf({ kind, path }: Field): number {
+/** Sorts the filters: kinds and amounts first, then addresses, then free text. */
+function rankField({ kind, path }: Field): number {
   if (kind === 'text') return 0;
   return /address/i.test(path) ? 1 : 2;
 }
@@ -132,18 +132,18 @@ function describe({ steps, count, texts, numbers, booleans, units }: Seen): Fiel
   const common = { path: steps.join(''), label: labelOf(steps) };
   if (booleans === count) return { ...common, kind: 'boolean' };
   if (numbers.count === count) {
-    const [unit, ...others] = byCount(units);
+    const [unit, ...others] = sortByCount(units);
     const { min, max } = numbers;
     return { ...common, kind: 'number', ...(unit && others.length === 0 && { unit: unit.value }), min, max };
   }
-  const values = byCount(texts);
+  const values = sortByCount(texts);
   const isShort = values.every(({ value }) => value.length <= maxValueLength);
   // Names and ids differ everywhere; kinds recur.
   const recurs = values.length <= maxValues && (values.length * 2 <= count || values.length <= 2);
   return recurs && isShort ? { ...common, kind: 'enum', values } : { ...common, kind: 'text' };
 }
 
-function byCount(counts: ReadonlyMap<string, number>): { value: string; count: number }[] {
+function sortByCount(counts: ReadonlyMap<string, number>): { value: string; count: number }[] {
   return [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));

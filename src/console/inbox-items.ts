@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-// What the inbox keeps, in the memory of this process. Anybody can send what does not verify: it has places of its own, few and small, and never pushes out what verifies.
+// The messages that the inbox keeps, in the memory of this process. Anybody can send a message with a bad signature. Such messages are kept in a
+// small ring buffer of their own, so that they never push out a message whose signature holds.
 
 export interface InboxItem {
   id: string;
   at: string;
   path: string;
   action?: string;
-  /** Whom the signature names, whether it holds or not. */
+  /** The signer that the Authorization header names, whether the signature holds or not. */
   from?: string;
   messageId?: string;
   verifies: boolean;
@@ -21,11 +22,11 @@ export interface InboxItem {
 const maxVerified = 150;
 const maxUnverified = 50;
 export const maxItems = maxVerified + maxUnverified;
-/** Of the bodies of all verified items together, as they are in memory. */
+/** Limit for the bodies of all verified messages together, counted as they are in memory. */
 const maxVerifiedBytes = 64 * 1024 * 1024;
 /** A string takes up to two bytes for each character. */
 const bytesPerCharacter = 2;
-/** Of the body of a message that does not verify. */
+/** How much is kept of the body of a message that does not verify. */
 export const maxUnverifiedBytes = 16 * 1024;
 
 export function createInboxItems() {
@@ -43,7 +44,7 @@ export function createInboxItems() {
   };
 }
 
-/** The oldest go first, verified and unverified ones apart. */
+/** Drops the oldest messages; verified and unverified messages have limits of their own. */
 export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
   let [verified, unverified, bytes] = [0, 0, 0];
   return latestFirst.filter((item) => {
@@ -53,8 +54,8 @@ export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
   });
 }
 
-/** Without what lets somebody in elsewhere. */
-export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+/** Leaves out cookies, tokens and passwords, which would give access to other services. */
+export function redactHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown = Object.entries(headers).filter(([name]) => name !== 'cookie');
   return Object.fromEntries(
     shown.map(([name, value]) => [

@@ -7,10 +7,11 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
-import { findMessageId, parseQuery } from '../protocol/envelope.ts';
+import { parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject } from '../protocol/json.ts';
+import { findMessageId } from '../protocol/message-id.ts';
 import {
   checkSignatureWindow,
   findSignatureText,
@@ -27,15 +28,15 @@ import {
   type InboxItem,
   maxItems,
   maxUnverifiedBytes,
-  shownHeaders,
+  redactHeaders,
 } from './inbox-items.ts';
 
-// The inbox: an address for callbacks to the consumer of the settings. It shows what arrives and whether it verifies, and answers as a consumer does: ACK, or 401. What came
-// is in the memory of this process alone.
+// The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
+// answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
 
 /** A larger callback is refused with 413. */
 const maxBodyBytes = 1024 * 1024;
-/** Of one source, before anybody knows who signed. */
+/** Rate limit for each source address, applied before the signature is verified. */
 const perSource = { perSecond: 20, burst: 100 };
 
 export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -47,7 +48,7 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   server.register(async (inbox) => {
     inbox.removeAllContentTypeParsers();
     inbox.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    // Before the body is read.
+    // The rate limit comes before the body is read.
     inbox.addHook('onRequest', async ({ ip }) => chargeRequest(sources, sourceOf(ip)));
     inbox.post(
       '/inbox/*',
@@ -78,7 +79,7 @@ interface Received {
   item: InboxItem;
   status: number;
   answer: string;
-  /** Of the answer, where the consumer has a key. */
+  /** The signature of the answer, where the consumer has a key. */
   signature?: string;
 }
 
@@ -122,7 +123,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
         ...describe(document, authorization, config.REGISTRY_NAME),
         ...(messageId !== undefined && { messageId }),
         ...{ verifies: fault === undefined, ...(fault && { why: fault.message }) },
-        headers: shownHeaders(headers),
+        headers: redactHeaders(headers),
         body: body.toString('utf8', 0, maxKeptBytes),
       },
       ...{ status: told.status, answer, signature: sign(answer, authorization) },
@@ -165,7 +166,7 @@ const InboxQuery = Type.Object({
 
 const receiveOperation: PlainOperation = {
   summary: 'Take a callback to the consumer: it is shown in the inbox.',
-  description: 'Signed as every callback. What does not verify is shown, too, and refused.',
+  description: 'Signed like every callback. A message with a bad signature is shown too, and refused.',
   answers: {
     401: 'The signature does not hold.',
     413: 'The body has more than 1 MiB.',
@@ -174,7 +175,7 @@ const receiveOperation: PlainOperation = {
 };
 
 const listOperation: PlainOperation = {
-  summary: 'List what came to the inbox of this process, the latest first.',
+  summary: 'List the messages in the inbox of this process, the latest first.',
   query: InboxQuery,
   answer: Type.Object({
     items: Type.Array(

@@ -4,8 +4,9 @@ import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
-import { findMessageId, prepareToRead } from '../protocol/envelope.ts';
+import { prepareToRead } from '../protocol/envelope.ts';
 import type { SigningKey } from '../protocol/keys.ts';
+import { findMessageId } from '../protocol/message-id.ts';
 import { findSignatureText, signDigest } from '../protocol/request-signature.ts';
 import { type Arrivals, answerOnce, createArrivals, type Recall } from './answer-once.ts';
 import {

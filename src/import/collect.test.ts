@@ -3,8 +3,7 @@ import { checkCatalog } from '../rules/check-attributes.ts';
 import { type AttributeChecker, createAttributeChecker } from '../rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from '../schemas/schema-files.ts';
 import { createCollector } from './collect.ts';
-import type { PerUnit } from './mapping-file.ts';
-import type { Charger, Station } from './station.ts';
+import type { Charger, PerUnit, Station } from './station.ts';
 
 let checker: AttributeChecker;
 beforeAll(async () => {

@@ -4,9 +4,8 @@ import { validator } from '../protocol/validate.ts';
 import type { Check } from '../rules/check-attributes.ts';
 import { chargerResource } from './charger-resource.ts';
 import { findDoubtfulPlaces } from './doubtful-places.ts';
-import type { PerUnit } from './mapping-file.ts';
 import { isElsewhere, positionOf } from './place.ts';
-import type { Charger, Problem, Station } from './station.ts';
+import type { Charger, PerUnit, Problem, Station } from './station.ts';
 
 /**
  * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).

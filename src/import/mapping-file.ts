@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { closed, oneOfTexts } from '../protocol/shapes.ts';
 import { type PowerUnit, powerUnits } from './cell-values.ts';
+import { perUnits } from './station.ts';
 
 /**
  * A mapping as people write it, in YAML or JSON: how a row of a list becomes a charging station with its chargers.
@@ -68,9 +69,6 @@ const ConnectorSection = closed({
   counted: Type.Optional(Type.String({ pattern: '\\{type\\}' })),
 });
 export type ConnectorSection = Static<typeof ConnectorSection>;
-
-export const perUnits = ['station', 'operator'] as const;
-export type PerUnit = (typeof perUnits)[number];
 
 const optionalField = Type.Optional(field);
 const StationSection = closed({

@@ -1,7 +1,8 @@
 import { jsonPath } from '../protocol/json.ts';
 import { findFaults } from '../protocol/validate.ts';
-import type { ConnectorSection, FieldText, FileSection, PerUnit, Scalar } from './mapping-file.ts';
+import type { ConnectorSection, FieldText, FileSection, Scalar } from './mapping-file.ts';
 import { MappingFile } from './mapping-file.ts';
+import type { PerUnit } from './station.ts';
 import { parseTemplate, type Template } from './template.ts';
 
 /** A mapping that is known to be sound, with its templates read. */

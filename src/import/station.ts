@@ -3,6 +3,10 @@ import type { Geometry } from '../protocol/geojson.ts';
 
 // What every import has in between: charging stations, wherever they come from, and what could not be taken over.
 
+/** What becomes one catalog. */
+export const perUnits = ['station', 'operator'] as const;
+export type PerUnit = (typeof perUnits)[number];
+
 export interface Station {
   /** Where it stands in the file: `row 17`. */
   at: string;

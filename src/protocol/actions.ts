@@ -1,11 +1,12 @@
 /**
- * Every action of the protocol in one table (catalog spec: Endpoints), and one of ours, read by server, client,
+ * Every action of the protocol in one table: its endpoint, and the shapes of what is sent and answered. Read by server, client,
  * command line and documentation.
  */
 import type { TObject, TSchema } from 'typebox';
 import { Acknowledgement } from './acknowledgement.ts';
 import { CrawlLogAnswer, CrawlLogQuery } from './crawl-messages.ts';
 import { checkDiscoverMessage, DiscoverRequest, OnDiscoverCallback } from './discover-messages.ts';
+import { type Endpoint, endpoints } from './endpoints.ts';
 import { checkPublishMessage, OnPublishCallback, PublishRequest, PushRequest } from './publish-messages.ts';
 import { checkOnPullMessage, checkPullMessage, OnPullCallback, PullRequest } from './pull-messages.ts';
 import { SearchAnswer, SearchRequest } from './search-messages.ts';
@@ -17,12 +18,7 @@ import {
   UnsubscribeQuery,
 } from './subscription-messages.ts';
 
-export interface Action {
-  /** The `context.action` of its body. */
-  name: string;
-  method: 'POST' | 'GET' | 'DELETE';
-  path: string;
-  kind: 'request' | 'callback';
+export interface Action extends Endpoint {
   summary: string;
   /** The whole body. */
   body?: TObject<{ context: TObject; message: TObject }>;
@@ -33,19 +29,12 @@ export interface Action {
   answer: TSchema;
   /** The `context.action` of that answer, where it has a context. */
   answerAction?: string;
-  /** Side of the context that must name the signer. */
-  caller?: 'bpp' | 'bap';
-  /** Action that answers later. */
-  callback?: string;
   /** Whether an accepted request is remembered, so that a repeat gets the same answer. */
   remembered: boolean;
   bodyLimit: 'request' | 'bulk';
 }
 
 const subscription = {
-  name: 'catalog/subscription',
-  path: '/catalog/subscription',
-  kind: 'request',
   answer: SubscriptionsAnswer,
   answerAction: 'catalog/on_subscription',
   bodyLimit: 'request',
@@ -53,46 +42,38 @@ const subscription = {
 
 export const actions = {
   subscribe: {
+    ...endpoints.subscribe,
     ...subscription,
-    method: 'POST',
     summary: 'Create a subscription; with a subscriptionId, update or reactivate that one.',
     body: SubscribeRequest,
     query: SubscribeQuery,
     remembered: true,
   },
   listSubscriptions: {
+    ...endpoints.listSubscriptions,
     ...subscription,
-    method: 'GET',
     summary: "List the caller's subscriptions.",
     query: ListSubscriptionsQuery,
     remembered: false,
   },
   unsubscribe: {
+    ...endpoints.unsubscribe,
     ...subscription,
-    method: 'DELETE',
     summary: 'Deactivate a subscription.',
     query: UnsubscribeQuery,
     remembered: true,
   },
   publish: {
-    name: 'catalog/publish',
-    method: 'POST',
-    path: '/catalog/publish',
-    kind: 'request',
+    ...endpoints.publish,
     summary: 'Publish catalogs; results come on catalog/on_publish.',
     body: PublishRequest,
     check: checkPublishMessage,
     answer: Acknowledgement,
-    caller: 'bpp',
-    callback: 'catalog/on_publish',
     remembered: true,
     bodyLimit: 'request',
   },
   onPublish: {
-    name: 'catalog/on_publish',
-    method: 'POST',
-    path: '/catalog/on_publish',
-    kind: 'callback',
+    ...endpoints.onPublish,
     summary: 'Results of a publish, one per catalog.',
     body: OnPublishCallback,
     answer: Acknowledgement,
@@ -100,37 +81,25 @@ export const actions = {
     bodyLimit: 'request',
   },
   push: {
-    name: 'catalog/push',
-    method: 'POST',
-    path: '/catalog/push',
-    kind: 'request',
+    ...endpoints.push,
     summary: 'Receive catalogs from a catalog service that this service subscribes to.',
     body: PushRequest,
     check: checkPublishMessage,
     answer: Acknowledgement,
-    caller: 'bpp',
     remembered: true,
     bodyLimit: 'bulk',
   },
   pull: {
-    name: 'catalog/pull',
-    method: 'POST',
-    path: '/catalog/pull',
-    kind: 'request',
+    ...endpoints.pull,
     summary: 'Ask for the catalogs of a subscription; they come on catalog/on_pull.',
     body: PullRequest,
     check: checkPullMessage,
     answer: Acknowledgement,
-    caller: 'bap',
-    callback: 'catalog/on_pull',
     remembered: true,
     bodyLimit: 'request',
   },
   onPull: {
-    name: 'catalog/on_pull',
-    method: 'POST',
-    path: '/catalog/on_pull',
-    kind: 'callback',
+    ...endpoints.onPull,
     summary: 'The catalogs that a pull asked for, inline or as a download.',
     body: OnPullCallback,
     check: checkOnPullMessage,
@@ -139,10 +108,7 @@ export const actions = {
     bodyLimit: 'bulk',
   },
   search: {
-    name: 'catalog/search',
-    method: 'POST',
-    path: '/catalog/search',
-    kind: 'request',
+    ...endpoints.search,
     summary: 'Search the indexed catalogs by type, network and schema type.',
     body: SearchRequest,
     answer: SearchAnswer,
@@ -151,24 +117,16 @@ export const actions = {
     bodyLimit: 'request',
   },
   discover: {
-    name: 'discover',
-    method: 'POST',
-    path: '/discover',
-    kind: 'request',
+    ...endpoints.discover,
     summary: 'Find resources by text, filter and place; they come on on_discover.',
     body: DiscoverRequest,
     check: checkDiscoverMessage,
     answer: Acknowledgement,
-    caller: 'bap',
-    callback: 'on_discover',
     remembered: true,
     bodyLimit: 'request',
   },
   onDiscover: {
-    name: 'on_discover',
-    method: 'POST',
-    path: '/on_discover',
-    kind: 'callback',
+    ...endpoints.onDiscover,
     summary: 'The catalogs that a discover found.',
     body: OnDiscoverCallback,
     answer: Acknowledgement,
@@ -177,10 +135,7 @@ export const actions = {
     bodyLimit: 'bulk',
   },
   crawlLog: {
-    name: 'crawl-log',
-    method: 'GET',
-    path: '/crawl-log',
-    kind: 'request',
+    ...endpoints.crawlLog,
     summary: "Read what the crawler did not take of the caller's own files, why, and what to do about it.",
     query: CrawlLogQuery,
     answer: CrawlLogAnswer,

@@ -5,10 +5,8 @@
  * CTX_INVALID_FIELD, whatever is wrong with it.
  */
 import { type Static, type TObject, Type } from 'typebox';
+import { protocolVersion } from './endpoints.ts';
 import { DateTime, NetworkId, oneOfTexts } from './shapes.ts';
-
-/** The only version there is (catalog spec: Versioning). */
-export const protocolVersion = '2.0.0';
 
 const messageId = Type.String({
   minLength: 1,

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { changed, without } from '../../tests/support/changed.ts';
 import { sampleContext, sampleNow, samplePublishMessage } from '../../tests/support/sample-messages.ts';
 import { type Action, actions } from './actions.ts';
-import { findMessageId, parseEnvelope } from './envelope.ts';
+import { parseEnvelope } from './envelope.ts';
 import { ProtocolError } from './errors.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
+import { findMessageId } from './message-id.ts';
 
 const body = { context: sampleContext(actions.publish), message: samplePublishMessage() };
 const reading =

@@ -7,7 +7,8 @@
  */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Action } from './actions.ts';
-import { type Context, protocolVersion } from './context.ts';
+import type { Context } from './context.ts';
+import { protocolVersion } from './endpoints.ts';
 import { faultAt } from './fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from './json.ts';
 import { endOfDuration, parseInstant } from './time.ts';
@@ -58,15 +59,6 @@ export function parseQuery<S extends TObject>(schema: S, query: Record<string, u
 function readParameter(schema: object | undefined, value: unknown): unknown {
   const isNumeric = schema && 'type' in schema && schema.type === 'integer';
   return isNumeric && typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
-}
-
-/** The messageId that a NACK repeats, from a body that need not be valid otherwise. */
-export function findMessageId(body: unknown): string | undefined {
-  if (!isJsonObject(body) || !isJsonObject(body.context)) return undefined;
-  const { messageId } = body.context;
-  return typeof messageId === 'string' && messageId.length >= 1 && messageId.length <= 128
-    ? messageId
-    : undefined;
 }
 
 function checkRouting(context: Context, action: Action, now: Date): void {

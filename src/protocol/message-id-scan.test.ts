@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findMessageId } from './envelope.ts';
+import { findMessageId } from './message-id.ts';
 import { scanMessageId } from './message-id-scan.ts';
 
 const scan = (text: string) => scanMessageId(Buffer.from(text));

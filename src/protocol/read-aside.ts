@@ -1,8 +1,9 @@
 import { type Action, actions } from './actions.ts';
-import { findMessageId, parseEnvelope } from './envelope.ts';
+import { parseEnvelope } from './envelope.ts';
 import { type ErrorCode, ProtocolError } from './errors.ts';
 import { type Json, parseJson } from './json.ts';
 import { splitJson } from './json-pieces.ts';
+import { findMessageId } from './message-id.ts';
 import { scanMessageId } from './message-id-scan.ts';
 
 // What a thread does with a large body: it is parsed and checked there, and comes back in pieces.

@@ -1,7 +1,61 @@
 import { type Static, Type } from 'typebox';
-import { RecordState, RegistryRecord } from './registry-record.ts';
+import { recordStates } from './registry-record.ts';
 
 // What a DeDi registry answers, as our registry role writes it: `{message, data}`, and `{message, code}` where it refuses.
+
+const RecordState = Type.Enum([...recordStates], {
+  title: 'RecordState',
+  description: 'Only keys in state live are usable.',
+});
+
+/** self-hosted spec: Subscriber record pointer. */
+export const CatalogIndexPointer = Type.Object(
+  { url: Type.String({ format: 'uri', description: 'HTTPS address of one signed catalog index.' }) },
+  { title: 'CatalogIndexPointer' },
+);
+export type CatalogIndexPointer = Static<typeof CatalogIndexPointer>;
+
+export const RegistryRecordDetails = Type.Object(
+  {
+    subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
+    url: Type.Optional(
+      Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
+    ),
+    type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
+    domain: Type.Optional(Type.String()),
+    signing_public_key: Type.String({
+      description: 'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM.',
+    }),
+    encr_public_key: Type.Optional(Type.String()),
+    valid_from: Type.Optional(Type.String({ format: 'date-time' })),
+    valid_until: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  { title: 'RegistryRecordDetails' },
+);
+export type RegistryRecordDetails = Static<typeof RegistryRecordDetails>;
+
+export const RegistryRecord = Type.Object(
+  {
+    record_id: Type.String({ description: 'Name of the signing-key record: the second segment of a keyId.' }),
+    record_name: Type.String({ description: 'The same name, where DeDi clients look for it.' }),
+    namespace: Type.String({ description: 'First half of the identity of the participant.' }),
+    registry_name: Type.String({ description: 'Second half of the identity of the participant.' }),
+    details: RegistryRecordDetails,
+    meta: Type.Object(
+      { catalog_index_urls: Type.Optional(Type.Array(CatalogIndexPointer)) },
+      { description: 'Where the participant hosts its signed catalog indexes.' },
+    ),
+    network_memberships: Type.Array(Type.String(), { description: 'Networks, as namespace_id/registry_id.' }),
+    state: RecordState,
+    version: Type.String({ description: 'Name of this version: its number.' }),
+    version_count: Type.Integer({ minimum: 1, description: 'How many versions there were by then.' }),
+    ttl: Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the record.' }),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'RegistryRecord', description: 'One signing key of one participant.' },
+);
+export type RegistryRecord = Static<typeof RegistryRecord>;
 
 const version = Type.String({ description: 'Name of this version.' });
 const versionCount = Type.Integer({ minimum: 1, description: 'How many versions there are.' });

@@ -1,68 +1,15 @@
 /**
- * Who is who, as the identity registry tells it.
+ * Who is who, as the identity registry tells it: how the answer of any DeDi registry is read.
  *
- * The wire shapes of a DeDi registry (what our registry role writes), and how a foreign registry's answer is
- * read: every known spelling is accepted, a member that cannot be read counts as absent, and a record in no
- * known state, or with a validity that cannot be read, is not usable.
+ * Every known spelling is accepted, a member that cannot be read counts as absent, and a record in no known
+ * state, or with a validity that cannot be read, is not usable.
  */
 import type { KeyObject } from 'node:crypto';
-import { type Static, Type } from 'typebox';
 import { ProtocolError } from './errors.ts';
 
-export const RecordState = Type.Enum(['draft', 'live', 'suspended', 'revoked', 'expired'], {
-  title: 'RecordState',
-  description: 'Only keys in state live are usable.',
-});
-export type RecordState = Static<typeof RecordState>;
-
-/** self-hosted spec: Subscriber record pointer. */
-export const CatalogIndexPointer = Type.Object(
-  { url: Type.String({ format: 'uri', description: 'HTTPS address of one signed catalog index.' }) },
-  { title: 'CatalogIndexPointer' },
-);
-export type CatalogIndexPointer = Static<typeof CatalogIndexPointer>;
-
-export const RegistryRecordDetails = Type.Object(
-  {
-    subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
-    url: Type.Optional(
-      Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
-    ),
-    type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
-    domain: Type.Optional(Type.String()),
-    signing_public_key: Type.String({
-      description: 'Ed25519 public key: 32 raw bytes in Base64 or base64url, SPKI DER in Base64, or PEM.',
-    }),
-    encr_public_key: Type.Optional(Type.String()),
-    valid_from: Type.Optional(Type.String({ format: 'date-time' })),
-    valid_until: Type.Optional(Type.String({ format: 'date-time' })),
-  },
-  { title: 'RegistryRecordDetails' },
-);
-export type RegistryRecordDetails = Static<typeof RegistryRecordDetails>;
-
-export const RegistryRecord = Type.Object(
-  {
-    record_id: Type.String({ description: 'Name of the signing-key record: the second segment of a keyId.' }),
-    record_name: Type.String({ description: 'The same name, where DeDi clients look for it.' }),
-    namespace: Type.String({ description: 'First half of the identity of the participant.' }),
-    registry_name: Type.String({ description: 'Second half of the identity of the participant.' }),
-    details: RegistryRecordDetails,
-    meta: Type.Object(
-      { catalog_index_urls: Type.Optional(Type.Array(CatalogIndexPointer)) },
-      { description: 'Where the participant hosts its signed catalog indexes.' },
-    ),
-    network_memberships: Type.Array(Type.String(), { description: 'Networks, as namespace_id/registry_id.' }),
-    state: RecordState,
-    version: Type.String({ description: 'Name of this version: its number.' }),
-    version_count: Type.Integer({ minimum: 1, description: 'How many versions there were by then.' }),
-    ttl: Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the record.' }),
-    created_at: Type.String({ format: 'date-time' }),
-    updated_at: Type.String({ format: 'date-time' }),
-  },
-  { title: 'RegistryRecord', description: 'One signing key of one participant.' },
-);
-export type RegistryRecord = Static<typeof RegistryRecord>;
+export const recordStates = ['draft', 'live', 'suspended', 'revoked', 'expired'] as const;
+/** Only keys in state live are usable. */
+export type RecordState = (typeof recordStates)[number];
 
 /** A registry record as the rest of the code sees it, whatever registry it came from. */
 export interface ParticipantRecord {
@@ -239,7 +186,7 @@ function readIfJson(value: unknown): unknown {
 
 function recordState(value: unknown): ParticipantRecord['state'] {
   const name = text(value)?.toLowerCase();
-  return RecordState.enum.find((state) => state === name) ?? 'unknown';
+  return recordStates.find((state) => state === name) ?? 'unknown';
 }
 
 function amountOf(value: unknown): number | undefined {

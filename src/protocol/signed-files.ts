@@ -16,7 +16,7 @@ import {
   TimePeriod,
 } from './catalog.ts';
 import { Variant } from './publish-messages.ts';
-import { CatalogIndexPointer } from './registry-record.ts';
+import { CatalogIndexPointer } from './registry-answers.ts';
 import { DateTime, Id, NetworkId, oneOfTexts, SchemaType, Uri } from './shapes.ts';
 
 const Version = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -1,6 +1,6 @@
 import { isIdPart } from '../protocol/identity.ts';
 import type { RegistryErrorCode } from '../protocol/registry-answers.ts';
-import { RecordState } from '../protocol/registry-record.ts';
+import { type RecordState, recordStates } from '../protocol/registry-record.ts';
 import { isDate, parseInstant } from '../protocol/time.ts';
 import { type AtVersion, type ListFilter, listOrders } from '../storage/registry/records.ts';
 
@@ -74,7 +74,7 @@ export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFi
 
 /** Registries and their records are live where others call them active. */
 function parseState(name: string, given: unknown): RecordState | 'inactive' {
-  const known = [...RecordState.enum, 'active', 'inactive'] as const;
+  const known = [...recordStates, 'active', 'inactive'] as const;
   const state = known.find((each) => each === given);
   if (state === undefined) throw invalid(`${name} is one of ${known.join(', ')}.`);
   return state === 'active' ? 'live' : state;

@@ -1,5 +1,10 @@
-import type { NamespaceSummary, RegistrySummary, VersionList } from '../protocol/registry-answers.ts';
-import type { RecordState, RegistryRecord } from '../protocol/registry-record.ts';
+import type {
+  NamespaceSummary,
+  RegistryRecord,
+  RegistrySummary,
+  VersionList,
+} from '../protocol/registry-answers.ts';
+import type { RecordState } from '../protocol/registry-record.ts';
 import type { Subscriber } from '../storage/registry/participants.ts';
 import type { KeyRecord, NamedRegistry, RecordVersion } from '../storage/registry/records.ts';
 

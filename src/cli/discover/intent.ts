@@ -28,7 +28,7 @@ export const usualMeters = 5_000;
 export function buildMessage(words: readonly string[], options: IntentOptions): DiscoverMessage {
   const { where, limit, offset } = options;
   const textSearch = words.join(' ').trim();
-  const spatial = spatialEntry(options);
+  const spatial = buildSpatialEntry(options);
   const intent: Intent = {
     ...(textSearch !== '' && { textSearch }),
     ...(where !== undefined && { filters: { type: 'jsonpath', expression: toExpression(where) } }),
@@ -39,7 +39,7 @@ export function buildMessage(words: readonly string[], options: IntentOptions): 
   return { intent, ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) };
 }
 
-function spatialEntry({ near, within, target }: IntentOptions): SpatialEntry | undefined {
+function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntry | undefined {
   if (near === undefined) {
     if (within !== undefined) throw new CommandError('--within needs --near: within what of where?');
     if (target !== undefined) throw new CommandError('--target needs --near.');

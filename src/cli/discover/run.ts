@@ -1,5 +1,5 @@
-import { actions } from '../../protocol/actions.ts';
 import { nothingMatches, type OnDiscoverMessage } from '../../protocol/discover-messages.ts';
+import { endpoints } from '../../protocol/endpoints.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import type { DiscoverOptions } from '../discover.ts';
 import { chooseAddress } from '../send/address.ts';
@@ -8,7 +8,6 @@ import { exchange, isFromAsked, waitForCallback, withRegistry } from '../send/ex
 import { isAccepted, type ReceivedAnswer, readRefusal } from '../send/report.ts';
 import { buildRequest, prepareDraft } from '../send/request.ts';
 import { resolveSigner } from '../send/signer.ts';
-import { explain } from './explain.ts';
 import { buildMessage, usualMeters } from './intent.ts';
 import { renderDistance, renderFound } from './report.ts';
 
@@ -18,15 +17,18 @@ export async function discover(
   context: CommandContext,
 ): Promise<void> {
   const message = buildMessage(words, options);
-  if (options.explain) return explain(message, narrowing(options), options, context);
+  if (options.explain) {
+    const { explain } = await import('./explain.ts');
+    return explain(message, buildScope(options), options, context);
+  }
   const config = context.config();
   const { consumer, discovery } = config.identities;
   const self = resolveSigner({ ...options, as: options.as ?? consumer.id }, config);
   const draft = prepareDraft({
     to: options.to ?? discovery.url,
     method: 'POST',
-    action: actions.discover.name,
-    bytes: Buffer.from(JSON.stringify({ context: narrowing(options), message })),
+    action: endpoints.discover.name,
+    bytes: Buffer.from(JSON.stringify({ context: buildScope(options), message })),
   });
   await withRegistry(config, async (registry, client) => {
     const address = (await chooseAddress(self, options, registry, config.REGISTRY_NAME)).listen();
@@ -36,7 +38,7 @@ export async function discover(
       const request = buildRequest(draft, { self, uri: listener.url, now: new Date() });
       await listener.expect(request);
       const answer = await exchange(request, registry, client);
-      if (!isAccepted(answer)) throw refused(answer);
+      if (!isAccepted(answer)) throw explainRefusal(answer);
       if (answer.status === 202) return printNothing(answer, options, context);
       const callback = await waitForCallback(listener, answer, options.wait, context);
       if (!callback || !isFromAsked(callback, answer, config, context)) return context.setExitCode(1);
@@ -48,7 +50,7 @@ export async function discover(
 }
 
 /** What narrows the search as a whole stands in the context. */
-function narrowing({ network, schema }: DiscoverOptions) {
+function buildScope({ network, schema }: DiscoverOptions) {
   return { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
 }
 
@@ -68,7 +70,7 @@ function printNothing(
   context.print(json ? JSON.stringify({ catalogs: [], ...(said && { reason: said }) }, null, 2) : text);
 }
 
-function refused({ status, body }: ReceivedAnswer): CommandError {
+function explainRefusal({ status, body }: ReceivedAnswer): CommandError {
   const { code, reason } = readRefusal(body);
   const advice = adviceFor(code);
   return new CommandError(

@@ -1,6 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { isConnectorColumn } from '../../import/connectors.ts';
 import { type Mapping, MappingFault, parseMapping } from '../../import/mapping.ts';
@@ -9,17 +7,12 @@ import { ProtocolError } from '../../protocol/errors.ts';
 import { parseJson } from '../../protocol/json.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { readInput } from '../read-input.ts';
+import { bundledMappings, listBundledMappings } from './bundled.ts';
 
 // Mappings as files: the user's own, or one that ships with us, by its name.
 
-const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
-
-export function bundledNames(): string[] {
-  return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
-}
-
 export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
-  const file = bundledNames().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
+  const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);
   try {
     return parseMapping(file.endsWith('.json') ? parseJson(bytes) : parseYaml(bytes.toString('utf8')));

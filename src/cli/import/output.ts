@@ -8,7 +8,7 @@ import { CommandError } from '../command.ts';
 // The result of an import: one publish body, a catalog a line. However large it is, it is never one text in memory.
 
 /** Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish. */
-export function publishMessage(catalogs: Catalog[], networks: string[] = []): PublishMessage {
+export function buildPublishMessage(catalogs: Catalog[], networks: string[] = []): PublishMessage {
   const publishDirectives = catalogs.map(({ id: catalogId }) => ({
     catalogId,
     catalogType: 'REGULAR' as const,
@@ -18,15 +18,15 @@ export function publishMessage(catalogs: Catalog[], networks: string[] = []): Pu
   return { catalogs, publishDirectives };
 }
 
-export function* publishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
+export function* renderPublishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
   yield '{"context":{"action":"catalog/publish"},"message":{"catalogs":[';
-  yield* listed(catalogs);
+  yield* renderItems(catalogs);
   yield '],"publishDirectives":[';
-  yield* listed(publishDirectives);
+  yield* renderItems(publishDirectives);
   yield ']}}';
 }
 
-function* listed(items: readonly object[]): Generator<string> {
+function* renderItems(items: readonly object[]): Generator<string> {
   for (const [index, item] of items.entries())
     yield JSON.stringify(item) + (index < items.length - 1 ? ',' : '');
 }
@@ -35,7 +35,7 @@ function* listed(items: readonly object[]): Generator<string> {
 export async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
   const draft = `${file}.${process.pid}.part`;
   try {
-    await pipeline(ended(lines), createWriteStream(draft));
+    await pipeline(endLines(lines), createWriteStream(draft));
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
@@ -44,6 +44,6 @@ export async function writeLines(file: string, lines: Iterable<string>): Promise
   }
 }
 
-function* ended(lines: Iterable<string>): Generator<string> {
+function* endLines(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }

@@ -3,8 +3,7 @@ import type { WireProfile } from '../../protocol/signed-document.ts';
 import { type ListPreview, type PublishPreview, previewPublish } from '../../publisher/preview.ts';
 import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
-import { counted } from '../command.ts';
-import { listed } from './published.ts';
+import { counted, joinSome } from '../command.ts';
 
 // `signpost import --dry-run`: what publishing the result as files would change.
 
@@ -65,7 +64,7 @@ function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTre
     ({ catalogId, retiredAt }) => retiredAt === undefined && !here.has(catalogId),
   );
   if (absent.length === 0) return [];
-  const ids = listed(absent.map(({ catalogId }) => catalogId));
+  const ids = joinSome(absent.map(({ catalogId }) => catalogId));
   return [
     `Published and not in this list, left as it is: ${ids}. "signpost retire" takes a catalog out of service for ever.`,
   ];

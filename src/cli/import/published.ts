@@ -5,7 +5,7 @@ import { isPaused } from '../../publisher/activity.ts';
 import type { PublishedCatalog } from '../../publisher/build.ts';
 import { type PublishedTree, readPublishedTree } from '../../publisher/published.ts';
 import { findTreeProblem } from '../../publisher/tree-problem.ts';
-import { CommandError, counted } from '../command.ts';
+import { CommandError, counted, joinSome } from '../command.ts';
 
 // What an operator has done to a catalog since a list made it, and the list knows nothing of. A publish replaces the whole catalog: so an
 // import takes it into the new one.
@@ -69,17 +69,9 @@ export function renderKept({ offers, withOffers, paused, unreadable }: Kept): st
     ...(offers > 0
       ? [`Kept of what is published: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`]
       : []),
-    ...(paused.length > 0 ? [`Paused, and stays so: ${listed(paused)}.`] : []),
+    ...(paused.length > 0 ? [`Paused, and stays so: ${joinSome(paused)}.`] : []),
     ...(unreadable.length > 0
-      ? [`The published files cannot be read back, so that no offer could be kept: ${listed(unreadable)}.`]
+      ? [`The published files cannot be read back, so that no offer could be kept: ${joinSome(unreadable)}.`]
       : []),
   ];
 }
-
-/** The first few of many ids. */
-export function listed(ids: readonly string[]): string {
-  const more = ids.length - shownIds;
-  return ids.slice(0, shownIds).join(', ') + (more > 0 ? ` and ${more.toLocaleString('en-US')} more` : '');
-}
-
-const shownIds = 5;

@@ -7,7 +7,7 @@ import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../../regis
 import { addKey, RegistrationRefused } from '../../storage/registry/participants.ts';
 import { type CommandContext, CommandError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
-import { refreshHere } from '../refresh.ts';
+import { refreshHere } from '../refresh/run.ts';
 import { withRegistry } from '../send/exchange.ts';
 
 // Key rotation of the publisher (self-hosted spec: Authentication, 5): the new key comes into the registry first, because nobody could verify

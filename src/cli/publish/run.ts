@@ -1,16 +1,15 @@
 import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError, counted } from '../command.ts';
-import { listed } from '../import/published.ts';
+import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import type { PublishOptions } from '../publish.ts';
 import { readJsonInput } from '../read-input.ts';
-import { checkPublic, type PublicCheck } from './check.ts';
+import type { PublicCheck } from './check.ts';
 import { countCatalogs, listCatalogIds, readPublishFile, splitRequest } from './input.ts';
 import { renderResults } from './report.ts';
 import { publishHere } from './self.ts';
-import { type PublishToOptions, publishTo } from './to.ts';
+import type { PublishToOptions } from './to.ts';
 
 export async function publish(
   files: readonly string[],
@@ -45,7 +44,9 @@ async function checkAccepted(
   context: CommandContext,
 ): Promise<PublicCheck | undefined> {
   const accepted = results.filter(({ status }) => status === 'ACCEPTED') as TriggerResult[];
-  return accepted.length === 0 ? undefined : checkPublic(context.config(), accepted, context);
+  if (accepted.length === 0) return undefined;
+  const { checkPublic } = await import('./check.ts');
+  return checkPublic(context.config(), accepted, context);
 }
 
 /** An option that would do nothing is a misunderstanding. */
@@ -116,6 +117,7 @@ async function publishToService(
   outcome: Outcome,
   context: CommandContext,
 ): Promise<void> {
+  const { publishTo } = await import('./to.ts');
   for (const part of splitRequest(request, context.config().BODY_SIZE_LIMIT - envelopeBytes)) {
     const message = await publishTo(part, options, context);
     const { results = [] } = message ?? {};
@@ -124,7 +126,7 @@ async function publishToService(
     const unanswered = listCatalogIds(part).filter((id) => !answered.has(id));
     if (unanswered.length > 0) outcome.isAnswered = false;
     if (message && unanswered.length > 0)
-      context.note(`The on_publish says nothing of ${listed(unanswered)}.`);
+      context.note(`The on_publish says nothing of ${joinSome(unanswered)}.`);
   }
 }
 

@@ -1,16 +1,5 @@
 import type { Config } from '../../config.ts';
-import { createGuardedClient } from '../../http/guarded-client.ts';
-import { createLogger } from '../../logger.ts';
-import { ProtocolError } from '../../protocol/errors.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
-import { withCrawlHints } from '../../publisher/hint-crawlers.ts';
-import { withListingProblems } from '../../publisher/listing.ts';
-import { openPublisher, type Publisher, publish } from '../../publisher/publisher.ts';
-import { findTreeProblem } from '../../publisher/tree-problem.ts';
-import { parseTriggerRequest } from '../../publisher/trigger-request.ts';
-import { openConfiguredSchemas } from '../../schemas/schema-store.ts';
-import { CommandError } from '../command.ts';
-import { withRegistry } from '../send/exchange.ts';
 import { askTrigger } from '../trigger-client.ts';
 
 // Publishing as files of our own: through the publisher that runs on this machine, otherwise on its directory. Both do the same.
@@ -28,50 +17,9 @@ export async function publishHere(
 ): Promise<PublishedHere> {
   const answer = await askTrigger(config, request, indexName);
   if (answer) return { answer, by: `the publisher at ${config.triggerUrl}` };
+  const { publishDirectly } = await import('./directory.ts');
   return {
     answer: await publishDirectly(config, request, indexName),
     by: `this command, in ${config.publisherDir}/public`,
   };
-}
-
-async function publishDirectly(
-  config: Config,
-  request: object,
-  indexName: string | undefined,
-): Promise<TriggerAnswer> {
-  return withPublisher(config, async (publisher) => {
-    try {
-      const answer = await publish(publisher, parseTriggerRequest(request), indexName);
-      return await withRegistry(config, async (registry, client) => {
-        const hint = { urls: config.CRAWL_HINT_URLS, nodeId: config.identities.publisher.id, client };
-        return withListingProblems(await withCrawlHints(answer, hint), publisher.tree, registry);
-      });
-    } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
-      const path = error.path === undefined ? '' : ` (${error.path})`;
-      throw new CommandError(`This cannot be published, ${error.code}: ${error.message}${path}`, error);
-    }
-  });
-}
-
-/** Work on the publisher's own directory. */
-export async function withPublisher<T>(
-  config: Config,
-  work: (publisher: Publisher) => Promise<T>,
-): Promise<T> {
-  const logger = createLogger({ level: 'warn', format: config.LOG_FORMAT });
-  const client = createGuardedClient({
-    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
-    nameServers: config.DNS_SERVERS,
-  });
-  const schemas = await openConfiguredSchemas(config, client, logger);
-  try {
-    return await work(await openPublisher(config, { schemas, logger }));
-  } catch (error) {
-    const problem = findTreeProblem(error);
-    throw problem === undefined ? error : new CommandError(problem, error);
-  } finally {
-    await schemas.close();
-    await client.close();
-  }
 }

@@ -1,4 +1,4 @@
-import { actions } from '../../protocol/actions.ts';
+import { endpoints } from '../../protocol/endpoints.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { type CommandContext, CommandError } from '../command.ts';
@@ -29,7 +29,7 @@ export async function publishTo(
   const draft = prepareDraft({
     to: options.to,
     method: 'POST',
-    action: actions.publish.name,
+    action: endpoints.publish.name,
     bytes: Buffer.from(JSON.stringify(request)),
   });
   return withRegistry(config, async (registry, client) => {

@@ -1,17 +1,12 @@
 import type { Config } from '../../config.ts';
 import type { Callback } from '../../delivery/await-callback.ts';
 import type { GuardedClient } from '../../http/guarded-client.ts';
-import { actions } from '../../protocol/actions.ts';
+import { endpoints } from '../../protocol/endpoints.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { CommandError } from '../command.ts';
 import { tokenAdvice, tokenHeader, triggerAnswers } from '../trigger-client.ts';
 import type { OwnAddress } from './address.ts';
-import {
-  type CallbackListener,
-  type ListenAddress,
-  type ListenerOptions,
-  listenForCallback,
-} from './callback.ts';
+import type { CallbackListener, ListenAddress, ListenerOptions } from './callback.ts';
 
 // Where a command waits for its callback: at an address of its own, or, when it speaks for the publisher of this machine and that one runs,
 // through it, because callbacks to the publisher come to where it listens.
@@ -32,8 +27,9 @@ export async function openListener({
   const { REGISTRY_NAME, identities } = config;
   const isPublisher =
     identityOf(self.subscriberId, REGISTRY_NAME) === identityOf(identities.publisher.id, REGISTRY_NAME);
-  const isRelayed = isPublisher && !given.listen && draft.action?.callback === actions.onPublish.name;
+  const isRelayed = isPublisher && !given.listen && draft.action?.callback === endpoints.onPublish.name;
   if (isRelayed && (await triggerAnswers(config, client))) return waitThroughPublisher(config, client);
+  const { listenForCallback } = await import('./callback.ts');
   return listenForCallback({ ...options, address: address.listen() });
 }
 
@@ -53,7 +49,7 @@ function waitThroughPublisher(config: Config, client: GuardedClient): CallbackLi
     throw new CommandError(answer.status === 401 ? `${refusal} ${tokenAdvice(config)}` : refusal);
   };
   return {
-    action: actions.onPublish.name,
+    action: endpoints.onPublish.name,
     url: config.identities.publisher.url,
     async expect({ messageId = '', authorization, digest, url: asked }) {
       place = `${waitingUrl}/${encodeURIComponent(messageId)}`;

@@ -1,6 +1,6 @@
 import type { Callback } from '../../delivery/await-callback.ts';
 import type { FetchedAnswer } from '../../http/guarded-client.ts';
-import { actions } from '../../protocol/actions.ts';
+import { endpoints } from '../../protocol/endpoints.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
@@ -72,7 +72,7 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
 /** What an on_publish says of catalogs that were not taken as they are: a sentence for each. */
 export function findShortcomings({ context, message }: Callback): string[] {
   const { results } = message as Partial<OnPublishMessage>;
-  if (context.action !== actions.onPublish.name || !Array.isArray(results)) return [];
+  if (context.action !== endpoints.onPublish.name || !Array.isArray(results)) return [];
   if (results.length === 0) return ['It says nothing of any catalog.'];
   return results
     .filter(({ status }) => status !== 'ACCEPTED')

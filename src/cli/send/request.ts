@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { bodilessLifetime } from '../../delivery/bodiless-lifetime.ts';
-import { type Action, actions } from '../../protocol/actions.ts';
-import { protocolVersion } from '../../protocol/context.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
-import { findMessageId } from '../../protocol/envelope.ts';
+import { type Endpoint, endpoints, protocolVersion } from '../../protocol/endpoints.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import type { SigningKey } from '../../protocol/keys.ts';
+import { findMessageId } from '../../protocol/message-id.ts';
 import { parseSignatureHeader, signRequest } from '../../protocol/request-signature.ts';
 import { CommandError } from '../command.ts';
 
 // From a file and a few options to the signed request that is sent.
 
-export type Method = Action['method'];
+export type Method = Endpoint['method'];
 
 export interface DraftOptions {
   to: string;
@@ -28,7 +27,7 @@ export interface Draft {
   method: Method;
   url: string;
   /** Undefined only for what is sent verbatim to an address that we do not know. */
-  action?: Action;
+  action?: Endpoint;
   /** What is filled in; undefined for what is sent as it is. */
   document?: JsonObject;
   bytes: Buffer;
@@ -79,7 +78,7 @@ export function buildRequest(
 }
 
 export interface Filling {
-  action: Action;
+  action: Endpoint;
   /** The subscriberId that signs. */
   id: string;
   /** The base address that answers come to. */
@@ -109,7 +108,7 @@ export function fillIn(document: JsonObject, { action, id, uri, now }: Filling):
 }
 
 /** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
-function sideOf(action: Action, given: JsonObject): 'bap' | 'bpp' | undefined {
+function sideOf(action: Endpoint, given: JsonObject): 'bap' | 'bpp' | undefined {
   if (action.caller || action.kind === 'callback') return action.caller;
   return (['bap', 'bpp'] as const).find((side) => `${side}Id` in given || `${side}Uri` in given);
 }
@@ -118,8 +117,8 @@ function sideOf(action: Action, given: JsonObject): 'bap' | 'bpp' | undefined {
 function findAction(
   { action: named, method, to }: DraftOptions,
   document: Json | undefined,
-): Action | undefined {
-  const candidates: Action[] = Object.values(actions).filter((action) => action.method === method);
+): Endpoint | undefined {
+  const candidates: Endpoint[] = Object.values(endpoints).filter((action) => action.method === method);
   const byName = (name: unknown) => candidates.find((action) => action.name === name);
   if (named !== undefined) return byName(named);
   const path = pathOf(to);
@@ -132,7 +131,7 @@ function unknownAction({ action, method }: DraftOptions, document: Json | undefi
     typeof named === 'string'
       ? `There is no action ${named} with ${method}.`
       : 'Neither the address nor the file (context.action) names an action.';
-  const names = Object.values(actions)
+  const names = Object.values(endpoints)
     .filter((known) => known.method === method)
     .map(({ name }) => name);
   return new CommandError(
@@ -141,7 +140,7 @@ function unknownAction({ action, method }: DraftOptions, document: Json | undefi
 }
 
 /** The address itself where it ends in the action's path; otherwise it is a base, and the path is joined by one slash. */
-function addressOf(to: string, action: Action | undefined): string {
+function addressOf(to: string, action: Endpoint | undefined): string {
   const url = new URL(to);
   const path = pathOf(to);
   if (action) url.pathname = path.endsWith(action.path) ? path : `${path}${action.path}`;

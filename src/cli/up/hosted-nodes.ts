@@ -13,7 +13,7 @@ import { refreshDue } from '../../publisher/refresh.ts';
 import { addFileRoutes } from '../../publisher/serve.ts';
 import { type PublisherTree, placeOf, placesIn } from '../../publisher/tree.ts';
 import { replaceFile } from '../../publisher/write.ts';
-import { withPublisher } from '../publish/self.ts';
+import { withPublisher } from '../publish/directory.ts';
 
 // The self-hosted nodes of the demo network: the publisher role, and a second node beside it. One file of the second node does not verify.
 

@@ -34,7 +34,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
   const loop = monitorEventLoopDelay({ resolution: resolutionMs });
   const stop = new AbortController();
   let minute = startOfMinute(now());
-  /** What had been counted when the minute began, and when the last one ended. */
+  /** The counters when the minute began, and at the last sample. */
   let base: Numbers = {};
   let last: Numbers = {};
   let purgedAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     const counted = await countProcess(metrics);
     const current = startOfMinute(now());
     if (current.getTime() !== minute.getTime()) {
-      // What came since the last look belongs to the new minute, by a few seconds at most.
+      // Counts since the last sample of the old minute go to the new minute: a few seconds at most.
       [minute, base] = [current, last];
       loop.reset();
     }
@@ -67,8 +67,8 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     loop.enable();
     const { signal } = stop;
     while (!signal.aborted) {
-      // At the end of a minute rather than in its midst, so that the last look at it has nearly all of it.
-      const untilNext = Math.min(tickMs, minuteMs - (now().getTime() % minuteMs) - lastLookMs);
+      // A sample is taken shortly before the minute ends, so that its row has nearly all of it.
+      const untilNext = Math.min(tickMs, minuteMs - (now().getTime() % minuteMs) - lastSampleMs);
       await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(
         () => undefined,
       );
@@ -88,14 +88,14 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
   };
 }
 
-/** Before the end of a minute. */
-const lastLookMs = 500;
+/** The last sample of a minute is taken this long before its end. */
+const lastSampleMs = 500;
 
 function startOfMinute(time: Date): Date {
   return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
 }
 
-/** What has grown. */
+/** How much each counter has grown since `base`. */
 function subtract(counted: Numbers, base: Numbers): Numbers {
   return Object.fromEntries(
     Object.entries(counted).map(([name, value]) => [name, value - (base[name] ?? 0)]),

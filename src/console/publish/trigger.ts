@@ -10,7 +10,7 @@ import { ConsoleError } from '../errors.ts';
 const publishMs = 10 * 60_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Has a message published as signed files. */
+/** Asks the publisher to publish a message as signed files. */
 export async function publishFiles(context: ConsoleContext, message: Json): Promise<TriggerAnswer> {
   const node = encodeURIComponent(context.config.identities.publisher.id);
   return (await askTrigger(context, `/catalog/publish?node=${node}`, {
@@ -18,7 +18,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
   })) as unknown as TriggerAnswer;
 }
 
-/** Tells the publisher which callback it is going to get. Where it does not run, its own address takes none either. */
+/** Announces a callback to the publisher, which then accepts it. If no publisher runs, nobody listens at its address, and the failure is only logged. */
 export async function awaitCallback(
   context: ConsoleContext,
   request: { messageId: string; authorization: string; digest: string; url: string },

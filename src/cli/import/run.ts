@@ -1,0 +1,137 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Collector, createCollector } from '../../import/collect.ts';
+import { createRowMapper } from '../../import/map-row.ts';
+import type { Mapping } from '../../import/mapping.ts';
+import { stationsOfOcpi } from '../../import/ocpi.ts';
+import type { PerUnit } from '../../import/station.ts';
+import type { Json } from '../../protocol/json.ts';
+import { createAttributeChecker } from '../../rules/typed-attributes.ts';
+import { type CommandContext, CommandError, counted } from '../command.ts';
+import type { ImportOptions } from '../import.ts';
+import { withProgress } from '../progress.ts';
+import { readInput, readJsonInput } from '../read-input.ts';
+import { readSchemaSources } from '../schema/sources.ts';
+import { readCsv } from './csv.ts';
+import { compareColumns, readMapping } from './mapping.ts';
+import { buildPublishMessage, renderPublishBody, writeLines } from './output.ts';
+import { previewAll, renderPreviews } from './preview.ts';
+import { keepOperatorsWork, readPublished, renderKept } from './published.ts';
+import { renderReport, renderSummary } from './report.ts';
+import { type RowSource, readGeoJson } from './rows.ts';
+
+export async function importCsv(
+  mapping: string,
+  file: string,
+  options: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const known = await readMapping(mapping, context);
+  const source = await readCsv(await readInput(file, context), known.file, file);
+  await importRows(source, known, 'row', options, context);
+}
+
+export async function importGeoJson(
+  mapping: string,
+  file: string,
+  options: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const known = await readMapping(mapping, context);
+  const source = readGeoJson(await readJsonInput(file, context), file);
+  await importRows(source, known, 'feature', options, context);
+}
+
+async function importRows(
+  source: RowSource,
+  mapping: Mapping,
+  unit: 'row' | 'feature',
+  options: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const collector = await startCollector(options.per ?? mapping.per, context);
+  for (const problem of compareColumns(mapping, source.columns)) collector.report(problem);
+  const mapRow = createRowMapper(mapping);
+  let count = 0;
+  await withProgress(context, 'Importing', async () => {
+    for await (const row of source.rows(collector.report)) {
+      count += 1;
+      // Nothing here waits for the outside world: without a pause, nobody would hear that it goes on.
+      if (count % rowsBetweenPauses === 0) await setImmediate();
+      const { station, problems } = row ? mapRow(row) : { problems: [] };
+      problems.forEach(collector.report);
+      if (station) collector.add(station);
+    }
+  });
+  await finish({ count, unit }, collector, options, context);
+}
+
+const rowsBetweenPauses = 1_000;
+
+export async function importOcpi(
+  file: string,
+  options: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const collector = await startCollector(options.per, context);
+  const { stations, problems, count } = readLocations(await readJsonInput(file, context), file);
+  problems.forEach(collector.report);
+  stations.forEach(collector.add);
+  await finish({ count, unit: 'location' }, collector, options, context);
+}
+
+function readLocations(document: Json, file: string) {
+  try {
+    return stationsOfOcpi(document);
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be imported: ${error instanceof Error ? error.message : error}.`,
+      error,
+    );
+  }
+}
+
+/** The catalogs are checked against the same schemas as a publish of them. */
+async function startCollector(per: PerUnit = 'station', context: CommandContext): Promise<Collector> {
+  const sources = await readSchemaSources(context.config());
+  return createCollector({
+    per,
+    checker: createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) }),
+  });
+}
+
+async function finish(
+  source: { count: number; unit: string },
+  collector: Collector,
+  { out, report, network, dryRun, json }: ImportOptions,
+  context: CommandContext,
+): Promise<void> {
+  const collected = collector.finish();
+  const { catalogs, problems } = collected;
+  for (const line of renderReport(problems)) context.note(line);
+  if (report !== undefined)
+    await writeLines(
+      report,
+      problems.map((problem) => JSON.stringify(problem)),
+    );
+  context.note(renderSummary(source.count, source.unit, collected));
+  if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
+  const { CRAWL_MAX_ENTRIES } = context.config();
+  if (catalogs.length > CRAWL_MAX_ENTRIES)
+    context.note(
+      `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
+    );
+  if (problems.some(({ kind }) => kind === 'left-out')) context.setExitCode(2);
+  const config = context.config();
+  const published = await readPublished(config);
+  const kept = await withProgress(context, 'Looking at what is published', () =>
+    keepOperatorsWork(catalogs, published, config.WIRE_PROFILE),
+  );
+  for (const line of renderKept(kept)) context.note(line);
+  const message = buildPublishMessage(kept.catalogs, network);
+  if (dryRun) {
+    const previews = await previewAll(message, published, config.WIRE_PROFILE);
+    if (json) context.print(JSON.stringify(previews, null, 2));
+    else for (const line of renderPreviews(previews, published)) context.print(line);
+  } else if (out !== undefined) await writeLines(out, renderPublishBody(message));
+  else for (const piece of renderPublishBody(message)) context.print(piece);
+}

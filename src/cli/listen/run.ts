@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createMessageIdScanner } from '../../http/scan-aside.ts';
+import { createServer } from '../../http/server.ts';
+import { signedRoute, type VerifiedRequest } from '../../http/signed-route.ts';
+import { silentLogger } from '../../logger.ts';
+import { createMetrics } from '../../metrics.ts';
+import { ack } from '../../protocol/acknowledgement.ts';
+import { actions } from '../../protocol/actions.ts';
+import { paint } from '../colour.ts';
+import type { CommandContext } from '../command.ts';
+import { type ListenOptions, receivedActions } from '../listen.ts';
+import { describeReceiver, explainListening } from '../send/callback.ts';
+import { withRegistry } from '../send/exchange.ts';
+import { resolveSigner } from '../send/signer.ts';
+
+export async function listen(
+  { as, listen: address, count, json }: ListenOptions,
+  context: CommandContext,
+): Promise<void> {
+  const config = context.config();
+  const self = resolveSigner({ as: as ?? config.identities.consumer.id }, config);
+  await withRegistry(config, async (registry) => {
+    const server = createServer({
+      role: 'listen',
+      logger: silentLogger(),
+      metrics: createMetrics({ process: false }),
+      ready: async () => ({}),
+    });
+    const scanner = createMessageIdScanner(silentLogger());
+    const ended = new AbortController();
+    let seen = 0;
+    server.addHook('onResponse', async ({ method, url, refusal }) => {
+      if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}`);
+      else if (seen === count) ended.abort();
+    });
+    const service = describeReceiver({ self, registry, config }, scanner.scan);
+    for (const action of receivedActions)
+      signedRoute(server, service, actions[action], async (request) => {
+        context.print(json ? renderJson(request) : render(request));
+        seen += 1;
+        return { status: 200, body: ack(request.context.messageId) };
+      });
+    try {
+      await server.listen(address).catch((error: Error) => explainListening(error, address));
+      const { port } = server.server.address() as AddressInfo;
+      context.note(`Listening on http://${address.host}:${port} as ${self.subscriberId}. Ctrl-C ends it.`);
+      await untilEnded(ended);
+    } finally {
+      await server.close();
+      await scanner.close();
+    }
+  });
+}
+
+type Received = VerifiedRequest<(typeof actions)[(typeof receivedActions)[number]]>;
+
+function render({ context, message, identity, recordId }: Received): string {
+  const { action } = context;
+  return [
+    `${paint('good', action)} from ${identity}, ${recordId}: the signature holds.`,
+    JSON.stringify({ context, message }, null, 2),
+    '',
+  ].join('\n');
+}
+
+function renderJson({ context, message, identity, recordId, receivedAt }: Received): string {
+  return JSON.stringify({ receivedAt, signer: identity, recordId, context, message });
+}
+
+async function untilEnded(ended: AbortController): Promise<void> {
+  const stop = () => ended.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  if (!ended.signal.aborted) await once(ended.signal, 'abort');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+}

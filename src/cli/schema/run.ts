@@ -1,0 +1,53 @@
+import { createAttributeChecker } from '../../rules/typed-attributes.ts';
+import { type CommandContext, renderTable } from '../command.ts';
+import { readJsonInput } from '../read-input.ts';
+import type { CheckOptions, ListOptions } from '../schema.ts';
+import { checkDocument } from './check.ts';
+import { readSchemaSources } from './sources.ts';
+
+export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
+  const sources = await readSchemaSources(context.config());
+  const { types, problems } = createAttributeChecker({ schemas: sources.flatMap(({ schemas }) => schemas) });
+  const sourceOf = (address: string) =>
+    sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
+  const rows = types.map(({ type, address }) => ({ type, address, from: sourceOf(address) }));
+  if (json) context.print(JSON.stringify({ types: rows, problems }, null, 2));
+  else
+    context.print(
+      renderTable(
+        ['TYPE', 'ADDRESS', 'FROM'],
+        rows.map(({ type, address, from }) => [type, address, from]),
+      ),
+    );
+  for (const { type, address, reason } of problems)
+    context.note(`${type} of ${address} cannot be used: ${reason}`);
+}
+
+export async function checkFile(
+  file: string,
+  { template = false, json }: CheckOptions,
+  context: CommandContext,
+): Promise<void> {
+  const config = context.config();
+  const sources = await readSchemaSources(config);
+  const unknown = new Set<string>();
+  const checker = createAttributeChecker({
+    schemas: sources.flatMap(({ schemas }) => schemas),
+    unknownContext: config.UNKNOWN_CONTEXT,
+    onUnknownContext: (name) => unknown.add(name),
+  });
+  const { subject, faults } = checkDocument(await readJsonInput(file, context), {
+    checker,
+    isTemplate: template,
+  });
+  if (faults.length > 0) context.setExitCode(1);
+  if (json) {
+    context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
+    return;
+  }
+  for (const { code, message, details } of faults)
+    context.print(`${details?.path ?? '$'}  ${code}  ${message}`);
+  if (faults.length === 0) context.print(`${subject}: no fault`);
+  else context.note(`${subject}: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`);
+  for (const name of unknown) context.note(`not checked, because no schema is known: ${name}`);
+}

@@ -1,0 +1,132 @@
+import type { Config } from '../../config.ts';
+import { silentLogger } from '../../logger.ts';
+import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../../search/port.ts';
+import type { Database } from '../../storage/database.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from '../command.ts';
+import { withDatabase } from '../database.ts';
+import type { CheckOptions, RebuildOptions } from '../search-index.ts';
+
+export async function showStatus(context: CommandContext, { json }: { json?: boolean }): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const status = await maintainIndex(database).status();
+    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status));
+  });
+}
+
+function renderStatus(status: IndexStatus): string {
+  const { version, newest, catalogs, begun, processes } = status;
+  const total = catalogs.reduce((sum, { count }) => sum + count, 0);
+  const lines = [
+    `The index has version ${version}; this program knows up to version ${newest}.`,
+    `${catalogs.find((each) => each.version === version)?.count ?? 0} of ${total} catalogs have entries of version ${version}. ${describeNextStep(status)}`,
+    ...begun.map(({ id, documents }) => `Of catalog ${id}, ${documents} resources are done.`),
+    ...status.opensearch.map(describeOpenSearch),
+  ];
+  const rows = processes.map(({ name, version: known }) => [name, String(known)]);
+  if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
+  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
+}
+
+function describeOpenSearch({
+  name,
+  isCurrent,
+  builtUpTo,
+  documents,
+  hasNews,
+  problem,
+}: OpenSearchStatus): string {
+  const state =
+    builtUpTo === null
+      ? `${isCurrent ? 'is asked by searches, and' : 'is built, and'} ${hasNews ? 'is catching up' : 'has all that was committed'}`
+      : `is being built: ${documents} resources so far`;
+  return `OpenSearch: ${name} ${state}.${problem === null ? '' : ` It could not be written: ${problem}`}`;
+}
+
+type OpenSearchStatus = IndexStatus['opensearch'][number];
+
+function describeNextStep({ version, next, newest, catalogs, isRebuilding, processes }: IndexStatus): string {
+  if (isRebuilding) return 'The others are being rebuilt.';
+  if (catalogs.some((each) => each.version !== version))
+    return processes.length > 0
+      ? 'The others will be rebuilt.'
+      : 'The others will be rebuilt when a discovery service runs.';
+  if (version < next) return `Searches are learning of version ${next}.`;
+  const older = processes.filter((each) => each.version < newest).length;
+  if (version < newest && older > 0)
+    return `The rebuild for version ${newest} waits until ${older === 1 ? '1 process of an older version has' : `${older} processes of an older version have`} ended.`;
+  return 'Nothing is left to rebuild.';
+}
+
+export async function rebuild(
+  context: CommandContext,
+  { catalog, opensearch, json }: RebuildOptions,
+): Promise<void> {
+  await withDatabase(context, async (database, config) => {
+    const hasOpenSearch = config.SEARCH_INDEX.includes('opensearch');
+    if (opensearch && !hasOpenSearch) throw new CommandError('SEARCH_INDEX does not name opensearch.');
+    if (!opensearch) await rebuildLists(context, database, config, { catalog, json });
+    if (hasOpenSearch && catalog === undefined) await rebuildInOpenSearch(context, database, config, json);
+  });
+}
+
+async function rebuildLists(
+  context: CommandContext,
+  database: Database,
+  config: Config,
+  { catalog, json }: RebuildOptions,
+): Promise<void> {
+  const started = performance.now();
+  let toldAt = started;
+  const { catalogs, documents, version } = await maintainIndex(database).rebuild({
+    ...(catalog !== undefined && { catalogId: catalog }),
+    graceMs: 2 * config.DISCOVER_TIMEOUT_MS,
+    onProgress({ catalogs: done }) {
+      if (performance.now() - toldAt < tellEveryMs) return;
+      toldAt = performance.now();
+      context.note(`${done} catalogs so far`);
+    },
+  });
+  if (catalog !== undefined && catalogs === 0)
+    throw new CommandError(`The index has no catalog with the id ${catalog}.`);
+  const text = `Made the entries of ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers anew, in version ${version}.`;
+  printResult(context, json, { index: 'postgres', catalogs, documents, version }, text);
+}
+
+async function rebuildInOpenSearch(
+  context: CommandContext,
+  database: Database,
+  config: Config,
+  json?: boolean,
+): Promise<void> {
+  let toldAt = performance.now();
+  const onProgress = (done: number) => {
+    if (performance.now() - toldAt < tellEveryMs) return;
+    toldAt = performance.now();
+    context.note(`${done} resources so far`);
+  };
+  const tools = { logger: silentLogger(), onProgress };
+  const resources = await rebuildOpenSearch({ config, database }, tools).catch((error: Error) => {
+    throw new CommandError(`OpenSearch: ${error.message}`, error);
+  });
+  const text = `Built a new index of OpenSearch with ${resources} resources. Searches ask it now.`;
+  printResult(context, json, { index: 'opensearch', resources }, text);
+}
+
+const tellEveryMs = 5_000;
+
+export async function check(
+  context: CommandContext,
+  { mend = false, json = false }: CheckOptions,
+): Promise<void> {
+  await withDatabase(context, async (database) => {
+    const { documents, differences, mended } = await maintainIndex(database).check({
+      mend,
+      onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
+    });
+    const held = `${documents} catalogs, resources and offers were held against the index`;
+    if (differences === 0) return context.note(`${held}: no difference.`);
+    const counted = `${held}: ${differences} ${differences === 1 ? 'difference' : 'differences'}`;
+    if (!mend) throw new CommandError(`${counted}. "signpost index check --mend" mends them.`);
+    context.note(`${counted}; the entries of ${mended} of them were made anew.`);
+  });
+}
