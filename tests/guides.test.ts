@@ -19,7 +19,7 @@ describe('the guides', () => {
 
   const documents = [
     ...guides,
-    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],
+    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'deploy/README.md'],
     ...readdirSync('docs')
       .filter((name) => name.endsWith('.md'))
       .map((name) => join('docs', name)),
@@ -68,6 +68,22 @@ describe('vectors/README.md and examples/python', () => {
   it.for(withoutNetwork)('hold at line $line (needs python3 with cryptography)', async (step, context) => {
     const missing = await workplace.findMissing({ needs: ['python3 with cryptography'] });
     if (missing !== undefined) context.skip(`needs ${missing}`);
+    const printed = await workplace.take(step);
+    for (const line of step.prints) expect(printed).toContain(line);
+  });
+});
+
+describe('docs/domain-schemas.md', () => {
+  let workplace: Workplace;
+  beforeAll(async () => {
+    workplace = await openWorkplace();
+  });
+  afterAll(() => workplace?.close());
+
+  const steps = readSteps('docs/domain-schemas.md');
+  const firstOnNetwork = steps.findIndex(({ kind }) => kind === 'background');
+
+  it.for(steps.slice(0, firstOnNetwork))('holds at line $line', async (step) => {
     const printed = await workplace.take(step);
     for (const line of step.prints) expect(printed).toContain(line);
   });

@@ -12,8 +12,13 @@ import { readFileSync } from 'node:fs';
 
 /** The documents all of whose blocks are run. */
 export const guides = [
+  'docs/beside-onix.md',
+  'docs/domain-schemas.md',
+  'docs/join-a-network.md',
   'docs/publishing.md',
   'docs/query-as-an-app.md',
+  'docs/run-a-catalog-service.md',
+  'docs/run-a-discovery-service.md',
   'docs/troubleshooting.md',
   'examples/python/README.md',
   'vectors/README.md',

@@ -38,12 +38,13 @@ export async function openWorkplace(): Promise<Workplace> {
   });
 
   const ports = await freePorts();
-  const callbackPort = await freePort();
+  const others = new Map(
+    await Promise.all(otherPorts.map(async (port) => [port, String(await freePort())] as const)),
+  );
   const here = (text: string) =>
-    text.replace(/127\.0\.0\.1:(40\d\d)/g, (address, port) => {
-      const setting = portSettings[port as keyof typeof portSettings];
-      if (port === '4090') return `127.0.0.1:${callbackPort}`;
-      return setting ? `127.0.0.1:${ports[setting]}` : address;
+    text.replace(/(127\.0\.0\.1:|_PORT=)(40\d\d)\b/g, (whole, before: string, port: string) => {
+      const mine = ports[portSettings[port] ?? ''] ?? others.get(port);
+      return mine ? `${before}${mine}` : whole;
     });
   const env = {
     PATH: `${bin}:${process.env.PATH}`,
@@ -102,18 +103,25 @@ export async function openWorkplace(): Promise<Workplace> {
       return '';
     },
     async close() {
-      for (const { pid, exitCode } of running) if (pid && exitCode === null) process.kill(-pid, 'SIGTERM');
-      await Promise.all(
-        running.map((child) =>
-          until(() => child.exitCode !== null || child.signalCode !== null, 'it to end'),
-        ),
-      );
+      const groups = running.flatMap(({ pid }) => (pid === undefined ? [] : [-pid]));
+      for (const group of groups) signalGroup(group, 'SIGTERM');
+      // A shell ends before what it started.
+      await until(() => !groups.some((group) => signalGroup(group, 0)), 'everything to end');
       await home.remove();
     },
   };
 }
 
-const portSettings = {
+/** Whether there is anybody left to get it. */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(group, signal);
+  } catch {
+    return false;
+  }
+}
+
+const portSettings: Record<string, string> = {
   4000: 'CONSOLE_PORT',
   4001: 'REGISTRY_PORT',
   4002: 'CATALOG_PORT',
@@ -121,3 +129,6 @@ const portSettings = {
   4004: 'PUBLISHER_PORT',
   4005: 'PUBLISHER_TRIGGER_PORT',
 };
+
+/** Of services and receivers that a guide starts beside the demo network. */
+const otherPorts = ['4012', '4013', '4014', '4016', '4090'];
