@@ -45,6 +45,7 @@ const panes = [
   ['land', '210'],
   ['graticule', '220'],
   ['city', '230'],
+  ['degrees', '240'],
 ] as const;
 
 async function addOutlines(map: L.Map): Promise<void> {

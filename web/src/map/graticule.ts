@@ -41,7 +41,7 @@ function lineOf(from: [number, number], to: [number, number]): L.Polyline {
 
 function labelAt(place: [number, number], text: string, side: 'south' | 'west'): L.Marker {
   const icon = L.divIcon({ className: `degrees ${side}`, html: text, iconSize: undefined });
-  return L.marker(place, { icon, interactive: false, keyboard: false, pane: 'graticule' });
+  return L.marker(place, { icon, interactive: false, keyboard: false, pane: 'degrees' });
 }
 
 function spell(degrees: number, positive: string, negative: string): string {

@@ -24,12 +24,13 @@ export function Tabs<Name extends string>({
 }) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  // Only the row scrolls: scrollIntoView would move the page as well.
+  // Brings the chosen tab into view, again when a count has made another tab wider. scrollIntoView would move the page as well.
+  const counts = tabs.map(({ count }) => count).join();
   useEffect(() => {
     const row = list.current;
     const tab = row?.querySelector<HTMLElement>('[aria-selected="true"]');
     if (row && tab) row.scrollLeft = tab.offsetLeft - (row.clientWidth - tab.offsetWidth) / 2;
-  }, [chosen]);
+  }, [chosen, counts]);
   const move = (event: KeyboardEvent) => {
     const at = tabs.findIndex(({ name }) => name === chosen);
     const to = nextIndex(event.key, at, tabs.length);

@@ -47,7 +47,8 @@ export function spellBytes(bytes: number): string {
 
 export function spellMs(ms: number): string {
   if (ms >= 10_000) return `${Math.round(ms / 1_000)} s`;
-  return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms >= 10 || ms === 0 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 }
 
 export function spellMeters(meters: number): string {

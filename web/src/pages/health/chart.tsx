@@ -41,6 +41,7 @@ export function Chart({ title, lines, series, hours, spell }: ChartProps) {
   return <div class="chart" ref={place} role="img" aria-label={`${title} over time`} />;
 }
 
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const height = 150;
 const minWidth = 120;
 
@@ -67,7 +68,10 @@ function optionsFor(
       x: { range: (_chart, _first, last) => [last - hours * 3_600, last] },
       y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 1)] },
     },
-    axes: [axis, { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) }],
+    axes: [
+      { ...axis, size: 28, values: (_chart, ticks) => ticks.map((tick) => clock.format(tick * 1_000)) },
+      { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) },
+    ],
     series: [
       {},
       ...lines.map(({ label }, place) => ({

@@ -2,6 +2,7 @@ import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 
 interface Known {
@@ -26,7 +27,7 @@ export function Suggestions() {
               <ul class="stack">
                 {nodes.map(({ node, state, failing }) => (
                   <li key={node} class="spread">
-                    <a href={hrefTo('inspect', { q: node })}>{node}</a>
+                    <NodeLink node={node} />
                     <Badge tone={failing > 0 ? 'bad' : toneOf(state)}>
                       {failing > 0 ? `${failing} failing` : state}
                     </Badge>

@@ -4,6 +4,7 @@ import { session } from '../../api/session.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -20,7 +21,7 @@ const columns: readonly Column<CatalogSummary>[] = [
       </a>
     ),
   },
-  { label: 'Owner', cell: ({ owner }) => <a href={hrefTo('inspect', { q: owner })}>{owner}</a> },
+  { label: 'Owner', cell: ({ owner }) => <NodeLink node={owner} /> },
   { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
   { label: 'Came by', kind: 'short', cell: ({ source }) => source },
   { label: 'Type', kind: 'short', cell: ({ type }) => type.toLowerCase() },

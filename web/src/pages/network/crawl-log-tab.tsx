@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo, param } from '../../router.ts';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty, Show } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -62,8 +63,8 @@ const linesPerPage = 50;
 const maxLines = 500;
 
 const columns: readonly Column<LogLine>[] = [
-  { label: 'Node', cell: ({ node }) => <a href={hrefTo('inspect', { q: node })}>{node}</a> },
-  { label: 'Catalog', cell: ({ catalogId }) => catalogId },
+  { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },
+  { label: 'Catalog', kind: 'short', cell: ({ catalogId }) => catalogId },
   {
     label: 'What was wrong',
     cell: ({ code, message, hint }) => (

@@ -3,6 +3,7 @@ import { usePaged } from '../../api/paged.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
+import { Identity } from '../../ui/identity.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -18,7 +19,11 @@ export function DeliveriesTab() {
 const receiverColumns: readonly Column<Receiver>[] = [
   {
     label: 'Receiver',
-    cell: ({ receiver }) => <a href={hrefTo('network', { tab: 'deliveries', receiver })}>{receiver}</a>,
+    cell: ({ receiver }) => (
+      <a href={hrefTo('network', { tab: 'deliveries', receiver })}>
+        <Identity of={receiver} />
+      </a>
+    ),
   },
   { label: 'Gets', kind: 'short', cell: ({ kind }) => (kind === 'push' ? 'pushes' : 'callbacks') },
   { label: 'Waiting', kind: 'number', cell: ({ waiting }) => spellCount(waiting) },

@@ -1,5 +1,6 @@
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { spellCount } from '../../ui/time.tsx';
@@ -26,7 +27,7 @@ const columns: readonly Column<Master>[] = [
       <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>
     ),
   },
-  { label: 'Owner', cell: ({ owner }) => owner },
+  { label: 'Owner', cell: ({ owner }) => <NodeLink node={owner} /> },
   { label: 'Extended by', kind: 'number', cell: ({ dependentCount }) => spellCount(dependentCount) },
   {
     label: 'Catalogs that extend it',

@@ -4,6 +4,7 @@ import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { crawlNow } from '../../ui/crawl-now.ts';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -46,7 +47,7 @@ function NobodyCrawled() {
 }
 
 const columns: readonly Column<CrawledNode>[] = [
-  { label: 'Node', cell: ({ node }) => <a href={hrefTo('inspect', { q: node })}>{node}</a> },
+  { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },
   { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
   { label: 'Catalogs', kind: 'number', cell: ({ catalogs }) => spellCount(catalogs) },
   { label: 'Failures', kind: 'number', cell: ({ failing }) => spellCount(failing) },

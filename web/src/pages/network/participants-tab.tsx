@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { usePaged } from '../../api/paged.ts';
-import { hrefTo, navigate, param } from '../../router.ts';
+import { navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { NodeLink } from '../../ui/node-link.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -44,12 +45,7 @@ export function ParticipantsTab() {
 const columns: readonly Column<Participant>[] = [
   {
     label: 'Participant',
-    cell: ({ subscriberId, registry }) => (
-      <a href={hrefTo('inspect', { q: subscriberId })}>
-        {subscriberId}
-        <span class="soft small block">{registry}</span>
-      </a>
-    ),
+    cell: ({ identity }) => <NodeLink node={identity} />,
   },
   { label: 'Type', kind: 'short', cell: ({ type }) => type },
   { label: 'Address', cell: ({ url }) => url },

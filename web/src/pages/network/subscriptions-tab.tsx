@@ -1,6 +1,7 @@
 import { usePaged } from '../../api/paged.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Identity } from '../../ui/identity.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
@@ -40,7 +41,9 @@ const subscriptionColumns: readonly Column<Subscription>[] = [
   {
     label: 'Subscriber',
     cell: ({ subscriber }) => (
-      <a href={hrefTo('network', { tab: 'deliveries', receiver: subscriber })}>{subscriber}</a>
+      <a href={hrefTo('network', { tab: 'deliveries', receiver: subscriber })}>
+        <Identity of={subscriber} />
+      </a>
     ),
   },
   { label: 'Address', cell: ({ url }) => url },

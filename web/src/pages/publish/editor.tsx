@@ -60,7 +60,7 @@ export function Editor({
           aria-invalid={faults.length > 0}
           spellcheck={false}
           wrap="off"
-          placeholder="Paste a catalog, a list of catalogs or a whole publish message, or drop a file here."
+          placeholder="Paste a catalog or drop a file here."
           value={text}
           onInput={(event) => change(event.currentTarget.value)}
           onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}

@@ -38,7 +38,10 @@ export default function PublishPage() {
     <>
       <header class="page-head">
         <h1>Publish</h1>
-        <p>Paste or drop a catalog. It is checked while you type, by the same rules as the service has.</p>
+        <p>
+          A catalog, a list of catalogs or a whole publish message. It is checked while you type, by the rules
+          of the service.
+        </p>
       </header>
       <div class="publish">
         <Editor text={text} change={setText} faults={faults} warnings={warnings} goTo={goTo} />
