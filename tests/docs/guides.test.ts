@@ -31,10 +31,10 @@ describe.each(guides)('%s', (guide) => {
   if (guide !== 'docs/publishing.md') return;
 
   it.for([
-    { language: 'Go', tool: 'go', program: 'sign-go/sign' },
-    { language: 'Java', tool: 'javac', program: 'java -cp sign-java:sign-java/bcprov-jdk18on-1.80.jar Sign' },
+    { tool: 'go', program: 'sign-go/sign' },
+    { tool: 'javac', program: 'java -cp sign-java:sign-java/bcprov-jdk18on-1.80.jar Sign' },
   ])(
-    'has a program in $language that makes the signatures of our vectors (needs $tool)',
+    'has a program that makes the signatures of our vectors: $program (needs $tool)',
     async ({ tool, program }, context) => {
       if (await workplace.findMissing({ needs: [tool] })) context.skip(`needs ${tool}`);
       const usual = requests.sign.filter(({ created, expires }) => expires - created === 300);
