@@ -3,6 +3,7 @@ import { readIndex } from '../../discovery/crawl/read-index.ts';
 import type { Reader } from '../../discovery/crawl/reader.ts';
 import { hintOf, isReadingFault } from '../../discovery/crawl/reasons.ts';
 import type { Complaint } from '../../discovery/inspect/findings.ts';
+import { verifyCatalog } from '../../discovery/inspect/verify-catalog.ts';
 import { type TreeSource, verifyNode } from '../../discovery/inspect/verify-node.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
@@ -13,7 +14,6 @@ import { createChainReader } from '../chain-reader.ts';
 import { type CommandContext, counted } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { withRegistry } from '../send/exchange.ts';
-import { verifyCatalog } from '../verify/catalog.ts';
 import { httpSource } from '../verify/source.ts';
 
 // What a publish ends with: whether readers who come to the public address find what was published, and can verify it. That the files are

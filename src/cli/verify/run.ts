@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import { askRegistry } from '../../discovery/crawl/reader.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { findClaimedNode, type TreeSource } from '../../discovery/inspect/verify-node.ts';
+import { verifyTree } from '../../discovery/inspect/verify-tree.ts';
 import { createGuardedClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { createChainReader } from '../chain-reader.ts';
@@ -11,7 +12,6 @@ import type { VerifyOptions } from '../verify.ts';
 import { givenKeys, type KeySource } from './keys.ts';
 import { addFinding, createReport, renderFinding, renderVerdict, type VerifyReport } from './report.ts';
 import { directorySource, httpSource } from './source.ts';
-import { verifyTree } from './tree.ts';
 
 export async function verify(
   place: string | undefined,

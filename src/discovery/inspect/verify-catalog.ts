@@ -1,6 +1,4 @@
-import { fetchNamed, findKeys, type Reader } from '../../discovery/crawl/reader.ts';
-import { CrawlFault } from '../../discovery/crawl/reasons.ts';
-import { type Finding, fault, holds, warning } from '../../discovery/inspect/findings.ts';
+import { counted } from '../../counted.ts';
 import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
 import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../../rules/self-hosted/content.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
@@ -9,7 +7,9 @@ import { announcedVersion, planReading } from '../../rules/self-hosted/reading-p
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import { type FileReader, trustBaseline, trustChange } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { counted } from '../command.ts';
+import { fetchNamed, findKeys, type Reader } from '../crawl/reader.ts';
+import { CrawlFault } from '../crawl/reasons.ts';
+import { type Finding, fault, holds, warning } from './findings.ts';
 
 // One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, superseded changes too, and whether
 // they lead a new reader to the version that it announces.

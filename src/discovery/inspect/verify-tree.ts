@@ -1,17 +1,10 @@
-import { readIndex } from '../../discovery/crawl/read-index.ts';
-import {
-  type About,
-  type Finding,
-  fault,
-  holds,
-  staleness,
-  warning,
-} from '../../discovery/inspect/findings.ts';
-import { inOrder } from '../../discovery/inspect/in-order.ts';
-import { type NodeCheck, verifyNode } from '../../discovery/inspect/verify-node.ts';
+import { counted } from '../../counted.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import { counted } from '../command.ts';
-import { verifyCatalog } from './catalog.ts';
+import { readIndex } from '../crawl/read-index.ts';
+import { type About, type Finding, fault, holds, staleness, warning } from './findings.ts';
+import { inOrder } from './in-order.ts';
+import { verifyCatalog } from './verify-catalog.ts';
+import { type NodeCheck, verifyNode } from './verify-node.ts';
 
 /**
  * A whole published tree, link by link in the order in which readers follow the chain (self-hosted spec: Discovery crawl order): manifest,
