@@ -13,7 +13,7 @@ const layers: readonly (readonly string[])[] = [
   ['delivery'],
   ['search'],
   ['catalog', 'discovery', 'publisher'],
-  ['import', 'demo'],
+  ['import', 'demo', 'conform'],
   ['console'],
   ['main.ts'],
   ['workers'],

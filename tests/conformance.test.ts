@@ -6,7 +6,8 @@ const rows = readFileSync('CONFORMANCE.md', 'utf8')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| clause'))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| ?| ?\|$/g, '').trim()))
   .map(([clause = '', file = '', test = '']) => ({ clause, file, test }))
-  .filter(({ file }) => file !== '');
+  // The checks of `signpost conform` have tables of their own, which tests/conform.test.ts reads.
+  .filter(({ file }) => file !== '' && !/^`[a-z-]+`$/.test(file));
 
 describe('CONFORMANCE.md', () => {
   it('has rows', () => expect(rows.length).toBeGreaterThan(50));

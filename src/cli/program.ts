@@ -94,6 +94,12 @@ export const commandFiles: readonly CommandFile[] = [
   },
   {
     commands: {
+      conform: 'check a catalog service, discovery service or published tree against the specification',
+    },
+    load: async () => (await import('./conform.ts')).registerConformCommand,
+  },
+  {
+    commands: {
       crawl: 'self-hosted catalogs: how the crawl stands, what it did not take, a look at a node now',
     },
     load: async () => (await import('./crawl.ts')).registerCrawlCommand,

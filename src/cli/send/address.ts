@@ -6,6 +6,8 @@ import { CommandError } from '../command.ts';
 import type { ListenAddress } from './callback.ts';
 
 export interface OwnAddress {
+  /** What the registry has, where it has one: pushes go there. */
+  registered?: string;
   /** Given as bapUri or bppUri when nobody waits for the callback. */
   uri: string;
   /** Where to wait for it; throws when that is not on this machine. */
@@ -25,6 +27,7 @@ export async function chooseAddress(
   const registered = await findRegisteredUrl(self, registry);
   const { namespace } = splitIdentity(identityOf(self.subscriberId, registryName));
   return {
+    ...(registered !== undefined && { registered }),
     uri: given.uri ?? registered ?? `https://${namespace}`,
     listen() {
       if (given.listen) return { ...given.listen, url: given.uri };

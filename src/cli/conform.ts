@@ -1,0 +1,90 @@
+import { type Command, Option } from 'commander';
+import {
+  parseCount,
+  parseKeyId,
+  parseListen,
+  parseNetwork,
+  parseSeconds,
+  parseSubscriber,
+  parseUrl,
+  usualWaitSeconds,
+} from './arguments.ts';
+import type { CommandContext } from './command.ts';
+import type { ListenAddress } from './send/callback.ts';
+
+export interface ConformOptions {
+  role?: 'catalog' | 'discovery' | 'tree';
+  as?: string;
+  keyId?: string;
+  key?: string;
+  other?: string;
+  otherKeyId?: string;
+  otherKey?: string;
+  network?: string;
+  bodyLimit: number;
+  text?: string;
+  node?: string;
+  only?: string[];
+  wait: number;
+  listen?: ListenAddress;
+  uri?: string;
+  junit?: string;
+  json?: boolean;
+}
+
+export function registerConformCommand(program: Command, context: CommandContext): void {
+  program
+    .command('conform')
+    .argument(
+      '<url>',
+      'base address of a catalog service or discovery service, or address of a published tree',
+      parseUrl,
+    )
+    .addOption(
+      new Option('--role <role>', 'what it is (default: found out)').choices([
+        'catalog',
+        'discovery',
+        'tree',
+      ]),
+    )
+    .option('--as <subscriber>', 'who asks and publishes (default: CONSUMER_ID)', parseSubscriber)
+    .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
+    .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
+    .option('--other <subscriber>', 'a second identity, for what only the owner may do', parseSubscriber)
+    .option('--other-key-id <id>', 'name of its key in the registry', parseKeyId)
+    .option('--other-key <file|seed>', 'its private key')
+    .option('--network <id>', 'network to publish in (default: DEFAULT_NETWORK_ID)', parseNetwork)
+    .option('--body-limit <bytes>', 'the largest publish that the service takes', parseCount, usualBodyLimit)
+    .option('--text <words>', 'words that the discovery service finds something for (default: everything)')
+    .option('--node <subscriber>', 'whose tree it must be (default: whoever it says)', parseSubscriber)
+    .option('--only <name>', 'make this check only; may be given again', collect)
+    .option('--wait <seconds>', 'how long to wait for callbacks and pushes', parseSeconds, usualWaitSeconds)
+    .option('--listen <address>', 'where to wait for them: host:port', parseListen)
+    .option('--uri <url>', 'base address under which that is reached', parseUrl)
+    .option('--junit <file>', 'write a JUnit report, too')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', help)
+    .action(async (url: string, options: ConformOptions) =>
+      (await import('./conform/run.ts')).conform(url, options, context),
+    );
+}
+
+/** BODY_SIZE_LIMIT of the specification. */
+const usualBodyLimit = 5 * 1024 * 1024;
+
+function collect(text: string, earlier: string[] = []): string[] {
+  return [...earlier, text];
+}
+
+const help = `
+Makes requests as a stranger would, sound ones and such that must be refused, and holds every answer, callback, push and file against the specification,
+clause by clause. What it publishes has ids of its own ("conform-…") and is inactive in the end; its subscription is deactivated. Callbacks and pushes go
+to the registered address of the identity, as with "signpost send --wait". Without a registered address, pushes are not checked; without --other, neither
+is what only owners may do. The checks of every role are listed in CONFORMANCE.md.
+Exit code: 0 when no check failed (those that could not be made are named), 1 when one did, or when nothing could be checked.
+
+Examples:
+  $ signpost conform http://127.0.0.1:4002 --other provider.signpost.test
+  $ signpost conform https://discovery.example.org --role discovery --as bap.example.com --key bap.seed --text charger
+  $ signpost conform https://provider.example.org --role tree --junit report.xml
+  $ signpost conform https://catalog.example.org --json | jq '.checks[] | select(.verdict == "failed")'`;

@@ -1,0 +1,95 @@
+import type { CheckResult, Role } from '../../conform/check.ts';
+import { counted } from '../../counted.ts';
+import { paint, paintWord } from '../colour.ts';
+import { oneLine } from '../command.ts';
+
+// The report of a conformance run: for a person, as JSON, and as JUnit reads it.
+
+export interface ConformReport {
+  role: Role;
+  url: string;
+  /** Who asked; nobody where only files were read. */
+  as?: string;
+  startedAt: string;
+  checks: CheckResult[];
+}
+
+const roleNames: Record<Role, string> = {
+  catalog: 'catalog service',
+  discovery: 'discovery service',
+  tree: 'published tree',
+};
+
+export function renderHead({ role, url, as }: ConformReport): string {
+  return `${paint('bold', `${url}, checked as a ${roleNames[role]}`)}${as ? ` by ${as}` : ''}`;
+}
+
+const marks = { passed: 'ok', failed: 'FAULT', skipped: '–' } as const;
+const nameWidth = 28;
+
+/** A line for what passed; what was expected, what came and the clause for what failed. */
+export function renderCheck({ name, clause, expected, verdict, came = '' }: CheckResult): string {
+  const mark = marks[verdict];
+  const head = `${paintWord(mark)}${' '.repeat(6 - mark.length)}${name.padEnd(nameWidth)}`;
+  if (verdict === 'passed') return oneLine(`${head} ${expected}`);
+  if (verdict === 'skipped') return oneLine(`${head} not checked: ${came}`);
+  const lines = [`${head} ${clause}`, `      expected  ${expected}`, `      came      ${came}`];
+  return lines.map(oneLine).join('\n');
+}
+
+export function renderVerdict({ checks }: ConformReport): string {
+  const { passed, failed, skipped } = countVerdicts(checks);
+  const rest = skipped > 0 ? `, ${skipped} not checked` : '';
+  return `${counted(checks.length, 'check')}: ${passed} passed, ${failed} failed${rest}.`;
+}
+
+export function toJson(report: ConformReport) {
+  const counts = countVerdicts(report.checks);
+  const { checks, ...about } = report;
+  return { ...about, isConforming: counts.failed === 0 && counts.passed > 0, ...counts, checks };
+}
+
+export function countVerdicts(checks: readonly CheckResult[]) {
+  const count = (verdict: CheckResult['verdict']) => checks.filter((one) => one.verdict === verdict).length;
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+/** One test case per check, as CI servers show them. */
+export function renderJunit({ role, url, startedAt, checks }: ConformReport): string {
+  const { failed, skipped } = countVerdicts(checks);
+  const seconds = (milliseconds: number) => (milliseconds / 1_000).toFixed(3);
+  const total = seconds(checks.reduce((sum, { milliseconds }) => sum + milliseconds, 0));
+  const counts = `tests="${checks.length}" failures="${failed}" errors="0" skipped="${skipped}"`;
+  const suite = `name="${escapeXml(`signpost conform ${url}`)}" ${counts} time="${total}" timestamp="${startedAt}"`;
+  const cases = checks.map((check) => {
+    const { name, clause, expected, verdict, came = '', milliseconds } = check;
+    const head = `    <testcase classname="conform.${role}" name="${escapeXml(name)}" time="${seconds(milliseconds)}"`;
+    if (verdict === 'passed') return `${head}/>`;
+    const text = escapeXml(`${clause}\nexpected: ${expected}\ncame: ${came}`);
+    const inner =
+      verdict === 'failed'
+        ? `<failure message="${escapeXml(came)}" type="${escapeXml(clause)}">${text}</failure>`
+        : `<skipped message="${escapeXml(came)}"/>`;
+    return `${head}>\n      ${inner}\n    </testcase>`;
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites>',
+    `  <testsuite ${suite}>`,
+    ...cases,
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** XML 1.0 has no way to write most control characters. */
+function escapeXml(text: string): string {
+  return text
+    .replace(/(?![\t\n])[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\n', '&#10;');
+}

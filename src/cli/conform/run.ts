@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import type { Config } from '../../config.ts';
+import { catalogChecks } from '../../conform/catalog-checks.ts';
+import { type CatalogSceneOptions, createCatalogScene, leave } from '../../conform/catalog-scene.ts';
+import { type Check, type Role, runChecks, Unmet } from '../../conform/check.ts';
+import { discoveryChecks } from '../../conform/discovery-checks.ts';
+import { createDiscoveryScene } from '../../conform/discovery-scene.ts';
+import { openInbox } from '../../conform/inbox.ts';
+import { createSender } from '../../conform/sender.ts';
+import { treeChecks } from '../../conform/tree-checks.ts';
+import { createTreeScene } from '../../conform/tree-scene.ts';
+import { askRegistry } from '../../discovery/crawl/reader.ts';
+import { isReadingFault } from '../../discovery/crawl/reasons.ts';
+import { findClaimedNode } from '../../discovery/inspect/verify-node.ts';
+import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
+import { identityOf } from '../../protocol/identity.ts';
+import type { RegistryClient } from '../../registry/client.ts';
+import { createChainReader } from '../chain-reader.ts';
+import { type CommandContext, CommandError } from '../command.ts';
+import type { ConformOptions } from '../conform.ts';
+import { chooseAddress } from '../send/address.ts';
+import { explainListening } from '../send/callback.ts';
+import { withRegistry } from '../send/exchange.ts';
+import { resolveSigner } from '../send/signer.ts';
+import { httpSource } from '../verify/source.ts';
+import { findRole } from './find-role.ts';
+import {
+  type ConformReport,
+  countVerdicts,
+  renderCheck,
+  renderHead,
+  renderJunit,
+  renderVerdict,
+  toJson,
+} from './report.ts';
+
+export async function conform(url: string, options: ConformOptions, context: CommandContext): Promise<void> {
+  const config = context.config();
+  await withRegistry(config, async (registry, client) => {
+    const role = options.role ?? (await findRole(url, client));
+    const report: ConformReport = { role, url, startedAt: new Date().toISOString(), checks: [] };
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    process.once('SIGINT', end);
+    const { signal } = ended;
+    try {
+      await checkers[role]({ url, options, config, registry, client, context, signal }, report);
+    } finally {
+      process.off('SIGINT', end);
+    }
+    if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
+    else context.print(renderVerdict(report));
+    if (options.junit !== undefined) writeReport(options.junit, renderJunit(report));
+    const { failed, passed } = countVerdicts(report.checks);
+    if (signal.aborted) context.setExitCode(interrupted);
+    else if (failed > 0 || passed === 0) context.setExitCode(1);
+  });
+}
+
+/** The exit code after Ctrl-C: what was published is withdrawn all the same. */
+const interrupted = 130;
+
+interface Parts {
+  url: string;
+  options: ConformOptions;
+  config: Config;
+  registry: RegistryClient;
+  client: GuardedClient;
+  context: CommandContext;
+  /** Aborted by Ctrl-C: no further check is begun. */
+  signal: AbortSignal;
+}
+
+const checkers: Record<Role, (parts: Parts, report: ConformReport) => Promise<void>> = {
+  catalog: checkCatalogService,
+  discovery: checkDiscoveryService,
+  tree: checkTree,
+};
+
+async function checkCatalogService(parts: Parts, report: ConformReport): Promise<void> {
+  const { options, config, client, context } = parts;
+  await withPeer(parts, async (peer) => {
+    const scene = createCatalogScene({
+      ...peer,
+      networkId: options.network ?? config.DEFAULT_NETWORK_ID,
+      bodyLimit: options.bodyLimit,
+      download: (url) => download(client, url),
+    });
+    try {
+      report.as = peer.self.id;
+      await run(catalogChecks, scene, parts, report);
+    } finally {
+      await leave(scene).catch((error) => tellLeft(error, context));
+    }
+  });
+}
+
+async function checkDiscoveryService(parts: Parts, report: ConformReport): Promise<void> {
+  const { options, config } = parts;
+  await withPeer(parts, async (peer) => {
+    const networkId = options.network ?? config.DEFAULT_NETWORK_ID;
+    const text = options.text === undefined ? {} : { text: options.text };
+    const scene = createDiscoveryScene({ ...peer, networkId, ...text });
+    report.as = peer.self.id;
+    await run(discoveryChecks, scene, parts, report);
+  });
+}
+
+async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
+  const { url, options, config, registry, signal } = parts;
+  // What the tree leads to elsewhere is read under the guard of a crawler.
+  const client = createGuardedClient({
+    allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES,
+    nameServers: config.DNS_SERVERS,
+  });
+  try {
+    const source = httpSource(url, config, client);
+    const reader = await createChainReader(config, { fetcher: source.fetcher, registry });
+    const claimed = options.node ?? (await findClaimedNode({ source, reader, signal }));
+    const identity = identityOf(claimed ?? new URL(url).hostname, config.REGISTRY_NAME);
+    const [record] = await askRegistry(() => registry.findSubscriber(identity));
+    const node = { identity, recordSubscriberId: record?.subscriberId, registryName: config.REGISTRY_NAME };
+    const check = { source, reader, node, now: new Date(), signal };
+    await run(treeChecks, createTreeScene(check, new URL(url).protocol === 'http:'), parts, report);
+  } catch (error) {
+    if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
+    const asked = `The registry at ${config.registryUrl} cannot be asked for keys.`;
+    throw new CommandError(`${asked} Start it, or set REGISTRY_URL.`, error);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The checks that are wanted, one line as each is made. */
+async function run<Scene>(
+  checks: readonly Check<Scene>[],
+  scene: Scene,
+  { options, context, signal }: Parts,
+  report: ConformReport,
+): Promise<void> {
+  const { only, json } = options;
+  const unknown = only?.find((name) => !checks.some((check) => check.name === name));
+  if (unknown !== undefined)
+    throw new CommandError(
+      `There is no check ${unknown} of this role. There are: ${checks.map(({ name }) => name).join(', ')}.`,
+    );
+  const wanted = only ? checks.filter(({ name }) => only.includes(name)) : checks;
+  if (!json) context.print(renderHead(report));
+  for await (const result of runChecks(wanted, scene, signal)) {
+    report.checks.push(result);
+    if (!json) context.print(renderCheck(result));
+  }
+}
+
+/** The identity that asks, where it listens, and the second one. */
+async function withPeer<T>(
+  { url, options, config, registry, client }: Parts,
+  work: (peer: Peer) => Promise<T>,
+): Promise<T> {
+  const key = resolveSigner({ ...options, as: options.as ?? config.identities.consumer.id }, config);
+  const { other, otherKeyId: keyId, otherKey } = options;
+  const otherKeys =
+    other === undefined ? undefined : resolveSigner({ as: other, keyId, key: otherKey }, config);
+  const own = await chooseAddress(key, options, registry, config.REGISTRY_NAME);
+  const address = own.listen();
+  const inbox = await openInbox(address).catch((error) => explainListening(error, address));
+  const sender = { client, target: url, uri: inbox.url };
+  try {
+    return await work({
+      ...{ run: randomUUID().slice(0, 8), registry, registryName: config.REGISTRY_NAME, inbox },
+      ...{ self: createSender({ ...sender, key }), waitSeconds: options.wait },
+      ...(otherKeys && { other: createSender({ ...sender, key: otherKeys }) }),
+      ...(own.registered !== undefined && { registeredUrl: own.registered }),
+    });
+  } finally {
+    await inbox.close();
+  }
+}
+
+type Peer = Omit<CatalogSceneOptions, 'networkId' | 'bodyLimit' | 'download'>;
+
+const downloadTimeoutMs = 60_000;
+const maxDownloadBytes = 256 * 1024 * 1024;
+
+async function download(client: GuardedClient, url: string): Promise<Buffer> {
+  try {
+    const limits = { timeoutMs: downloadTimeoutMs, maxBytes: maxDownloadBytes, keepEncoding: true };
+    const { status, wire } = await client.request(url, { ...limits, operatorConfigured: true });
+    if (status === 200) return wire;
+    throw new Unmet(`${url} answered ${status}`);
+  } catch (error) {
+    if (error instanceof FetchFailure) throw new Unmet(`${url} could not be fetched: ${error.message}`);
+    throw error;
+  }
+}
+
+function tellLeft(error: unknown, context: CommandContext): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  context.note(`What was published could not be withdrawn: ${reason}`);
+}
+
+function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The report cannot be written: ${reason}`, error);
+  }
+}

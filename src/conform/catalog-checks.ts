@@ -1,0 +1,25 @@
+import type { CatalogScene } from './catalog-scene.ts';
+import type { Check } from './check.ts';
+import { masterChecks, searchChecks, updateChecks } from './distribution-checks.ts';
+import { onPublishOnce, publishChecks } from './publish-checks.ts';
+import { pullChecks } from './pull-checks.ts';
+import { noPushChecks, pushChecks } from './push-checks.ts';
+import { authenticationChecks, contextChecks, refusalChecks } from './request-checks.ts';
+import { endingChecks, subscriptionChecks } from './subscription-checks.ts';
+
+/** Every check of a catalog service, in the order in which they are made: those that look at what has not come stand at the end. */
+export const catalogChecks: readonly Check<CatalogScene>[] = [
+  ...authenticationChecks,
+  ...contextChecks,
+  ...subscriptionChecks,
+  ...publishChecks,
+  ...pushChecks,
+  ...searchChecks,
+  ...updateChecks,
+  ...masterChecks,
+  ...pullChecks,
+  ...endingChecks,
+  ...noPushChecks,
+  onPublishOnce,
+  ...refusalChecks,
+];

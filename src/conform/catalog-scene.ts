@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { type Action, actions } from '../protocol/actions.ts';
+import type { Catalog } from '../protocol/catalog.ts';
+import type { Json } from '../protocol/json.ts';
+import type { PublishDirective, PublishMessage } from '../protocol/publish-messages.ts';
+import type { RegistryClient } from '../registry/client.ts';
+import { type Asked, arrived, ask } from './callback.ts';
+import { NotReached, once, Unmet } from './check.ts';
+import { at, describe, listAt } from './expect.ts';
+import type { Inbox, Received } from './inbox.ts';
+import type { RequestScene } from './request-checks.ts';
+import { chargerContext, createSamples, type Samples } from './sample-catalogs.ts';
+import type { Answer } from './sender.ts';
+
+// One run against a catalog service: subscribe → publish → merge → replace → extend a master → search → pull → unsubscribe → withdraw what was published. Each
+// step is taken when the first check asks for it, and once.
+
+export interface CatalogScene extends RequestScene {
+  registry: RegistryClient;
+  registryName: string;
+  inbox: Inbox;
+  /** Where the registry has pushes to us sent; undefined where it has no address. */
+  registeredUrl?: string;
+  waitSeconds: number;
+  networkId: string;
+  /** The largest body that the service takes, in bytes. */
+  bodyLimit: number;
+  /** Fetches what a pull offers as a download. */
+  download(url: string): Promise<Buffer>;
+  samples: Samples;
+  subscribed: () => Promise<Answer>;
+  /** Of the subscription; throws NotReached where there is none. */
+  subscriptionId: () => Promise<string>;
+  /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
+  published: () => Promise<Asked>;
+  /** A MERGE of the first catalog, and then a FULL of it. */
+  merged: () => Promise<Asked>;
+  replaced: () => Promise<Asked>;
+  /** A MASTER catalog, and a REGULAR one that extends it. */
+  mastered: () => Promise<Asked>;
+  extended: () => Promise<Asked>;
+  pulled: () => Promise<Asked>;
+  unsubscribed: () => Promise<Answer>;
+  /** Everything published is inactive again. */
+  withdrawn: () => Promise<Asked | undefined>;
+  publish(catalogs: readonly Catalog[], directives: readonly PublishDirective[]): Promise<Asked>;
+  search(message: object): Promise<Answer>;
+  /** The catalog of this run as a search shows it; undefined where it is not found. */
+  find(name: string, filters: object): Promise<Json | undefined>;
+  push(name: string): (message: Received) => boolean;
+}
+
+export interface CatalogSceneOptions
+  extends Pick<
+    CatalogScene,
+    | 'self'
+    | 'other'
+    | 'registry'
+    | 'registryName'
+    | 'inbox'
+    | 'registeredUrl'
+    | 'waitSeconds'
+    | 'networkId'
+    | 'bodyLimit'
+    | 'download'
+  > {
+  /** Begins all ids of this run. */
+  run: string;
+}
+
+const pageSize = 100;
+const maxPages = 100;
+
+/** The one resource that a catalog has in the end. */
+export function withdrawnIn(catalogId: string): string {
+  return `${catalogId}-withdrawn`;
+}
+
+export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
+  const { self, networkId, run } = options;
+  const samples = createSamples(run, networkId);
+  const { id, catalog, directive, charger, plain } = samples;
+  /** So that no subscription that the identity had before is taken for ours, and ended. */
+  const ownType = `https://schema.example/conform-${run}/context.jsonld`;
+
+  const publish: CatalogScene['publish'] = (catalogs, publishDirectives) =>
+    ask(options, actions.publish, { message: { catalogs, publishDirectives } });
+
+  const scene: CatalogScene = {
+    ...options,
+    samples,
+    probe: { action: actions.search, message: { filters: { networkIds: [networkId] }, limit: 1 } },
+    endpoints: endpoints(),
+    publish,
+    subscribed: once(() =>
+      self.send(actions.subscribe, {
+        message: { subscription: { networkIds: [networkId], schemaTypes: [chargerContext, ownType] } },
+      }),
+    ),
+    subscriptionId: once(async () => {
+      const answer = await scene.subscribed();
+      const found = at(answer.body, 'message', 'subscriptions', 0, 'subscriptionId');
+      if (typeof found !== 'string') throw new NotReached('no subscription was created');
+      return found;
+    }),
+    published: once(async () => {
+      // Pushes are looked at, so the subscription comes first; a service that creates none is asked all the same.
+      await scene.subscribed();
+      return publish(
+        [
+          catalog('chargers', { resources: [charger('r1'), charger('r2')], offers: [{ id: id('offer') }] }),
+          catalog('mixed', { resources: [charger('good'), charger('bad', { type: 'TOASTER' })] }),
+          catalog('plain', { resources: [plain('untyped')] }),
+          catalog('offers', { offers: [{ id: id('lone-offer') }] }),
+        ],
+        ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
+      );
+    }),
+    merged: once(async () => {
+      arrived(await scene.published());
+      const changed = { ...charger('r2'), descriptor: { name: 'changed' } };
+      return publish(
+        [catalog('chargers', { resources: [changed, charger('r3')] })],
+        [directive('chargers', { updateMode: 'MERGE' })],
+      );
+    }),
+    replaced: once(async () => {
+      arrived(await scene.merged());
+      return publish(
+        [catalog('chargers', { resources: [charger('r4')] })],
+        [directive('chargers', { updateMode: 'FULL' })],
+      );
+    }),
+    mastered: once(async () => {
+      arrived(await scene.published());
+      const template = charger('template', { attributes: { connectorType: 'CCS2' } });
+      return publish(
+        [catalog('master', { resources: [template] })],
+        [directive('master', { catalogType: 'MASTER' })],
+      );
+    }),
+    extended: once(async () => {
+      const mastered = await scene.mastered();
+      const status = at(arrived(mastered).body, 'message', 'results', 0, 'status');
+      if (status !== 'ACCEPTED')
+        throw new NotReached(`the MASTER catalog was not taken: ${describe(mastered.answer)}`);
+      const faithful = { id: id('faithful') };
+      const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
+      return publish(
+        [catalog('extending', { resources: [faithful, { ...different, id: id('different') }] })],
+        [
+          directive('extending', {
+            resourceDirectives: ['faithful', 'different'].map((name) => ({
+              resourceId: id(name),
+              extends: { masterResourceId: id('template') },
+            })),
+          }),
+        ],
+      );
+    }),
+    pulled: once(async () => {
+      const subscriptionId = await scene.subscriptionId();
+      arrived(await scene.replaced());
+      return ask(options, actions.pull, { message: { subscriptionId, mode: 'FULL', limit: pageSize } });
+    }),
+    unsubscribed: once(async () =>
+      self.send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),
+    ),
+    withdrawn: once(async () => {
+      const directives = takenCatalogs(options).map((taken) => ({
+        ...{ ...taken, updateMode: 'FULL' as const, visibleTo: [networkId] },
+      }));
+      if (directives.length === 0) return undefined;
+      const catalogs = directives.map(({ catalogId }) => ({
+        ...catalog('withdrawn', { resources: [{ id: withdrawnIn(catalogId) }], isActive: false }),
+        id: catalogId,
+      }));
+      return publish(catalogs, directives);
+    }),
+    search: (message) => self.send(actions.search, { message }),
+    async find(name, filters) {
+      for (let offset = 0; offset < maxPages * pageSize; offset += pageSize) {
+        const { body } = await scene.search({ filters, limit: pageSize, offset });
+        const page = listAt(body, 'message', 'catalogs');
+        const found = page.find((one) => at(one, 'id') === id(name));
+        if (found !== undefined || page.length < pageSize) return found;
+      }
+      throw new NotReached(`it is not among the first ${maxPages * pageSize} catalogs of a search`);
+    },
+    push: (name) => (message) =>
+      message.action === actions.push.name &&
+      listAt(message.body, 'message', 'catalogs').some((one) => at(one, 'id') === id(name)),
+  };
+  return scene;
+}
+
+/** Every catalog of a publish that was acknowledged, but for those that were rejected later. */
+function takenCatalogs({ self, inbox }: CatalogSceneOptions) {
+  const messages = self.answers
+    .filter(({ action, status }) => action === actions.publish && status === 200)
+    .map(({ message }) => message as PublishMessage)
+    // Some checks send what is no publish message at all.
+    .filter(({ catalogs }) => Array.isArray(catalogs));
+  const directives = messages.flatMap(({ publishDirectives = [] }) => publishDirectives);
+  const results = inbox.received.flatMap(({ body }) => listAt(body, 'message', 'results'));
+  const hasResult = (id: string, isRejected: boolean) =>
+    results.some((one) => at(one, 'catalogId') === id && (at(one, 'status') === 'REJECTED') === isRejected);
+  const ids = new Set(messages.flatMap(({ catalogs }) => catalogs.map(({ id }) => id)));
+  return [...ids]
+    .filter((id) => hasResult(id, false) || !hasResult(id, true))
+    .map((catalogId) => {
+      const directive = directives.find((one) => one.catalogId === catalogId);
+      return { catalogId, catalogType: directive?.catalogType ?? ('REGULAR' as const) };
+    });
+}
+
+/** Takes back what a run has left: its subscriptions and its catalogs. */
+export async function leave({ self, withdrawn }: CatalogScene): Promise<void> {
+  const idsIn = ({ body }: Answer) =>
+    listAt(body, 'message', 'subscriptions').map((one) => String(at(one, 'subscriptionId')));
+  const answered = (action: Action) =>
+    self.answers.filter((answer) => answer.action === action && answer.status === 200).flatMap(idsIn);
+  const ended = answered(actions.unsubscribe);
+  for (const subscriptionId of answered(actions.subscribe).filter((one) => !ended.includes(one)))
+    await self.send(actions.unsubscribe, { query: { subscriptionId } });
+  const asked = await withdrawn();
+  if (asked && asked.answer.status !== 200) throw new Unmet(describe(asked.answer));
+}
+
+function endpoints(): RequestScene['endpoints'] {
+  const query = { subscriptionId: randomUUID() };
+  return [
+    { action: actions.subscribe, sending: { message: {} } },
+    { action: actions.listSubscriptions, sending: {} },
+    { action: actions.unsubscribe, sending: { query } },
+    { action: actions.publish, sending: { message: { catalogs: [] } } },
+    { action: actions.pull, sending: { message: query } },
+    { action: actions.search, sending: { message: {} } },
+  ];
+}

@@ -1,0 +1,72 @@
+import type { TSchema } from 'typebox';
+import { errorStatus } from '../protocol/errors.ts';
+import type { Json } from '../protocol/json.ts';
+import { findFaults } from '../protocol/validate.ts';
+import { Unmet } from './check.ts';
+import type { Answer } from './sender.ts';
+
+// What checks expect of an answer or a document. Each of these throws Unmet with what came instead.
+
+/** The member at a path; undefined where there is none. */
+export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as Record<string | number, unknown>)[step];
+  }
+  return current as Json | undefined;
+}
+
+/** The items of an array, none where there is no array. */
+export function listAt(value: unknown, ...path: readonly (string | number)[]): Json[] {
+  const list = at(value, ...path);
+  return Array.isArray(list) ? list : [];
+}
+
+export function expectThat(holds: boolean, came: string): asserts holds {
+  if (!holds) throw new Unmet(came);
+}
+
+export function expectEqual(found: unknown, expected: unknown, what: string): void {
+  expectThat(found === expected, `${what} is ${show(found)} instead of ${show(expected)}`);
+}
+
+export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
+  expectThat(statuses.includes(answer.status), describe(answer));
+}
+
+/** A refusal with one of these codes; any code where none is named. */
+export function expectRefusal(answer: Answer, status: number, ...codes: readonly string[]): void {
+  const code = String(at(answer.body, 'message', 'error', 'code'));
+  expectThat(answer.status === status && (codes.length === 0 || codes.includes(code)), describe(answer));
+}
+
+/** Catalog spec, Ack: status, the messageId of the request, and nothing beside `message`. */
+export function expectAck(answer: Answer): void {
+  expectThat(answer.status === 200 && at(answer.body, 'message', 'status') === 'ACK', describe(answer));
+  expectEqual(at(answer.body, 'message', 'messageId'), answer.messageId, 'message.messageId of the answer');
+  const members = Object.keys(answer.body as object);
+  expectThat(members.length === 1, `beside message, the acknowledgement has ${members.join(', ')}`);
+}
+
+export function expectShape(schema: TSchema, value: unknown, what: string): void {
+  const [fault] = findFaults(schema)(value);
+  if (fault) throw new Unmet(`${what}: ${fault.message}${fault.details ? ` (${fault.details.path})` : ''}`);
+}
+
+export function expectKnownCode(code: unknown, where: string): void {
+  const isKnown = typeof code === 'string' && Object.hasOwn(errorStatus, code);
+  expectThat(isKnown, `${where} has the code ${show(code)}, which the enumeration does not have`);
+}
+
+/** What came, in one line. */
+export function describe({ action, status, body }: Answer): string {
+  return `${action.method} ${action.path} was answered with ${status} ${show(body)}`;
+}
+
+const shownCharacters = 300;
+
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
+}

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { actions } from '../protocol/actions.ts';
+import type { Json } from '../protocol/json.ts';
+import { at } from './expect.ts';
+import { parseIfJson } from './sender.ts';
+
+// Receives callbacks and pushes. It acknowledges whatever comes and judges nothing: what is wrong with a message is the matter of the checks, and a refusal
+// would only bring it again.
+
+export interface Inbox {
+  /** The base address under which it is reached. */
+  url: string;
+  received: readonly Received[];
+  /** The first message that fits, which may still be on its way; undefined when none came in time. */
+  wait(fits: (message: Received) => boolean, seconds: number): Promise<Received | undefined>;
+  close(): Promise<void>;
+}
+
+export interface Received {
+  /** By the path that it came to. */
+  action: string;
+  authorization: string;
+  raw: Buffer;
+  body: Json;
+}
+
+export interface InboxAddress {
+  host: string;
+  port: number;
+  /** Where it is reached, when that is not host and port. */
+  url?: string;
+}
+
+const expected = [actions.onPublish, actions.onPull, actions.onDiscover, actions.push] as const;
+
+export async function openInbox({ host, port, url }: InboxAddress): Promise<Inbox> {
+  const received: Received[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer(async (request, response) => {
+    try {
+      const message = await read(request);
+      response.writeHead(message ? 200 : 404, { 'content-type': 'application/json' });
+      const messageId = at(message?.body, 'context', 'messageId');
+      response.end(JSON.stringify({ message: { status: message ? 'ACK' : 'NACK', messageId } }));
+      if (message) received.push(message);
+      for (const look of waiting) look();
+    } catch {
+      response.destroy();
+    }
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    received,
+    wait(fits, seconds) {
+      return new Promise((resolve) => {
+        const look = () => {
+          const found = received.find(fits);
+          if (found) end(found);
+        };
+        const end = (found?: Received) => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(found);
+        };
+        const timer = setTimeout(end, seconds * 1_000);
+        waiting.add(look);
+        look();
+      });
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function read(request: IncomingMessage): Promise<Received | undefined> {
+  const raw = await buffer(request);
+  const path = (request.url ?? '').replace(/\?.*$/s, '');
+  // The longest path that fits: /catalog/on_publish ends in no other one, but an address may have a prefix.
+  const action = expected.find((one) => request.method === one.method && path.endsWith(one.path));
+  if (!action) return undefined;
+  const { authorization = '' } = request.headers;
+  return { action: action.name, authorization, raw, body: parseIfJson(raw) };
+}

@@ -1,0 +1,268 @@
+import { actions } from '../protocol/actions.ts';
+import { OnPublishMessage } from '../protocol/publish-messages.ts';
+import { type Asked, arrived, expectAnswersRequest, expectRequestDigest, verifySender } from './callback.ts';
+import type { CatalogScene } from './catalog-scene.ts';
+import { type Check, NotReached } from './check.ts';
+import {
+  at,
+  expectAck,
+  expectEqual,
+  expectKnownCode,
+  expectRefusal,
+  expectShape,
+  expectThat,
+  listAt,
+  show,
+} from './expect.ts';
+import { refusal } from './request-checks.ts';
+
+type CatalogCheck = Check<CatalogScene>;
+
+const publishing = 'Catalog spec: POST /catalog/publish';
+const answering = 'Catalog spec: POST /catalog/on_publish';
+
+/** What must be refused at once. Nothing of it can be published by a service that takes it: it is wrong as a whole. */
+const refusedAtOnce: readonly CatalogCheck[] = [
+  refusal(
+    {
+      ...{ name: 'publish-without-catalogs', clause: publishing, status: 400, codes: [] },
+      when: 'message.catalogs is empty',
+    },
+    ({ self }) => self.send(actions.publish, { message: { catalogs: [] } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'required-field-missing', clause: 'Catalog spec: Errors, SCH_REQUIRED_FIELD_MISSING' },
+      ...{ when: 'a catalog has no provider', codes: ['SCH_REQUIRED_FIELD_MISSING'] },
+    },
+    ({ self, samples }) => {
+      const { provider: _provider, ...rest } = samples.catalog('none', { resources: [{ id: 'r' }] });
+      return self.send(actions.publish, { message: { catalogs: [rest] } });
+    },
+  ),
+  refusal(
+    {
+      ...{ name: 'catalog-needs-content', clause: 'Catalog spec: Catalog', status: 400, codes: [] },
+      when: 'a catalog has neither resources nor offers',
+    },
+    ({ self, samples }) =>
+      self.send(actions.publish, { message: { catalogs: [samples.catalog('none', {})] } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'schema-violated', clause: 'Catalog spec: Errors, SCH_SCHEMA_VALIDATION_FAILED' },
+      ...{ when: 'message.catalogs is no array', codes: ['SCH_SCHEMA_VALIDATION_FAILED'] },
+    },
+    ({ self }) => self.send(actions.publish, { message: { catalogs: 'none' } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'format-invalid', clause: 'Catalog spec: Errors, SCH_INVALID_FORMAT' },
+      ...{ when: 'validity.startDate is no date', codes: ['SCH_INVALID_FORMAT'] },
+    },
+    ({ self, samples }) => {
+      const catalog = samples.catalog('none', { resources: [{ id: 'r' }] });
+      const validity = { startDate: 'soon' };
+      return self.send(actions.publish, { message: { catalogs: [{ ...catalog, validity }] } });
+    },
+  ),
+  refusal(
+    {
+      ...{ name: 'directive-names-catalog', clause: publishing, codes: ['SCH_SCHEMA_VALIDATION_FAILED'] },
+      when: 'a directive names no catalog of the request',
+    },
+    ({ self, samples }) => {
+      const { catalog, directive, plain } = samples;
+      const catalogs = [catalog('none', { resources: [plain('r')] })];
+      return self.send(actions.publish, { message: { catalogs, publishDirectives: [directive('other')] } });
+    },
+  ),
+  refusal(
+    {
+      ...{ name: 'directive-names-resource', clause: 'Catalog spec: publishDirectives, resourceId' },
+      ...{ status: 400, codes: [], when: 'a resource directive names no resource of the request' },
+    },
+    ({ self, samples }) => {
+      const { catalog, directive, plain, id } = samples;
+      const extending = { resourceId: id('absent'), extends: { masterResourceId: id('template') } };
+      return self.send(actions.publish, {
+        message: {
+          catalogs: [catalog('none', { resources: [plain('r')] })],
+          publishDirectives: [directive('none', { resourceDirectives: [extending] })],
+        },
+      });
+    },
+  ),
+  refusal(
+    {
+      ...{ name: 'directive-type', clause: 'Catalog spec: publishDirectives, catalogType' },
+      ...{ when: 'catalogType is OTHER', codes: ['SCH_INVALID_ENUM'] },
+    },
+    ({ self, samples }) => {
+      const { catalog, directive, plain } = samples;
+      const publishDirectives = [{ ...directive('none'), catalogType: 'OTHER' }];
+      const catalogs = [catalog('none', { resources: [plain('r')] })];
+      return self.send(actions.publish, { message: { catalogs, publishDirectives } });
+    },
+  ),
+  {
+    name: 'body-too-large',
+    clause: 'Catalog spec: Limits, request body size',
+    expects:
+      '413 SCH_SCHEMA_VALIDATION_FAILED for a body above the limit (5 MB unless --body-limit is given)',
+    async run({ self, bodyLimit }) {
+      const padding = 'x'.repeat(bodyLimit);
+      const answer = await self.send(actions.publish, { message: { catalogs: [] }, context: { padding } });
+      expectRefusal(answer, 413, 'SCH_SCHEMA_VALIDATION_FAILED');
+    },
+  },
+];
+
+export const publishChecks: readonly CatalogCheck[] = [
+  ...refusedAtOnce,
+  {
+    name: 'publish-acknowledged',
+    clause: publishing,
+    expects: '200 with status ACK and the messageId of the request, and nothing beside message',
+    run: async ({ published }) => expectAck((await published()).answer),
+  },
+  {
+    name: 'on-publish-comes',
+    clause: answering,
+    expects: 'an on_publish with the messageId of the publish',
+    async run({ published, waitSeconds }) {
+      const { answer, callback } = await published();
+      if (answer.status !== 200) throw new NotReached('the publish was refused');
+      expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
+    },
+  },
+  {
+    name: 'on-publish-action',
+    clause: answering,
+    expects: 'context.action catalog/on_publish',
+    run: async ({ published }) => expectAnswersRequest(await published()),
+  },
+  {
+    name: 'on-publish-digest',
+    clause: answering,
+    expects: 'the digest of the request in context.requestDigest',
+    run: async ({ published }) => expectRequestDigest(await published()),
+  },
+  {
+    name: 'on-publish-signed',
+    clause: 'Catalog spec: Authentication',
+    expects: 'a signature that verifies with a key of the registry',
+    async run({ published, registry }) {
+      const asked = await published();
+      await verifySender(registry, arrived(asked), asked.answer);
+    },
+  },
+  {
+    name: 'on-publish-shape',
+    clause: 'Catalog spec: Other shapes, publish result entry',
+    expects: 'results with catalogId and status ACCEPTED, REJECTED or PARTIAL',
+    async run({ published }) {
+      const { body } = arrived(await published());
+      expectShape(OnPublishMessage, at(body, 'message') ?? null, 'message of on_publish');
+    },
+  },
+  {
+    name: 'on-publish-results',
+    clause: answering,
+    expects: 'one result for each catalog of the request',
+    async run({ published, samples }) {
+      const ids = resultsOf(await published()).map((result) => at(result, 'catalogId'));
+      const expected = ['chargers', 'mixed', 'plain', 'offers'].map(samples.id);
+      expectEqual(show(ids.sort()), show(expected.sort()), 'the list of catalogIds');
+    },
+  },
+  {
+    name: 'sound-accepted',
+    clause: answering,
+    expects: 'ACCEPTED for catalogs in which nothing is wrong',
+    async run({ published, samples }) {
+      for (const name of ['chargers', 'plain']) {
+        const result = resultOf(await published(), samples.id(name));
+        expectThat(at(result, 'status') === 'ACCEPTED', `the result of ${name} is ${show(result)}`);
+      }
+    },
+  },
+  {
+    name: 'offers-alone-accepted',
+    clause: 'Catalog spec: Catalog, an offer-only catalog is allowed',
+    expects: 'ACCEPTED for a catalog with offers and without resources',
+    async run({ published, samples }) {
+      const result = resultOf(await published(), samples.id('offers'));
+      expectThat(at(result, 'status') === 'ACCEPTED', `the result is ${show(result)}`);
+    },
+  },
+  {
+    name: 'attributes-checked',
+    clause: 'Catalog spec: Offer, attributes must conform to the schema named by their @context',
+    expects: 'PARTIAL or REJECTED for an EV charger of the type TOASTER',
+    async run({ published, samples }) {
+      const result = resultOf(await published(), samples.id('mixed'));
+      expectThat(
+        ['PARTIAL', 'REJECTED'].includes(String(at(result, 'status'))),
+        `the result is ${show(result)}`,
+      );
+    },
+  },
+  {
+    name: 'result-errors',
+    clause: 'Catalog spec: Asynchronous errors',
+    expects: 'SCH_SCHEMA_VALIDATION_FAILED with details.path in the errors of that result',
+    async run({ published, samples }) {
+      const result = resultOf(await published(), samples.id('mixed'));
+      if (at(result, 'status') === 'ACCEPTED') throw new NotReached('the catalog was accepted');
+      const [error] = listAt(result, 'errors');
+      expectThat(error !== undefined, `there are no errors in ${show(result)}`);
+      expectKnownCode(at(error, 'code'), 'the error');
+      expectEqual(at(error, 'code'), 'SCH_SCHEMA_VALIDATION_FAILED', 'the code');
+      expectThat(typeof at(error, 'details', 'path') === 'string', `the error is ${show(error)}`);
+    },
+  },
+  {
+    name: 'attributes-typed',
+    clause: 'Catalog spec: Resource, resourceAttributes MUST carry @context and @type',
+    expects: 'a refusal (400, or REJECTED or PARTIAL on on_publish) for attributes without @context',
+    async run({ publish, published, samples }) {
+      arrived(await published());
+      const { catalog, directive, id } = samples;
+      const resource = { id: id('untyped'), resourceAttributes: { '@type': 'EnergyResourceEVCharger' } };
+      const asked = await publish(
+        [catalog('untyped', { resources: [resource as never] })],
+        [directive('untyped')],
+      );
+      if (asked.answer.status !== 200) return expectRefusal(asked.answer, 400);
+      const result = resultOf(asked, id('untyped'));
+      expectThat(at(result, 'status') !== 'ACCEPTED', `the result is ${show(result)}`);
+    },
+  },
+];
+
+/** It waits for what must not come, so it stands at the end. */
+export const onPublishOnce: CatalogCheck = {
+  name: 'on-publish-once',
+  clause: 'Catalog spec: POST /catalog/on_publish, one callback per publish request',
+  expects: 'one on_publish for each publish',
+  async run({ published, inbox }) {
+    const { answer } = await published();
+    const came = inbox.received.filter(
+      ({ action, body }) =>
+        action === actions.onPublish.name && at(body, 'context', 'messageId') === answer.messageId,
+    );
+    if (came.length === 0) throw new NotReached('no on_publish came');
+    expectEqual(came.length, 1, 'the number of on_publish to one publish');
+  },
+};
+
+export function resultsOf(asked: Asked) {
+  return listAt(arrived(asked).body, 'message', 'results');
+}
+
+export function resultOf(asked: Asked, catalogId: string) {
+  const result = resultsOf(asked).find((one) => at(one, 'catalogId') === catalogId);
+  if (result === undefined) throw new NotReached(`on_publish has no result of ${catalogId}`);
+  return result;
+}

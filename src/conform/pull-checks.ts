@@ -1,0 +1,236 @@
+import { gunzipSync } from 'node:zlib';
+import { actions } from '../protocol/actions.ts';
+import { sha256Digest } from '../protocol/digest.ts';
+import type { Json } from '../protocol/json.ts';
+import { DownloadManifest } from '../protocol/pull-messages.ts';
+import { Pagination } from '../protocol/shapes.ts';
+import { arrived, ask, expectAnswersRequest, expectRequestDigest, verifySender } from './callback.ts';
+import type { CatalogScene } from './catalog-scene.ts';
+import { type Check, NotReached, Unmet } from './check.ts';
+import { at, expectAck, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
+import { refusal } from './request-checks.ts';
+import { parseIfJson } from './sender.ts';
+import { another, nobodysId } from './subscription-checks.ts';
+
+type CatalogCheck = Check<CatalogScene>;
+
+const pulling = 'Catalog spec: POST /catalog/pull';
+const answering = 'Catalog spec: POST /catalog/on_pull';
+
+export const pullChecks: readonly CatalogCheck[] = [
+  refusal(
+    {
+      name: 'pull-incremental',
+      clause: pulling,
+      when: 'mode is INCREMENTAL',
+      codes: ['NET_NOT_IMPLEMENTED'],
+    },
+    async (scene) =>
+      scene.self.send(actions.pull, {
+        message: { subscriptionId: await scene.subscriptionId(), mode: 'INCREMENTAL' },
+      }),
+  ),
+  refusal(
+    {
+      ...{ name: 'pull-invalid-subscription', clause: pulling, status: 400, codes: [] },
+      when: 'subscriptionId is no UUID',
+    },
+    ({ self }) => self.send(actions.pull, { message: { subscriptionId: 'none' } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'pull-unknown-subscription', clause: pulling, status: 404, codes: [] },
+      when: 'there is no such subscription',
+    },
+    ({ self }) => self.send(actions.pull, { message: { subscriptionId: nobodysId() } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'pull-own-only', clause: pulling, status: 403, codes: [] },
+      when: 'the subscription is that of another caller',
+    },
+    async (scene) =>
+      another(scene).send(actions.pull, { message: { subscriptionId: await scene.subscriptionId() } }),
+  ),
+  refusal(
+    {
+      ...{ name: 'pull-limit', clause: 'Catalog spec: Limits', status: 400, codes: [] },
+      when: 'limit is 101',
+    },
+    async (scene) =>
+      scene.self.send(actions.pull, {
+        message: { subscriptionId: await scene.subscriptionId(), limit: 101 },
+      }),
+  ),
+  {
+    name: 'pull-dates-ignored',
+    clause: `${pulling}, fromDate and toDate are ignored`,
+    expects: '200 for a FULL pull, whatever fromDate and toDate are',
+    async run(scene) {
+      const subscriptionId = await scene.subscriptionId();
+      const dates = { fromDate: '2001-01-01T00:00:00Z', toDate: '2001-01-02T00:00:00Z' };
+      expectStatus(
+        await scene.self.send(actions.pull, { message: { subscriptionId, limit: 1, ...dates } }),
+        200,
+      );
+    },
+  },
+  {
+    name: 'pull-acknowledged',
+    clause: pulling,
+    expects: '200 with status ACK and the messageId of the request, and nothing beside message',
+    run: async ({ pulled }) => expectAck((await pulled()).answer),
+  },
+  {
+    name: 'on-pull-comes',
+    clause: answering,
+    expects: 'an on_pull with the messageId of the pull',
+    async run({ pulled, waitSeconds }) {
+      const { answer, callback } = await pulled();
+      if (answer.status !== 200) throw new NotReached('the pull was refused');
+      expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
+    },
+  },
+  {
+    name: 'on-pull-action',
+    clause: answering,
+    expects: 'context.action catalog/on_pull',
+    run: async ({ pulled }) => expectAnswersRequest(await pulled()),
+  },
+  {
+    name: 'on-pull-digest',
+    clause: answering,
+    expects: 'the digest of the request in context.requestDigest',
+    run: async ({ pulled }) => expectRequestDigest(await pulled()),
+  },
+  {
+    name: 'on-pull-signed',
+    clause: 'Catalog spec: Authentication',
+    expects: 'a signature that verifies with a key of the registry',
+    async run({ pulled, registry }) {
+      const asked = await pulled();
+      await verifySender(registry, arrived(asked), asked.answer);
+    },
+  },
+  {
+    name: 'on-pull-status',
+    clause: answering,
+    expects: 'status COMPLETED, or FAILED with an error and without catalogs',
+    async run(scene) {
+      const message = await messageOf(scene);
+      const status = at(message, 'status');
+      expectThat(status === 'COMPLETED' || status === 'FAILED', `status is ${show(status)}`);
+      if (status === 'COMPLETED') return;
+      const isBare = at(message, 'catalogs') === undefined && at(message, 'downloadManifest') === undefined;
+      expectThat(isBare && at(message, 'error', 'code') !== undefined, `message is ${show(message)}`);
+    },
+  },
+  {
+    name: 'on-pull-one-form',
+    clause: `${answering}, exactly one of catalogs or downloadManifest`,
+    expects: 'either catalogs or downloadManifest, never both',
+    async run(scene) {
+      const message = await completed(scene);
+      const forms = ['catalogs', 'downloadManifest'].filter((member) => at(message, member) !== undefined);
+      expectEqual(forms.length, 1, `the number of forms in ${show(Object.keys(message as object))}`);
+    },
+  },
+  {
+    name: 'on-pull-pagination',
+    clause: answering,
+    expects: 'pagination with total, and limit and offset of the request',
+    async run(scene) {
+      const pagination = at(await completed(scene), 'pagination') ?? null;
+      expectShape(Pagination, pagination, 'message.pagination');
+      expectEqual(at(pagination, 'limit'), 100, 'pagination.limit');
+      expectEqual(at(pagination, 'offset'), 0, 'pagination.offset');
+    },
+  },
+  {
+    name: 'download-shape',
+    clause: 'Catalog spec: Other shapes, downloadManifest',
+    expects: 'url, expiresAt, format json.gz, sizeBytes and checksum',
+    async run(scene) {
+      expectShape(DownloadManifest, await manifestOf(scene), 'message.downloadManifest');
+    },
+  },
+  {
+    name: 'download-checksum',
+    clause: `${answering}, download rules`,
+    expects: 'bytes at the url with that checksum and size',
+    async run(scene) {
+      const manifest = await manifestOf(scene);
+      const bytes = await scene.download(String(at(manifest, 'url')));
+      expectEqual(sha256Digest(bytes), at(manifest, 'checksum'), 'the checksum of the bytes');
+      expectEqual(bytes.length, at(manifest, 'sizeBytes'), 'the number of bytes');
+    },
+  },
+  {
+    name: 'pull-latest',
+    clause: `${pulling}, FULL returns the latest version of each matching catalog`,
+    expects: 'the catalog of the subscription, as it was published last',
+    async run(scene) {
+      const { id } = scene.samples;
+      const found = await findPulled(scene, id('chargers'));
+      expectThat(found !== undefined, 'it is not among the catalogs');
+      const ids = listAt(found, 'resources').map((one) => at(one, 'id'));
+      expectEqual(show(ids), show([id('r4')]), 'the list of its resources');
+    },
+  },
+  {
+    name: 'pull-matches',
+    clause: `${pulling}, catalogs are determined by the subscription`,
+    expects: 'no catalog that has no schema type of the subscription',
+    async run(scene) {
+      const found = await findPulled(scene, scene.samples.id('plain'));
+      expectThat(found === undefined, `there is ${show(found)}`);
+    },
+  },
+];
+
+async function messageOf({ pulled }: CatalogScene): Promise<Json> {
+  return at(arrived(await pulled()).body, 'message') ?? null;
+}
+
+async function completed(scene: CatalogScene): Promise<Json> {
+  const message = await messageOf(scene);
+  if (at(message, 'status') !== 'COMPLETED') throw new NotReached('on_pull is not COMPLETED');
+  return message;
+}
+
+async function manifestOf(scene: CatalogScene): Promise<Json> {
+  const message = await completed(scene);
+  const manifest = at(message, 'downloadManifest');
+  if (manifest === undefined || at(message, 'catalogs') !== undefined)
+    throw new NotReached('the catalogs came inline');
+  return manifest;
+}
+
+const pageSize = 100;
+const maxPages = 50;
+
+/** Turns pages until the catalog is found. */
+async function findPulled(scene: CatalogScene, catalogId: string): Promise<Json | undefined> {
+  const subscriptionId = await scene.subscriptionId();
+  let message = await completed(scene);
+  for (let page = 1; ; page += 1) {
+    const catalogs = await catalogsIn(scene, message);
+    const found = catalogs.find((one) => at(one, 'id') === catalogId);
+    if (found !== undefined || catalogs.length < pageSize) return found;
+    if (page === maxPages) throw new NotReached(`it is not on the first ${maxPages} pages`);
+    const next = { subscriptionId, limit: pageSize, offset: page * pageSize };
+    message = at(arrived(await ask(scene, actions.pull, { message: next })).body, 'message') ?? null;
+  }
+}
+
+async function catalogsIn(scene: CatalogScene, message: Json): Promise<Json[]> {
+  const manifest = at(message, 'downloadManifest');
+  if (manifest === undefined || at(message, 'catalogs') !== undefined) return listAt(message, 'catalogs');
+  const bytes = await scene.download(String(at(manifest, 'url')));
+  try {
+    const content = parseIfJson(gunzipSync(bytes));
+    return Array.isArray(content) ? content : listAt(content, 'catalogs');
+  } catch (error) {
+    throw new Unmet(`the download is no gzip: ${error instanceof Error ? error.message : error}`);
+  }
+}

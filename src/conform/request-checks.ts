@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { Action } from '../protocol/actions.ts';
+import { errorStatus } from '../protocol/errors.ts';
+import { generateSeed, privateKeyFromSeed, type SigningKey } from '../protocol/keys.ts';
+import { signRequest } from '../protocol/request-signature.ts';
+import { type Check, NotReached } from './check.ts';
+import { at, describe, expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
+import type { Answer, Sender, Sending } from './sender.ts';
+
+// What every signed endpoint must do, whatever it is for (catalog spec: Authentication, Context, Errors). It is tried on one endpoint, by a request that
+// asks for nothing that stays.
+
+export interface RequestScene {
+  self: Sender;
+  other?: Sender;
+  /** A request that would be accepted, and leaves nothing behind. */
+  probe: { action: Action; message: object };
+  /** Every endpoint of the role, each with a request that would be refused even if its signature held. */
+  endpoints: readonly { action: Action; sending: Sending }[];
+}
+
+type RequestCheck = Check<RequestScene>;
+
+/** A request that must be refused with a status and a code. */
+export function refusal<Scene extends { self: Sender }>(
+  check: Pick<Check<Scene>, 'name' | 'clause'> & { when: string; status?: number; codes: readonly string[] },
+  send: (scene: Scene) => Promise<Answer>,
+): Check<Scene> {
+  const { name, clause, when, codes } = check;
+  const [first = 'NET_INTERNAL_ERROR'] = codes;
+  const status = check.status ?? (errorStatus as Record<string, number>)[first] ?? 400;
+  return {
+    ...{ name, clause, expects: `${[status, codes.join(' or ')].join(' ').trim()} when ${when}` },
+    run: async (scene) => expectRefusal(await send(scene), status, ...codes),
+  };
+}
+
+const authentication = 'Catalog spec: Authentication, rule 2';
+
+function unsound(
+  name: string,
+  when: string,
+  codes: readonly string[],
+  bend: (scene: RequestScene) => Sending,
+): RequestCheck {
+  return refusal({ name, clause: authentication, when, codes }, (scene) => {
+    const { action, message } = scene.probe;
+    return scene.self.send(action, { message, ...bend(scene) });
+  });
+}
+
+const anHourMs = 3_600_000;
+
+export const authenticationChecks: readonly RequestCheck[] = [
+  unsound('signature-missing', 'there is no Authorization header', ['AUT_SIGNATURE_MISSING'], () => ({
+    authorization: () => undefined,
+  })),
+  {
+    name: 'every-endpoint-signed',
+    clause: 'Catalog spec: Endpoints, all requests are signed',
+    expects: '401 from every endpoint for a request without signature',
+    async run({ self, endpoints }) {
+      for (const { action, sending } of endpoints)
+        expectStatus(await self.send(action, { ...sending, authorization: () => undefined }), 401);
+    },
+  },
+  unsound('signature-verified', 'another key has signed', ['AUT_SIGNATURE_INVALID'], ({ self }) => ({
+    key: { ...self.key, privateKey: privateKeyFromSeed(generateSeed()) },
+  })),
+  unsound(
+    'body-signed',
+    'the body is not the one that was signed',
+    ['AUT_SIGNATURE_INVALID'],
+    ({ self }) => ({
+      authorization: () => signRequest(self.key, Buffer.from('{}'), { now: new Date() }),
+    }),
+  ),
+  unsound('key-unknown', 'the registry has no such key', ['AUT_KEY_NOT_FOUND'], ({ self }) => ({
+    key: { ...self.key, recordId: `conform-${randomUUID()}` },
+  })),
+  unsound(
+    'subscriber-unknown',
+    'nobody is registered under the name',
+    ['AUT_SUBSCRIBER_NOT_FOUND'],
+    stranger,
+  ),
+  unsound('signature-expired', 'the signature has expired', ['AUT_SIGNATURE_INVALID'], () => ({
+    now: new Date(Date.now() - anHourMs),
+    context: { timestamp: new Date().toISOString() },
+  })),
+  unsound('signature-spaces', 'there is a space after a comma', ['AUT_SIGNATURE_INVALID'], () => ({
+    authorization: (usual) => usual.replaceAll('",', '", '),
+  })),
+  unsound(
+    'signature-headers',
+    'headers is not "(created) (expires) digest"',
+    ['AUT_SIGNATURE_INVALID'],
+    () => ({ authorization: (usual) => usual.replace('(created) (expires) digest', '(created) digest') }),
+  ),
+  unsound('signature-algorithm', 'algorithm is not ed25519', ['AUT_SIGNATURE_INVALID'], () => ({
+    authorization: (usual) => usual.replace('algorithm="ed25519"', 'algorithm="rsa-sha256"'),
+  })),
+];
+
+function stranger({ self }: RequestScene): Sending {
+  const subscriberId = `conform-${randomUUID()}.example`;
+  const key: SigningKey = { ...self.key, subscriberId };
+  return { key };
+}
+
+function bent(
+  name: string,
+  code: string,
+  when: string,
+  sending: (scene: RequestScene) => Sending,
+): RequestCheck {
+  const clause = `Catalog spec: Errors, ${code}`;
+  return refusal({ name, clause, when, codes: [code] }, (scene) => {
+    const { action, message } = scene.probe;
+    return scene.self.send(action, { message, ...sending(scene) });
+  });
+}
+
+export const contextChecks: readonly RequestCheck[] = [
+  bent('json-invalid', 'SCH_INVALID_JSON', 'the body is not JSON', () => ({
+    raw: Buffer.from('{"context": {'),
+  })),
+  bent('context-field-missing', 'CTX_MISSING_FIELD', 'context has no messageId', () => ({
+    context: { messageId: undefined },
+  })),
+  bent('context-field-invalid', 'CTX_INVALID_FIELD', 'context.timestamp is no date-time', () => ({
+    context: { timestamp: 'yesterday' },
+  })),
+  bent('action-mismatch', 'CTX_ACTION_MISMATCH', 'context.action is that of another endpoint', () => ({
+    context: { action: 'catalog/none' },
+  })),
+  bent('version-unsupported', 'CTX_VERSION_UNSUPPORTED', 'context.version is 1.0.0', () => ({
+    context: { version: '1.0.0' },
+  })),
+  bent('ttl-expired', 'CTX_TTL_EXPIRED', 'timestamp plus ttl has elapsed', () => ({
+    context: { timestamp: new Date(Date.now() - anHourMs).toISOString(), ttl: 'PT1M' },
+  })),
+  bent('field-not-allowed', 'SCH_FIELD_NOT_ALLOWED', 'message has a field that nobody knows', (scene) => ({
+    message: { ...scene.probe.message, conformanceCheck: true },
+  })),
+];
+
+const shapeOfErrors = 'Catalog spec: Errors, one shape';
+
+/** They look at every refusal that came so far, so they stand at the end. */
+export const refusalChecks: readonly RequestCheck[] = [
+  {
+    name: 'refusals-are-nacks',
+    clause: shapeOfErrors,
+    expects: 'message.status NACK and message.error with code and message in every refusal',
+    async run(scene) {
+      for (const answer of refusalsOf(scene)) {
+        const { body } = answer;
+        expectThat(at(body, 'message', 'status') === 'NACK', describe(answer));
+        expectThat(typeof at(body, 'message', 'error', 'code') === 'string', describe(answer));
+        expectThat(typeof at(body, 'message', 'error', 'message') === 'string', describe(answer));
+      }
+    },
+  },
+  {
+    name: 'refusals-name-request',
+    clause: 'Catalog spec: Other shapes, Ack',
+    expects: 'the messageId of the request in every refusal',
+    async run(scene) {
+      const named = refusalsOf(scene).filter(({ namesMessage }) => namesMessage);
+      for (const answer of named)
+        expectThat(at(answer.body, 'message', 'messageId') === answer.messageId, describe(answer));
+    },
+  },
+  {
+    name: 'codes-canonical',
+    clause: 'Catalog spec: Errors, the ErrorCode enumeration',
+    expects: 'a code of the enumeration in every refusal',
+    async run(scene) {
+      for (const { body, action } of refusalsOf(scene)) {
+        const code = at(body, 'message', 'error', 'code');
+        if (typeof code === 'string') expectKnownCode(code, `a refusal of ${action.method} ${action.path}`);
+      }
+    },
+  },
+];
+
+function refusalsOf({ self, other }: RequestScene): Answer[] {
+  const refused = [...self.answers, ...(other?.answers ?? [])].filter(({ status }) => status >= 400);
+  if (refused.length === 0) throw new NotReached('no request was refused');
+  return refused;
+}

@@ -1,0 +1,50 @@
+import type { Catalog, CatalogType } from '../protocol/catalog.ts';
+import type { PublishDirective } from '../protocol/publish-messages.ts';
+
+// What is published by the checks: small catalogs under ids of one run, which say what they are.
+
+export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
+
+export interface Samples {
+  id(name: string): string;
+  catalog(name: string, content: Pick<Catalog, 'resources' | 'offers'> & { isActive?: boolean }): Catalog;
+  directive(name: string, more?: Partial<PublishDirective>): PublishDirective;
+  /** A resource that conforms to the schema of EV chargers (self-hosted spec: EV charger resource type). */
+  charger(name: string, attributes?: object): NonNullable<Catalog['resources']>[number];
+  /** A resource without attributes, and so without a schema type. */
+  plain(name: string): NonNullable<Catalog['resources']>[number];
+}
+
+export function createSamples(run: string, networkId: string): Samples {
+  const id = (name: string) => `conform-${run}-${name}`;
+  const descriptor = (name: string) => ({
+    name: `Conformance check: ${name}`,
+    shortDesc: 'Published by a conformance check, and not for sale.',
+  });
+  return {
+    id,
+    catalog: (name, content) => ({
+      id: id(name),
+      descriptor: descriptor(name),
+      provider: {
+        id: id('provider'),
+        descriptor: descriptor('provider'),
+        availableAt: [{ geo: { type: 'Point', coordinates: [0, 0] } }],
+      },
+      ...content,
+    }),
+    directive: (name, more = {}) => ({
+      ...{ catalogId: id(name), catalogType: 'REGULAR' as CatalogType, visibleTo: [networkId] },
+      ...more,
+    }),
+    charger: (name, attributes = {}) => ({
+      id: id(name),
+      descriptor: descriptor(name),
+      resourceAttributes: {
+        ...{ '@context': chargerContext, '@type': 'EnergyResourceEVCharger' },
+        ...{ id: id(name), type: 'EV_CHARGER', ...attributes },
+      },
+    }),
+    plain: (name) => ({ id: id(name), descriptor: descriptor(name) }),
+  };
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { bodilessLifetime } from '../delivery/bodiless-lifetime.ts';
+import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
+import type { Action } from '../protocol/actions.ts';
+import { bodyDigest } from '../protocol/digest.ts';
+import { protocolVersion } from '../protocol/endpoints.ts';
+import type { Json } from '../protocol/json.ts';
+import type { SigningKey } from '../protocol/keys.ts';
+import { signRequest } from '../protocol/request-signature.ts';
+import { Unmet } from './check.ts';
+
+// Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
+
+export interface Sender {
+  id: string;
+  key: SigningKey;
+  /** Every answer that came. */
+  answers: readonly Answer[];
+  send(action: Action, sending?: Sending): Promise<Answer>;
+}
+
+export interface Sending {
+  message?: object;
+  /** Takes the place of members of the usual context; undefined removes one. */
+  context?: Readonly<Record<string, unknown>>;
+  query?: Readonly<Record<string, string>>;
+  /** Sent instead of context and message. */
+  raw?: Buffer;
+  /** Another key than that of the identity. */
+  key?: SigningKey;
+  /** When it is signed. */
+  now?: Date;
+  /** Changes the Authorization header; undefined leaves it out. */
+  authorization?(usual: string): string | undefined;
+}
+
+export interface Answer {
+  action: Action;
+  status: number;
+  /** Parsed where it is JSON, otherwise its text. */
+  body: Json;
+  /** Of the request. */
+  messageId: string;
+  /** Whether the node could read a messageId in the request. */
+  namesMessage: boolean;
+  /** Of the request. */
+  message?: object;
+  /** Of the body of the request. */
+  digest: string;
+  authorization: string;
+}
+
+export interface SenderOptions {
+  client: GuardedClient;
+  /** Base address of the node that is checked. */
+  target: string;
+  key: SigningKey;
+  /** Our own base address, for callbacks. */
+  uri: string;
+}
+
+const answerTimeoutMs = 30_000;
+const maxAnswerBytes = 64 * 1024 * 1024;
+/** A node may refuse larger bodies without reading them. */
+const readBodyBytes = 64 * 1024;
+
+export function createSender({ client, target, key, uri }: SenderOptions): Sender {
+  const answers: Answer[] = [];
+  return {
+    id: key.subscriberId,
+    key,
+    answers,
+    async send(action, sending = {}) {
+      const { now = new Date(), query } = sending;
+      const context = { ...contextOf(action, key.subscriberId, uri, now), ...sending.context };
+      const isPost = action.method === 'POST';
+      const body = sending.raw ?? (isPost ? encode({ context, message: sending.message }) : Buffer.alloc(0));
+      const usual = signRequest(sending.key ?? key, body, {
+        now,
+        lifetimeSeconds: bodilessLifetime(action.method, now),
+      });
+      const authorization = sending.authorization ? sending.authorization(usual) : usual;
+      const search = query ? `?${new URLSearchParams(query)}` : '';
+      const response = await client
+        .request(`${target.replace(/\/+$/, '')}${action.path}${search}`, {
+          ...{ method: action.method, ...(isPost && { body }) },
+          headers: {
+            ...(isPost && { 'content-type': 'application/json' }),
+            ...(authorization !== undefined && { authorization }),
+          },
+          ...{ timeoutMs: answerTimeoutMs, maxBytes: maxAnswerBytes, maxRedirects: 0 },
+          operatorConfigured: true,
+        })
+        .catch((error) => noAnswer(action, error));
+      const answer: Answer = {
+        ...{ action, status: response.status, body: parseIfJson(response.body) },
+        ...{ messageId: String(context.messageId), digest: bodyDigest(body) },
+        namesMessage: isPost && sending.raw === undefined && body.length <= readBodyBytes,
+        ...{ authorization: usual, ...(sending.message && { message: sending.message }) },
+      };
+      if (context.messageId === undefined) answer.namesMessage = false;
+      answers.push(answer);
+      return answer;
+    },
+  };
+}
+
+function contextOf(action: Action, id: string, uri: string, now: Date) {
+  return {
+    version: protocolVersion,
+    action: action.name,
+    messageId: randomUUID() as string | undefined,
+    transactionId: randomUUID(),
+    timestamp: now.toISOString(),
+    ...(action.caller && { [`${action.caller}Id`]: id, [`${action.caller}Uri`]: uri }),
+  };
+}
+
+function encode(document: object): Buffer {
+  return Buffer.from(JSON.stringify(document));
+}
+
+function noAnswer({ method, path }: Action, error: unknown): never {
+  if (!(error instanceof FetchFailure)) throw error;
+  throw new Unmet(`${method} ${path} was not answered: ${error.message}`);
+}
+
+export function parseIfJson(bytes: Buffer): Json {
+  const text = bytes.toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,57 @@
+import { fetchDocument } from '../discovery/crawl/reader.ts';
+import type { Finding } from '../discovery/inspect/findings.ts';
+import type { NodeCheck } from '../discovery/inspect/verify-node.ts';
+import { verifyTree } from '../discovery/inspect/verify-tree.ts';
+import type { JsonObject } from '../protocol/json.ts';
+import { NotReached, once } from './check.ts';
+
+// A published tree, read once as a crawler reads it: manifest, Subscriber record, indexes, entries, files. Checks look at what was found on the way.
+
+export interface TreeScene {
+  check: NodeCheck;
+  /** Whether the address that was given has the scheme http, as trees in development do. */
+  isPlainHttp: boolean;
+  findings: () => Promise<readonly Finding[]>;
+  /** Every index that was read, as it was served then. */
+  indexes: () => Promise<readonly ReadIndex[]>;
+  /** The same, read again. */
+  readAgain(url: string): Promise<JsonObject | undefined>;
+}
+
+export interface ReadIndex {
+  url: string;
+  document: JsonObject;
+}
+
+export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeScene {
+  const { reader, signal } = check;
+
+  async function readAgain(url: string): Promise<JsonObject | undefined> {
+    const options = { maxBytes: reader.limits.maxIndexBytes, signal };
+    const answer = await fetchDocument(reader, 'index', url, options).catch(() => undefined);
+    return answer?.kind === 'opened' ? answer.opened.document : undefined;
+  }
+
+  const findings = once(async () => {
+    const found: Finding[] = [];
+    for await (const finding of verifyTree(check, () => undefined)) found.push(finding);
+    return found;
+  });
+
+  return {
+    check,
+    isPlainHttp,
+    findings,
+    readAgain,
+    indexes: once(async () => {
+      const held = (await findings()).filter(
+        ({ document, kind }) => document === 'index' && kind === 'holds',
+      );
+      const urls = [...new Set(held.flatMap(({ url }) => (url === undefined ? [] : [url])))];
+      const read = await Promise.all(urls.map(async (url) => ({ url, document: await readAgain(url) })));
+      const indexes = read.flatMap(({ url, document }) => (document ? [{ url, document }] : []));
+      if (indexes.length === 0) throw new NotReached('no index could be read');
+      return indexes;
+    }),
+  };
+}

@@ -1,0 +1,143 @@
+import { registerConformCommand } from '../../src/cli/conform.ts';
+import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
+import { privateKeyFromSeed, publicKeyOf } from '../../src/protocol/keys.ts';
+import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
+import { registerParticipant } from '../../src/storage/registry/participants.ts';
+import { type BrokenService, type Spoiling, startBrokenService } from './broken-service.ts';
+import { otherId } from './catalog-faults.ts';
+import { type CommandRun, runCommand } from './command.ts';
+import { type Discovering, startDiscovering } from './discover.ts';
+import { freePort } from './free-port.ts';
+import { type Provider, startProvider } from './provider.ts';
+import { checkerSeed } from './request-faults.ts';
+import { charger } from './sample-catalogs.ts';
+
+// `signpost conform` against a real network, through proxies that can plant faults in what its services say.
+
+export interface ConformScene {
+  discovering: Discovering;
+  provider: Provider;
+  /** Runs the command against a role, with these faults in it. */
+  check(
+    role: 'catalog' | 'discovery',
+    faults?: readonly Spoiling[],
+    args?: readonly string[],
+  ): Promise<Checked>;
+  checkTree(args?: readonly string[]): Promise<Checked>;
+  conform(...args: string[]): Promise<CommandRun>;
+  close(): Promise<void>;
+}
+
+export interface Checked {
+  exitCode: number;
+  passed: string[];
+  failed: string[];
+  skipped: string[];
+  /** What came instead, by the name of the check. */
+  came: Record<string, string>;
+}
+
+/** Pushes to it go to its registered address. */
+const checkerId = 'checker.signpost.test';
+/** Has no address in the registry: it is called back wherever it says. */
+const askerId = 'asker.signpost.test';
+/** The options that have the command ask as it. */
+export const asker = ['--as', askerId, '--key', checkerSeed];
+
+export async function startConformScene(settings: Record<string, string> = {}): Promise<ConformScene> {
+  const discovering = await startDiscovering({ settings });
+  const { network } = discovering;
+  const { config } = network;
+  const { identities, DATA_DIR, REGISTRY_NAME } = config;
+  const broken = {
+    catalog: await startBrokenService({
+      ...{ url: network.catalogUrl, key: loadOrCreateSigningKey(DATA_DIR, identities.catalog) },
+    }),
+    discovery: await startBrokenService({
+      ...{ url: network.discoveryUrl, key: loadOrCreateSigningKey(DATA_DIR, identities.discovery) },
+    }),
+  };
+  const publicKey = publicKeyOf(privateKeyFromSeed(checkerSeed));
+  const register = (id: string, url?: string) =>
+    registerParticipant(network.database, {
+      ...splitIdentity(identityOf(id, REGISTRY_NAME)),
+      ...{ subscriberId: id, networkIds: [], key: { recordId: 'key-1', publicKey }, ...(url && { url }) },
+    });
+  await register(checkerId, broken.catalog.inboxUrl);
+  await register(askerId);
+  await register(otherId);
+  await discovering.hold([coffeeCorner]);
+  const provider = await startProvider(network, 'hosting');
+  await publishTree(provider);
+
+  const conform = (...args: string[]) =>
+    runCommand(registerConformCommand, ['conform', ...args], { DATA_DIR, REGISTRY_URL: config.registryUrl });
+
+  async function askAs(id: string, { url, inboxUrl, passTo }: BrokenService, args: readonly string[]) {
+    const inboxPort = await freePort();
+    passTo(`http://127.0.0.1:${inboxPort}`);
+    return conform(
+      ...[url, '--as', id, '--key', checkerSeed, '--json'],
+      ...['--listen', `127.0.0.1:${inboxPort}`, '--uri', inboxUrl, ...args],
+    );
+  }
+
+  return {
+    discovering,
+    provider,
+    conform,
+    async check(role, faults = [], args = []) {
+      broken[role].spoil(faults);
+      const other = role === 'catalog' ? ['--other', otherId, '--other-key', checkerSeed] : [];
+      const id = role === 'catalog' ? checkerId : askerId;
+      const run = await askAs(id, broken[role], ['--role', role, ...other, ...args]);
+      broken[role].spoil([]);
+      return read(run);
+    },
+    checkTree: async (args = []) =>
+      read(await conform(provider.url, '--role', 'tree', '--node', provider.id, '--json', ...args)),
+    async close() {
+      await provider.stop();
+      await Promise.all(Object.values(broken).map((one) => one.stop()));
+      await network.close();
+    },
+  };
+}
+
+/** What can be found. */
+const coffeeCorner = {
+  id: 'coffee-corner',
+  provider: {
+    id: 'corner',
+    descriptor: { name: 'Corner' },
+    availableAt: [{ geo: { type: 'Point' as const, coordinates: [77.64, 12.97] } }],
+  },
+  resources: [{ id: 'espresso', descriptor: { name: 'Espresso machiato' } }],
+};
+
+async function publishTree(provider: Provider): Promise<void> {
+  const resources = Array.from({ length: 10 }, (_, place) => charger(`charger-${place}`));
+  const head = { descriptor: { name: 'Chargers' }, provider: { id: 'p', descriptor: { name: 'P' } } };
+  const master = { ...head, id: 'master', resources: [charger('template')] };
+  const publishDirectives = [{ catalogId: 'master', catalogType: 'MASTER' as const }];
+  const publish = (last: number) =>
+    provider.publish({
+      message: {
+        catalogs: [{ ...head, id: 'chargers', resources: resources.slice(0, last) }, master],
+        publishDirectives,
+      },
+    });
+  await publish(9);
+  await publish(10);
+}
+
+function read({ exitCode, out, notes }: CommandRun): Checked {
+  if (out === '') throw new Error(notes);
+  const { checks } = JSON.parse(out) as { checks: { name: string; verdict: string; came?: string }[] };
+  const named = (verdict: string) =>
+    checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
+  return {
+    ...{ exitCode, passed: named('passed'), failed: named('failed'), skipped: named('skipped') },
+    came: Object.fromEntries(checks.map(({ name, came = '' }) => [name, came])),
+  };
+}
