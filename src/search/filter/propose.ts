@@ -13,6 +13,9 @@ import { findWhole, type Reading, readSources } from './read-sources.ts';
 /** Lists of this length are still read as a whole. */
 const maxListKeys = 160_000;
 
+/** So many candidates are checked on their documents rather than looked for among the numbers of another part, which may be any number. */
+const fewToCheck = 5_000;
+
 /** From what the index knows of the filter; without that, every resource is one. */
 export async function proposeByFilter(search: Search): Promise<Proposal> {
   const { plan, trace } = search;
@@ -35,7 +38,8 @@ export async function proposeByFilter(search: Search): Promise<Proposal> {
   // What was not seen whole is not selective.
   const many = limitSelective(plan) + 1;
   const estimate = Math.min(...readings.map(({ count, whole }) => (whole ? count : Math.max(count, many))));
-  const isFew = estimate < many || readings.every(({ whole }) => whole);
+  const fewest = Math.min(...readings.map(({ whole }) => whole?.length ?? Number.POSITIVE_INFINITY));
+  const isFew = fewest <= fewToCheck || readings.every(({ whole }) => whole);
   const open = async () => (isFew ? openFew(known) : openMany(known, neededCount(plan.paging)));
   return {
     by: `filter: ${parts.map(({ source }) => source.kind).join(', ')}`,

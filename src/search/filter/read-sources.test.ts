@@ -67,3 +67,34 @@ describe('a range of numbers beside other parts', () => {
     expect(statements).toBeLessThan(15);
   });
 });
+
+describe('a range in which most resources have one value', () => {
+  beforeEach(async () => {
+    const keys = Array.from({ length: count }, (_, index) => index + 1);
+    const marks = keys.map((key) => (key % 10 === 0 ? key : 0));
+    await database.transaction((tx) => addToLists(tx, [{ list: numberList(path), keys, marks }]));
+    [asked, statements] = [0, 0];
+  });
+
+  it('is looked at without reading that value to its end', async () => {
+    const [reading] = await readSources({ database }, [{ kind: 'numbers', path }]);
+    expect(reading?.whole).toBeUndefined();
+    expect(reading?.count).toBeGreaterThan(5_000);
+    expect(asked).toBeLessThan(70);
+  });
+
+  it.each([
+    ['all of it', {}, 1],
+    ['what is above that value', { low: { value: 0, inclusive: false } }, 10],
+    ['that value', { high: { value: 0, inclusive: true } }, 1],
+  ])('streams %s in order, by few statements', async (_, bounds, step) => {
+    const [reading] = await readSources({ database }, [{ kind: 'numbers', path, ...bounds }]);
+    const found: number[] = [];
+    for await (const keys of reading?.stream() ?? []) found.push(...keys);
+    const all = Array.from({ length: count / step }, (_, index) => (index + 1) * step);
+    const zeros = all.filter((key) => key % 10 !== 0);
+    const others = 'high' in bounds ? [] : all.filter((key) => key % 10 === 0);
+    expect(found).toEqual([...zeros, ...others]);
+    expect(statements).toBeLessThan(15);
+  });
+});

@@ -88,22 +88,25 @@ async function readList(database: Search['database'], list: number): Promise<Rea
 
 /** By value, part by part; few of them in the order of keys. How many they are decides that, not how many runs hold them: compaction must not change the order of an answer. */
 async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
-  let first = await readRange(database, range, { maxRuns: moreNumberRuns });
-  for (let maxRuns = moreNumberRuns; first.rest !== undefined && countOf(first) <= fewNumbers; ) {
+  let first = await readRange(database, range, { maxRuns: moreNumberRuns, enough: fewNumbers });
+  for (let maxRuns = moreNumberRuns; first.rest !== undefined && first.seen <= fewNumbers; ) {
     maxRuns *= growth;
-    const next = await readRange(database, range, { maxRuns, from: first.rest });
-    first = { ...next, numbers: concatenate(first.numbers, next.numbers), runs: first.runs + next.runs };
+    const { numbers, runs, seen, rest } = await readRange(database, range, {
+      ...{ maxRuns, from: first.rest, enough: fewNumbers },
+    });
+    first = {
+      numbers: concatenate(first.numbers, numbers),
+      runs: first.runs + runs,
+      seen: first.numbers.keys.length + seen,
+      rest,
+    };
   }
-  if (countOf(first) <= fewNumbers) return allOf('numbers', setOf(first.numbers.keys));
+  if (first.seen <= fewNumbers) return allOf('numbers', setOf(first.numbers.keys));
   return {
     kind: 'numbers',
-    count: countOf(first),
+    count: first.seen,
     stream: (wanted) => streamNumbers(database, range, first, wanted),
   };
-}
-
-function countOf({ numbers }: RangePart): number {
-  return numbers.keys.length;
 }
 
 function concatenate(a: NumberList, b: NumberList): NumberList {

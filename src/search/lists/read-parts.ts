@@ -144,36 +144,82 @@ export interface RangePart {
   numbers: NumberList;
   /** How many were read. */
   runs: number;
+  /** How many numbers of the range are in these runs, those of the rest included. */
+  seen: number;
   /** The lowest value of the next part; undefined when this is the last one. */
   rest: number | undefined;
 }
 
+interface RangeOptions {
+  maxRuns: number;
+  from?: number;
+  /** Where more than so many are seen, and more runs have the lowest value, that is not read to its end: the part is empty. */
+  enough?: number;
+}
+
 export async function readRange(
   reader: IndexReader,
-  { path, low, high }: NumberRange,
-  { maxRuns, from = low?.value ?? Number.NEGATIVE_INFINITY }: { maxRuns: number; from?: number },
+  range: NumberRange,
+  { maxRuns, from = range.low?.value ?? Number.NEGATIVE_INFINITY, enough = Infinity }: RangeOptions,
 ): Promise<RangePart> {
+  const { path, low, high } = range;
+  const isPastFrom = low?.value === from && !low.inclusive;
   const upTo = high?.value ?? Number.POSITIVE_INFINITY;
-  for (let limit = maxRuns; ; limit *= growth) {
-    const { rows } = await reader.query<{ bytes: Buffer | null }>(
-      `select string_agg(bytes, '') as bytes from (
-         select bytes from discovery.run where list = $1 and last >= $2 and first <= $3 order by first limit $4
-       ) as runs`,
-      [numberList(path), from, upTo, limit + 1],
-      { prepared: true },
+  const { rows } = await reader.query<{ bytes: Buffer | null }>(
+    `select string_agg(bytes, '') as bytes from (
+       select bytes from discovery.run where list = $1 and last ${isPastFrom ? '>' : '>='} $2 and first <= $3
+       order by first limit $4
+     ) as runs`,
+    [numberList(path), from, upTo, maxRuns + 1],
+    { prepared: true },
+  );
+  const { list, firsts } = readNumberRuns(rows[0]?.bytes ?? Buffer.of());
+  const numbers = selectBetween(list, range, from);
+  const seen = numbers.keys.length;
+  const rest = firsts[maxRuns];
+  if (rest === undefined) return { numbers, runs: firsts.length, seen, rest };
+  if (rest > from) return { numbers: selectBelow(numbers, rest), runs: firsts.length, seen, rest };
+  if (seen > enough) return { numbers: selectBelow(numbers, from), runs: 0, seen, rest: from };
+  const ofValue = numbers.values.filter((value) => value === from).length;
+  if (ofValue > seen / 2) return readValue(reader, range, from);
+  // So many runs overlap here: compaction has not come to them yet.
+  return readRange(reader, range, { maxRuns: maxRuns * growth, from, enough });
+}
+
+/** Of a value that very many runs have: all its numbers at once. */
+async function readValue(reader: IndexReader, range: NumberRange, value: number): Promise<RangePart> {
+  const { path, high } = range;
+  const { rows } = await reader.query<{ bytes: Buffer | null; next: number | null }>(
+    `select string_agg(bytes, '') as bytes,
+       (select min(first) from discovery.run where list = $1 and first > $2 and first <= $3)::float8 as next
+     from discovery.run where list = $1 and last >= $2 and first <= $2`,
+    [numberList(path), value, high?.value ?? Number.POSITIVE_INFINITY],
+    { prepared: true },
+  );
+  const { list, firsts } = readNumberRuns(rows[0]?.bytes ?? Buffer.of());
+  const { values, keys } = selectBetween(list, range, value);
+  const next = values.reduce(
+    (least, each) => (each > value && each < least ? each : least),
+    rows[0]?.next ?? Infinity,
+  );
+  const rest = next === Infinity ? undefined : next;
+  return { numbers: selectBelow({ values, keys }, next), runs: firsts.length, seen: keys.length, rest };
+}
+
+/** Those of the range from a value on. */
+function selectBetween(list: NumberList, { low, high }: NumberRange, from: number): NumberList {
+  const { values } = list;
+  const isPastFrom = low?.value === from && !low.inclusive;
+  const upTo = high?.value ?? Number.POSITIVE_INFINITY;
+  return selectRows(list, (index) => {
+    const value = values[index] as number;
+    return (
+      (isPastFrom ? value > from : value >= from) &&
+      (high?.inclusive === false ? value < upTo : value <= upTo)
     );
-    const { list, firsts } = readNumberRuns(rows[0]?.bytes ?? Buffer.of());
-    const rest = firsts[limit];
-    // So many runs have this one value.
-    if (rest !== undefined && rest <= from) continue;
-    const { values } = list;
-    const skipsFrom = low?.value === from && !low.inclusive;
-    const end = rest ?? upTo;
-    const skipsEnd = rest !== undefined || high?.inclusive === false;
-    const numbers = selectRows(list, (index) => {
-      const value = values[index] as number;
-      return (skipsFrom ? value > from : value >= from) && (skipsEnd ? value < end : value <= end);
-    });
-    return { numbers, runs: firsts.length, rest };
-  }
+  });
+}
+
+function selectBelow(list: NumberList, end: number): NumberList {
+  return selectRows(list, (index) => (list.values[index] as number) < end);
 }
