@@ -106,6 +106,18 @@ describe('the Dockerfile', () => {
   });
 });
 
+describe.skipIf(!hasCommand('caddy'))('the files of Caddy (needs caddy)', () => {
+  it.each(['Caddyfile', 'publisher.Caddyfile'])('%s is valid, and formatted as Caddy does', async (name) => {
+    const home = await mkdtemp(join(tmpdir(), 'signpost-caddy-'));
+    atEnd.push(() => rm(home, { recursive: true }));
+    const env = { PATH: searchPath, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+    const file = join('deploy/caddy', name);
+    await run('caddy', ['validate', '--adapter', 'caddyfile', '--config', file], { env });
+    const { stdout } = await run('caddy', ['fmt', file], { env });
+    expect(stdout).toBe(await readFile(file, 'utf8'));
+  });
+});
+
 describe.skipIf(!hasCommand('systemd-analyze'))('the units (needs systemd-analyze)', () => {
   const units = ['signpost@.service', 'signpost-refresh.service', 'signpost-refresh.timer'];
 
@@ -159,7 +171,7 @@ describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
   });
 
   it('renders what it says: probes, resources, no root, keys from the Secret alone', async () => {
-    const { stdout } = await helm('template', 'network', chart, ...everything);
+    const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', ...everything);
     const documents = parseAllDocuments(stdout).map((document) => document.toJS());
     const pods = documents.filter((document) => document?.spec?.template?.spec?.containers);
     expect(pods.map(({ metadata }) => metadata.name).sort()).toEqual(
@@ -182,7 +194,7 @@ describe.skipIf(!hasCommand('helm'))('the chart (needs helm)', () => {
   it.skipIf(!hasCommand('kubernetes-validate'))(
     'renders what Kubernetes accepts (needs kubernetes-validate)',
     async () => {
-      const { stdout } = await helm('template', 'network', chart, ...everything);
+      const { stdout } = await helm('template', 'network', chart, '--kube-version', '1.30.0', ...everything);
       const directory = await mkdtemp(join(tmpdir(), 'signpost-chart-'));
       atEnd.push(() => rm(directory, { recursive: true }));
       await writeFile(join(directory, 'all.yaml'), stdout);
