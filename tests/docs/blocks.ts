@@ -13,6 +13,7 @@ import { readFileSync } from 'node:fs';
 /** The documents all of whose blocks are run. */
 export const guides = [
   'docs/beside-onix.md',
+  'docs/conformance-checks.md',
   'docs/domain-schemas.md',
   'docs/join-a-network.md',
   'docs/publishing.md',

@@ -15,6 +15,7 @@ export const longest = [
   'tests/package.test.ts',
   'tests/restart.test.ts',
   'tests/crash.test.ts',
+  'tests/conform.test.ts',
   'tests/index-upgrade.test.ts',
   'tests/crawl-large.test.ts',
   'tests/discovery-large.test.ts',
