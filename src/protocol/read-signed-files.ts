@@ -43,13 +43,16 @@ export function parseSubscriberRecords(document: unknown): HostedRecord[] {
   });
 }
 
-export const IndexOutline = Type.Object({
-  nodeId: CatalogIndex.properties.nodeId,
-  /** Deployed publishers leave it out. */
-  next_update: Type.Optional(CatalogIndex.properties.next_update),
-  catalogs: Type.Array(Type.Unknown()),
-  signature: Type.Optional(FileSignature),
-});
+export const IndexOutline = Type.Object(
+  {
+    nodeId: CatalogIndex.properties.nodeId,
+    /** Deployed publishers leave it out. */
+    next_update: Type.Optional(CatalogIndex.properties.next_update),
+    catalogs: Type.Array(Type.Unknown()),
+    signature: Type.Optional(FileSignature),
+  },
+  { title: 'IndexOutline' },
+);
 export type IndexOutline = Static<typeof IndexOutline>;
 
 /** The index without judging its entries, as received: one of them may be bad and the others still count. */

@@ -5,9 +5,9 @@
  * wrong inside; members are looked at in the order of the schema, items in their own. Validation stops there,
  * so that a hostile body costs no more than a good one.
  */
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Static, TSchema } from 'typebox';
-import { createAjv } from './ajv.ts';
+import { compiled } from './compiled.ts';
 import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 
@@ -177,11 +177,3 @@ function segmentsOf(pointer: string, value: unknown): (string | number)[] {
       return segment;
     });
 }
-
-/** Two instances, each made on first use; an instance keeps what it compiled for as long as it lives. */
-function compiled(schema: TSchema, mode: keyof typeof instances): ValidateFunction {
-  instances[mode] ??= createAjv({ everyFault: mode === 'everyFault' });
-  return instances[mode].compile(schema);
-}
-
-const instances: { firstFault?: Ajv2020; everyFault?: Ajv2020 } = {};
