@@ -3,7 +3,12 @@ import LongestFirst from './tests/support/longest-first.ts';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'web/src/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'packages/*/src/**/*.test.ts',
+      'tests/**/*.test.ts',
+      'web/src/**/*.test.ts',
+    ],
     globalSetup: ['tests/support/database-server.ts'],
     reporters: ['default', './tests/support/summary-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],

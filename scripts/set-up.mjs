@@ -19,7 +19,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** npm is a script on Windows and needs a shell there; elsewhere it is started directly. */
 const here = { cwd: root, shell: process.platform === 'win32' };
 
-once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
+/** What others install is built from the same source. */
+const client = join('packages', 'client');
+
+once('node_modules/.installed', ['package.json', join(client, 'package.json'), 'package-lock.json'], () => {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
   // What builds is wanted also under NODE_ENV=production.
   const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -33,22 +36,28 @@ once('node_modules/.installed', ['package.json', 'package-lock.json'], () => {
 });
 once(
   'dist/.built',
-  ['package-lock.json', 'tsconfig.json', ...filesBelow('src'), ...filesBelow('web')],
+  ['package-lock.json', 'tsconfig.json', ...['src', 'web', client].flatMap(filesBelow)],
   () => {
     console.log('signpost: building …');
-    rmSync(join(root, 'dist'), { recursive: true, force: true });
-    run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
-    run(process.execPath, [
-      join('node_modules', 'vite', 'bin', 'vite.js'),
-      'build',
-      'web',
-      '--logLevel',
-      'error',
-    ]);
+    for (const folder of ['dist', join(client, 'dist')])
+      rmSync(join(root, folder), { recursive: true, force: true });
+    compile('tsconfig.json');
+    bundle('web');
+    compile(client);
+    bundle(client);
     // npx makes it so only when it meets this directory for the first time.
     chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
   },
 );
+
+function compile(project) {
+  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project]);
+}
+
+function bundle(folder) {
+  const vite = join('node_modules', 'vite', 'bin', 'vite.js');
+  run(process.execPath, [vite, 'build', folder, '--logLevel', 'error']);
+}
 
 /** Does the work unless the stamp file says that it was done for exactly these inputs. */
 function once(stamp, inputs, work) {
@@ -74,6 +83,7 @@ function fingerprint(files) {
 function filesBelow(folder) {
   return readdirSync(join(root, folder), { recursive: true })
     .map((name) => join(folder, String(name)))
+    .filter((name) => !name.startsWith(join(folder, 'dist')) && !name.includes('node_modules'))
     .filter((name) => statSync(join(root, name)).isFile() && !name.endsWith('.test.ts'))
     .sort();
 }

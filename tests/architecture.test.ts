@@ -48,6 +48,7 @@ const searchDoor = join('search', 'port.ts');
 const maxNamesOfDoor = 25;
 
 const root = 'src';
+const clientSource = join('packages', 'client', 'src');
 const files = readdirSync(root, { recursive: true })
   .map(String)
   .filter((name) => name.endsWith('.ts'));
@@ -142,13 +143,16 @@ describe('the architecture', () => {
     const tests = [
       ...files.filter((file) => file.endsWith('.test.ts')).map((file) => join(root, file)),
       ...readdirSync('tests', { recursive: true }).map((file) => join('tests', String(file))),
+      ...readdirSync(clientSource)
+        .filter((file) => file.endsWith('.test.ts'))
+        .map((file) => join(clientSource, file)),
     ].filter((file) => file.endsWith('.ts') && file !== join('tests', 'support', 'time.ts'));
     const timer = /\bsetTimeout(?:\(| as )/;
     expect(tests.filter((file) => timer.test(readFileSync(file, 'utf8')))).toEqual([]);
   });
 
   it('has the files that ARCHITECTURE.md names', () => {
-    const known = ['src', 'migrations', 'tests', 'docs'].flatMap((folder) =>
+    const known = ['src', 'packages/client', 'migrations', 'tests', 'docs'].flatMap((folder) =>
       readdirSync(folder, { recursive: true }).map((file) => `/${folder}/${file}`),
     );
     const named = readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/`([\w/.-]+\.(?:ts|sql|md))`/g);
@@ -167,6 +171,36 @@ describe('the architecture', () => {
       .filter((file) => !file.endsWith('.test.ts'))
       .filter((file) => /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(readers).toEqual(['cli/main.ts']);
+  });
+});
+
+/** What the client package may use of the server's source: what is said, what is trusted of published files, and two pure helpers. */
+const sourcesOfClient = [
+  /^src\/protocol\//,
+  /^src\/rules\/self-hosted\//,
+  /^src\/delivery\/(?:retry-policy|bodiless-lifetime)\.ts$/,
+];
+
+describe('the architecture of the client package', () => {
+  const sources = readdirSync(clientSource)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => join(clientSource, name));
+  const imports = sources.flatMap((file) =>
+    importsIn(readFileSync(file, 'utf8')).map((target) => ({ file, target })),
+  );
+
+  it('uses the protocol and pure helpers of the server, Node, and nothing else', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      if (!target.startsWith('.')) return !target.startsWith('node:');
+      const path = normalize(join(dirname(file), target)).replaceAll(sep, '/');
+      return !sources.includes(normalize(path)) && !sourcesOfClient.some((allowed) => allowed.test(path));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps files short: none passes 300 lines', () => {
+    const long = sources.filter((file) => readFileSync(file, 'utf8').split('\n').length > 300);
+    expect(long).toEqual([]);
   });
 });
 

@@ -1,0 +1,140 @@
+import { nack } from '../../../src/protocol/acknowledgement.ts';
+import { asProtocolError, SignpostError } from './errors.ts';
+import { isReceivable, maxBodyBytes, type ReceivedRequest, type SentAnswer, tooLarge } from './receive.ts';
+import { receivable } from './verify-request.ts';
+
+// The receiving side inside a server that you have: Fastify, Express (and whatever calls (req, res, next)), and servers that take a Request and give
+// a Response. Types are structural: none of these is a dependency.
+
+/** A Signpost; only this of it is needed. */
+export interface Receiver {
+  receive(request: ReceivedRequest): Promise<SentAnswer>;
+}
+
+/** For servers of the Fetch API: `export default { fetch: fetchHandler(signpost) }`. Any other address is answered 404. */
+export function fetchHandler(receiver: Receiver): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { method, headers } = request;
+    const { pathname: path } = new URL(request.url);
+    if (!isReceivable({ method, path })) return new Response('Not found', { status: 404 });
+    const sent = await readAll(request.body ?? []).then(
+      (body) => receiver.receive({ method, path, headers, body }),
+      refuse,
+    );
+    return new Response(sent.body, { status: sent.status, headers: sent.headers });
+  };
+}
+
+/** For Express and node:http: `app.use(expressHandler(signpost))`, before anything that parses bodies. Other addresses are left to the next handler. */
+export function expressHandler(receiver: Receiver) {
+  return (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void): void => {
+    const { method = 'GET', originalUrl, url = '/', headers } = request;
+    const path = originalUrl ?? url;
+    if (!isReceivable({ method, path })) {
+      if (next) next();
+      else write(response, { status: 404, headers: {}, body: 'Not found' });
+      return;
+    }
+    rawBody(request)
+      .then((body) => receiver.receive({ method, path, headers, body }), refuse)
+      .then((sent) => write(response, sent))
+      .catch((error: unknown) => (next ? next(error) : response.destroy?.()));
+  };
+}
+
+/** For Fastify: `app.register(fastifyPlugin(signpost))`, with `prefix` where the base address has a path. */
+export function fastifyPlugin(receiver: Receiver) {
+  return async (fastify: FastifyLike): Promise<void> => {
+    // Inside the plugin alone: bodies come as they were signed.
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer', bodyLimit: maxBodyBytes },
+      (_request, body, done) => done(null, body),
+    );
+    for (const { path } of receivable)
+      fastify.post(path, { bodyLimit: maxBodyBytes }, async ({ headers, body }, reply) => {
+        const bytes = body instanceof Uint8Array ? body : new Uint8Array();
+        const sent = await receiver.receive({ method: 'POST', path, headers, body: bytes });
+        return reply.code(sent.status).headers(sent.headers).send(sent.body);
+      });
+  };
+}
+
+async function rawBody(request: NodeRequest): Promise<Uint8Array> {
+  const { body } = request;
+  if (body instanceof Uint8Array) return body;
+  if (body !== undefined)
+    throw new SignpostError(
+      'NET_INTERNAL_ERROR',
+      'The body was parsed before: mount this handler before express.json(), or use express.raw().',
+    );
+  return readAll(request);
+}
+
+/** Throws where it outgrows the limit, without reading on. */
+async function readAll(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > maxBodyBytes) throw tooLarge();
+    read.push(chunk);
+  }
+  return Buffer.concat(read);
+}
+
+function refuse(thrown: unknown): SentAnswer {
+  const error = asProtocolError(thrown);
+  return {
+    status: error.status,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(nack(error)),
+  };
+}
+
+function write(response: NodeResponse, { status, headers, body }: SentAnswer): void {
+  response.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.end(body);
+}
+
+export interface NodeRequest extends AsyncIterable<Uint8Array> {
+  method?: string;
+  url?: string;
+  /** Express: with the path at which a router is mounted. */
+  originalUrl?: string;
+  headers: Record<string, string | string[] | undefined>;
+  /** As express.raw() leaves it. */
+  body?: unknown;
+}
+
+export interface NodeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+  destroy?(): unknown;
+}
+
+export interface FastifyLike {
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    contentType: string,
+    options: { parseAs: 'buffer'; bodyLimit?: number },
+    parser: (request: never, body: Buffer, done: (error: Error | null, body?: unknown) => void) => void,
+  ): unknown;
+  post(
+    path: string,
+    options: { bodyLimit?: number },
+    handler: (
+      request: { headers: Record<string, string | string[] | undefined>; body: unknown },
+      reply: FastifyReplyLike,
+    ) => Promise<unknown>,
+  ): unknown;
+}
+
+export interface FastifyReplyLike {
+  code(status: number): FastifyReplyLike;
+  headers(values: Record<string, string>): FastifyReplyLike;
+  send(body: string): unknown;
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { Action } from '../../../src/protocol/actions.ts';
+import type { Context } from '../../../src/protocol/context.ts';
+import { bodyDigest } from '../../../src/protocol/digest.ts';
+import { protocolVersion } from '../../../src/protocol/endpoints.ts';
+import { parseEnvelope } from '../../../src/protocol/envelope.ts';
+import { type AwaitedCallbacks, createAwaitedCallbacks } from './awaited-callbacks.ts';
+import { asSignpostError, SignpostError } from './errors.ts';
+import type { Settings } from './options.ts';
+import { type Answer, send } from './send.ts';
+import type { ReceivedMessage } from './verify-request.ts';
+
+// What every action does: fill in the context, check the request as the service will, send it, and wait for the callback where one is due.
+
+export interface Core {
+  settings: Settings;
+  awaited: AwaitedCallbacks;
+  /** Base address at which callbacks reach us. */
+  callbacks?: string;
+}
+
+export function createCore(settings: Settings): Core {
+  return { settings, awaited: createAwaitedCallbacks(), callbacks: settings.callbacks };
+}
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Base address or subscriberId of the service, in place of the one of the constructor. */
+  to?: string;
+  /** One of your own making, for example to find it in your logs; a service takes each for one request only. */
+  messageId?: string;
+  transactionId?: string;
+  /** How long the callback is waited for. */
+  callbackTimeoutMs?: number;
+  signal?: AbortSignal;
+  /** Further members of the context, such as `networkId` or `ttl`. */
+  context?: Partial<Context>;
+}
+
+export interface Question {
+  action: Action;
+  service: 'catalog' | 'discovery';
+  message?: object;
+  query?: Record<string, string | number | undefined>;
+}
+
+/** The synchronous answer. */
+export async function ask(core: Core, question: Question, options: CallOptions): Promise<Answer> {
+  const request = buildRequest(core, question, options);
+  return send(core.settings, { ...request, url: await findUrl(core, question, options) });
+}
+
+/** The callback; undefined where the answer said that nothing will follow (202). */
+export async function askAndWait<A extends ReceivedMessage['action']>(
+  core: Core,
+  question: Question & { action: Action & { callback?: A } },
+  options: CallOptions,
+): Promise<{ answer: Answer; callback?: Extract<ReceivedMessage, { action: A }> }> {
+  requireReceiver(core);
+  const { method, body, messageId } = buildRequest(core, question, options);
+  const { signal, callbackTimeoutMs = core.settings.callbackTimeoutMs } = options;
+  const url = await findUrl(core, question, options);
+  const { callback = '' } = question.action;
+  const awaited = core.awaited.expect({ messageId, callback, digest: bodyDigest(body) });
+  try {
+    const onAttempt = awaited.addAttempt;
+    const answer = await send(core.settings, { method, url, body, messageId, onAttempt, signal });
+    if (answer.status === 202) return { answer };
+    if (answer.signer !== undefined) awaited.setAsked(answer.signer);
+    const arrived = await awaited.wait(callbackTimeoutMs, signal);
+    return { answer, callback: arrived as Extract<ReceivedMessage, { action: A }> };
+  } finally {
+    awaited.done();
+  }
+}
+
+function requireReceiver({ callbacks }: Core): void {
+  if (callbacks !== undefined) return;
+  throw new SignpostError(
+    'CTX_CALLBACK_URL_MISSING',
+    'Nobody would receive the callback: give the constructor `callbacks`, or call listen() first.',
+  );
+}
+
+interface BuiltRequest {
+  method: Action['method'];
+  body: Buffer;
+  messageId: string;
+}
+
+/** Throws where the service would refuse it for its form, with the same code and path, before anything is sent. */
+function buildRequest(core: Core, { action, message }: Question, options: CallOptions): BuiltRequest {
+  const { messageId = randomUUID(), transactionId = randomUUID() } = options;
+  if (action.method !== 'POST') return { method: action.method, body: Buffer.alloc(0), messageId };
+  const now = new Date();
+  const { subscriberId } = core.settings.key;
+  const envelope = {
+    context: {
+      ...options.context,
+      version: protocolVersion,
+      action: action.name,
+      messageId,
+      transactionId,
+      timestamp: now.toISOString(),
+      ...(action.caller && { [`${action.caller}Id`]: subscriberId, [`${action.caller}Uri`]: core.callbacks }),
+    },
+    message,
+  };
+  // Parsed again, so that what is checked is what will be read: without members that are undefined.
+  const body = Buffer.from(JSON.stringify(envelope));
+  try {
+    parseEnvelope(body, action, now);
+  } catch (error) {
+    throw asSignpostError(error, messageId);
+  }
+  return { method: action.method, body, messageId };
+}
+
+async function findUrl(
+  core: Core,
+  { action, service, query = {} }: Question,
+  { to }: CallOptions,
+): Promise<string> {
+  const named = to ?? core.settings.services[service];
+  if (named === undefined)
+    throw new TypeError(`which ${service} service? Give \`to\`, or the constructor \`${service}Service\``);
+  const base = /^https?:\/\//.test(named) ? named : await registeredUrl(core, named);
+  const url = new URL(`${base.replace(/\/+$/, '')}${action.path}`);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  return url.href;
+}
+
+async function registeredUrl({ settings }: Core, subscriberId: string): Promise<string> {
+  const records = await settings.registry.findSubscriber(subscriberId).catch((error: unknown) => {
+    throw asSignpostError(error);
+  });
+  const url = records.find((record) => record.url !== undefined)?.url;
+  if (url === undefined)
+    throw new SignpostError('AUT_SUBSCRIBER_NOT_FOUND', `The registry has no address of ${subscriberId}.`);
+  return url;
+}

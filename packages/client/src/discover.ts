@@ -1,0 +1,110 @@
+import { actions } from '../../../src/protocol/actions.ts';
+import type { Offer, ReceivedCatalog, Resource } from '../../../src/protocol/catalog.ts';
+import type { Intent, OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
+import { isJsonObject } from '../../../src/protocol/json.ts';
+import { askAndWait, type CallOptions, type Core } from './core.ts';
+import { SignpostError } from './errors.ts';
+import type { Answer } from './send.ts';
+
+export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
+  /** Only in this network. */
+  networkId?: string;
+  /** Only resources and offers of these schemas, named by context URI. */
+  schemaContext?: string[];
+  /** How many resources are asked for at a time (1 to 1,000, default 100). */
+  pageSize?: number;
+  /** Told what came close where nothing is found. */
+  onNothing?(reason: string): void;
+}
+
+/** Services count no further (protocol decision: discover). */
+const maxExactTotal = 1_000;
+
+/** A resource that was found, with where it stands. */
+export interface Found {
+  resource: Resource;
+  /** The offers of the answer that cover it. */
+  offers: Offer[];
+  /** Without the other resources of the answer. */
+  catalog: Omit<ReceivedCatalog, 'resources' | 'offers'>;
+}
+
+/**
+ * What a discovery service finds, in its order, page by page as it is read (catalog spec: POST /discover). Each page is a request of its own: what
+ * changes meanwhile may be seen twice or not at all. A text stands for a text search.
+ */
+export async function* discover(
+  core: Core,
+  intent: Intent | string,
+  options: DiscoverOptions = {},
+): AsyncGenerator<Found, void, void> {
+  const { pageSize = 100, onNothing } = options;
+  let isPaged = true;
+  for (let offset = 0; ; ) {
+    const paging = isPaged ? { limit: pageSize, offset } : {};
+    const page = await askForPage(core, { intent: asIntent(intent), ...paging }, options).catch(
+      (error: unknown) => {
+        if (!isPaged || !refusesPaging(error)) throw error;
+        isPaged = false;
+        return 'unpaged' as const;
+      },
+    );
+    if (page === 'unpaged') continue;
+    if ('nothing' in page) {
+      if (offset === 0) onNothing?.(page.nothing);
+      return;
+    }
+    const { catalogs, pagination } = page;
+    let count = 0;
+    for (const catalog of catalogs)
+      for (const found of foundIn(catalog)) {
+        count += 1;
+        yield found;
+      }
+    offset += count;
+    if (!pagination || count === 0) return;
+    // Above that, the total is a lower bound: then only a page that is not full is the last one.
+    const isExact = pagination.total <= maxExactTotal;
+    if (offset >= pagination.total && (isExact || count < pageSize)) return;
+  }
+}
+
+function asIntent(intent: Intent | string): Intent {
+  return typeof intent === 'string' ? { textSearch: intent } : intent;
+}
+
+async function askForPage(
+  core: Core,
+  message: object,
+  { networkId, schemaContext, context, ...options }: DiscoverOptions,
+): Promise<OnDiscoverMessage | { nothing: string }> {
+  const scope = { ...(networkId !== undefined && { networkId }), ...(schemaContext && { schemaContext }) };
+  const question = { action: actions.discover, service: 'discovery', message } as const;
+  const { answer, callback } = await askAndWait(core, question, {
+    ...options,
+    context: { ...context, ...scope },
+  });
+  return callback ? callback.message : { nothing: reasonIn(answer) };
+}
+
+/** limit and offset are beyond the specification: a service that has a closed schema refuses them. */
+function refusesPaging(error: unknown): boolean {
+  return (
+    error instanceof SignpostError &&
+    /^\$\.message\.(limit|offset)$/.test(error.path ?? '') &&
+    error.status === 400
+  );
+}
+
+function reasonIn({ body }: Answer): string {
+  const message = isJsonObject(body.message) ? body.message : {};
+  const error = isJsonObject(message.error) ? message.error : {};
+  return typeof error.message === 'string' ? error.message : 'Nothing was found.';
+}
+
+function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {
+  for (const resource of resources) {
+    const covers = ({ resourceIds }: Offer) => resourceIds === undefined || resourceIds.includes(resource.id);
+    yield { resource, offers: offers.filter(covers), catalog };
+  }
+}

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expressHandler, type Receiver } from './adapters.ts';
+
+// A server of its own for scripts and tests, which have none.
+
+export interface ListenOptions {
+  /** Default: the host of `callbacks`, where that is an http address; otherwise 127.0.0.1. */
+  host?: string;
+  /** Default: the port of `callbacks`, where that is an http address; otherwise a free one. */
+  port?: number;
+}
+
+export interface Listener {
+  /** The address at which it listens. */
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function listen(
+  receiver: Receiver,
+  callbacks: string | undefined,
+  options: ListenOptions = {},
+): Promise<Listener> {
+  const registered = callbacks?.startsWith('http:') ? new URL(callbacks) : undefined;
+  const host = options.host ?? registered?.hostname.replace(/^\[|\]$/g, '') ?? '127.0.0.1';
+  const port = options.port ?? (registered ? Number(registered.port || 80) : 0);
+  const handle = expressHandler(receiver);
+  const server = createServer((request, response) => handle(request, response));
+  server.listen(port, host);
+  // Rejects with the error of the socket where it cannot listen.
+  await once(server, 'listening');
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    async close() {
+      server.closeIdleConnections();
+      const closed = once(server, 'close');
+      server.close();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { isIdPart, isSubscriberId } from '../../../src/protocol/identity.ts';
+import { privateKeyFromSeed, type SigningKey } from '../../../src/protocol/keys.ts';
+import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
+import type { ReceivedMessage } from './verify-request.ts';
+
+export interface SignpostOptions {
+  /** Your subscriberId, as the registry has it: a domain, or `namespace/registry`. */
+  id: string;
+  /** The recordId of your key in the registry, for example `key-1`. */
+  keyId: string;
+  /** Ed25519: a seed of 32 bytes in Base64, a PKCS #8 PEM, or a KeyObject. */
+  privateKey: string | KeyObject;
+  /** Base address of the registry's DeDi API, such as `https://registry.example/dedi`; or a registry of your own making. */
+  registry: string | Registry;
+  /** The registry that bare domains belong to (default `subscribers.beckn.one`). */
+  registryName?: string;
+  /** Base address at which callbacks reach you. Without it, `listen()` takes a free port of this machine. */
+  callbacks?: string;
+  /** The catalog service: its base address, or its subscriberId, whose address the registry knows. */
+  catalogService?: string;
+  /** The discovery service, likewise. */
+  discoveryService?: string;
+  /** How long an answer is waited for (default 30,000). */
+  answerTimeoutMs?: number;
+  /** How long a callback is waited for (default 60,000). */
+  callbackTimeoutMs?: number;
+  /** How long a request that could not be delivered is sent again, under the same messageId (default 30,000; 0: never). */
+  retryForMs?: number;
+  /** The pause before the first repeat (default 500); it doubles with each. */
+  retryBaseMs?: number;
+  /** Pushes, and callbacks that no call waits for. What it throws is answered as a NACK. */
+  onMessage?(message: ReceivedMessage): void | Promise<void>;
+  /** In place of the global one. */
+  fetch?: typeof fetch;
+}
+
+export interface Settings {
+  key: SigningKey;
+  registry: Registry;
+  registryName: string;
+  callbacks?: string;
+  services: { catalog?: string; discovery?: string };
+  answerTimeoutMs: number;
+  callbackTimeoutMs: number;
+  retryForMs: number;
+  retryBaseMs: number;
+  onMessage?: SignpostOptions['onMessage'];
+  fetch: typeof fetch;
+}
+
+/** Options are the programmer's own: what is wrong with them is a TypeError. */
+export function readOptions(options: SignpostOptions): Settings {
+  const { id, keyId, registry, callbacks, registryName = defaultRegistryName } = options;
+  if (!isSubscriberId(id)) throw new TypeError(`id is no subscriberId: ${JSON.stringify(id)}`);
+  if (!isIdPart(keyId)) throw new TypeError(`keyId is no recordId: ${JSON.stringify(keyId)}`);
+  if (callbacks !== undefined) requireAddress('callbacks', callbacks);
+  const asked = options.fetch ?? fetch;
+  return {
+    key: { subscriberId: id, recordId: keyId, privateKey: readPrivateKey(options.privateKey) },
+    registry:
+      typeof registry === 'string'
+        ? createRegistry({ url: requireAddress('registry', registry), registryName, fetch: asked })
+        : registry,
+    registryName,
+    callbacks,
+    services: { catalog: options.catalogService, discovery: options.discoveryService },
+    answerTimeoutMs: options.answerTimeoutMs ?? 30_000,
+    callbackTimeoutMs: options.callbackTimeoutMs ?? 60_000,
+    retryForMs: options.retryForMs ?? 30_000,
+    retryBaseMs: options.retryBaseMs ?? 500,
+    onMessage: options.onMessage,
+    fetch: asked,
+  };
+}
+
+function readPrivateKey(key: string | KeyObject): KeyObject {
+  const read = typeof key === 'string' ? fromText(key) : key;
+  if (read.asymmetricKeyType !== 'ed25519') throw new TypeError('privateKey is no Ed25519 key');
+  return read;
+}
+
+function fromText(text: string): KeyObject {
+  return text.includes('-----BEGIN') ? createPrivateKey(text) : privateKeyFromSeed(text);
+}
+
+function requireAddress(name: string, text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new TypeError(`${name} is no http or https address: ${text}`);
+  return text;
+}

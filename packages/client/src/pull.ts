@@ -1,0 +1,76 @@
+import { gunzipSync } from 'node:zlib';
+import { actions } from '../../../src/protocol/actions.ts';
+import type { ReceivedCatalog } from '../../../src/protocol/catalog.ts';
+import { sha256Matches } from '../../../src/protocol/digest.ts';
+import { isJsonObject, parseJson } from '../../../src/protocol/json.ts';
+import { type DownloadManifest, OnPullMessage } from '../../../src/protocol/pull-messages.ts';
+import { validator } from '../../../src/protocol/validate.ts';
+import { askAndWait, type CallOptions, type Core } from './core.ts';
+import { asSignpostError, SignpostError } from './errors.ts';
+import { readBytes } from './send.ts';
+
+export interface PullOptions extends Omit<CallOptions, 'messageId'> {
+  /** How many catalogs are asked for at a time (1 to 100, default 20). */
+  pageSize?: number;
+  /** A larger download is refused (default 256 MiB, and eight times that when decompressed). */
+  maxDownloadBytes?: number;
+}
+
+const defaultMaxDownloadBytes = 256 * 1024 * 1024;
+const maxInflation = 8;
+
+/**
+ * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). What the service offers as a download is fetched, checked
+ * against its checksum, and read.
+ */
+export async function* pull(
+  core: Core,
+  subscriptionId: string,
+  { pageSize = 20, maxDownloadBytes = defaultMaxDownloadBytes, ...options }: PullOptions = {},
+): AsyncGenerator<ReceivedCatalog, void, void> {
+  for (let offset = 0; ; ) {
+    const message = { subscriptionId, mode: 'FULL', limit: pageSize, offset };
+    const question = { action: actions.pull, service: 'catalog', message } as const;
+    const { callback } = await askAndWait(core, question, options);
+    if (!callback) return;
+    const { status, error, downloadManifest, pagination, catalogs = [] } = callback.message;
+    const { messageId } = callback.context;
+    if (status === 'FAILED')
+      throw new SignpostError(error?.code ?? 'NET_INTERNAL_ERROR', error?.message ?? 'The pull failed.', {
+        path: error?.details?.path,
+        messageId,
+      });
+    const page = downloadManifest
+      ? await download(core, downloadManifest, {
+          messageId,
+          maxBytes: maxDownloadBytes,
+          signal: options.signal,
+        })
+      : catalogs;
+    yield* page;
+    offset += page.length;
+    if (!pagination || page.length === 0 || offset >= pagination.total) return;
+  }
+}
+
+async function download(
+  { settings }: Core,
+  { url, checksum }: DownloadManifest,
+  { messageId, maxBytes, signal }: { messageId: string; maxBytes: number; signal?: AbortSignal },
+): Promise<ReceivedCatalog[]> {
+  const fail = (problem: string, cause?: unknown) =>
+    new SignpostError('NET_CATALOG_SOURCE_UNAVAILABLE', `The download ${problem}.`, { messageId, cause });
+  const response = await settings.fetch(url, { signal }).catch((error: unknown) => {
+    throw fail(`at ${url} cannot be fetched`, error);
+  });
+  if (!response.ok) throw fail(`at ${url} answers ${response.status}`);
+  const bytes = await readBytes(response, maxBytes);
+  if (!sha256Matches(checksum, bytes)) throw fail('does not have its checksum');
+  try {
+    const document = parseJson(gunzipSync(bytes, { maxOutputLength: maxBytes * maxInflation }));
+    const catalogs = isJsonObject(document) ? document.catalogs : undefined;
+    return validator(OnPullMessage)({ status: 'COMPLETED', catalogs }).catalogs ?? [];
+  } catch (error) {
+    throw fail('cannot be read', asSignpostError(error, messageId));
+  }
+}

@@ -1,0 +1,119 @@
+import { ack, nack } from '../../../src/protocol/acknowledgement.ts';
+import { ProtocolError } from '../../../src/protocol/errors.ts';
+import { scanMessageId } from '../../../src/protocol/message-id-scan.ts';
+import type { KeyLookup } from '../../../src/protocol/registry-record.ts';
+import { findSignatureText, signRequest } from '../../../src/protocol/request-signature.ts';
+import type { Core } from './core.ts';
+import { asProtocolError } from './errors.ts';
+import { type HeaderSource, type ReceivedMessage, receivable, verifyRequest } from './verify-request.ts';
+
+// What comes to our own address: verified, given to the call that waits for it or to `onMessage`, acknowledged under a signature of ours. The
+// same for every server: adapters only carry bytes.
+
+export interface ReceivedRequest {
+  method: string;
+  /** Path of the URL, with or without query. */
+  path: string;
+  headers: HeaderSource;
+  /** As it came: a body that was parsed and written again has another signature. */
+  body: Uint8Array;
+}
+
+export interface SentAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** catalog spec, Limits: bodies of callbacks and pushes. */
+export const maxBodyBytes = 16 * 1024 * 1024;
+
+/** Whether a request is one of the protocol's, by its address. */
+export function isReceivable({ method, path }: Pick<ReceivedRequest, 'method' | 'path'>): boolean {
+  return method === 'POST' && findAction(path) !== undefined;
+}
+
+export async function receive(core: Core, request: ReceivedRequest): Promise<SentAnswer> {
+  const { body, headers } = request;
+  try {
+    const message = await verifyRequest(body, headers, describeChecks(core, request));
+    await deliver(core, message);
+    return answer(core, headers, { status: 200, body: ack(message.context.messageId) });
+  } catch (thrown) {
+    const error = asProtocolError(thrown);
+    return answer(core, headers, { status: error.status, body: nack(error, scanMessageId(body)) });
+  }
+}
+
+function describeChecks({ settings, awaited }: Core, { method, path, body }: ReceivedRequest) {
+  const action = findAction(path);
+  if (method !== 'POST' || !action)
+    throw new ProtocolError('CTX_ACTION_MISMATCH', `There is no ${method} ${path} here.`, { status: 404 });
+  if (body.length > maxBodyBytes) throw tooLarge();
+  const { registry, registryName } = settings;
+  return {
+    action: action.name,
+    registryName,
+    findSent: awaited.findSent,
+    resolveKey: async ({ subscriberId, keyId }: { subscriberId: string; keyId: string }) => {
+      const { publicKey, record } = requireKey(await registry.findKey(subscriberId, keyId));
+      return { publicKey, subscriberId: record.subscriberId };
+    },
+  };
+}
+
+export function tooLarge(): ProtocolError {
+  const message = `The body has more than ${maxBodyBytes} bytes.`;
+  return new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', message, { status: 413 });
+}
+
+function findAction(path: string): (typeof receivable)[number] | undefined {
+  const [pathname = ''] = path.split('?');
+  return receivable.find((action) => pathname.endsWith(action.path));
+}
+
+function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
+  if (lookup.kind === 'key') return lookup;
+  if (lookup.kind === 'unusable')
+    throw new ProtocolError('AUT_KEY_EXPIRED_OR_REVOKED', `The key cannot be used: ${lookup.reason}.`);
+  throw new ProtocolError('AUT_KEY_NOT_FOUND', 'The registry has no such key of this subscriber.');
+}
+
+async function deliver({ awaited, settings: { onMessage } }: Core, message: ReceivedMessage): Promise<void> {
+  const isAwaited = message.action !== 'catalog/push' && awaited.accept(message);
+  if (isAwaited) return;
+  if (onMessage) return onMessage(message);
+  throw message.action === 'catalog/push'
+    ? new ProtocolError('NET_NOT_IMPLEMENTED', 'Nobody takes pushes here.')
+    : new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
+        path: '$.context.messageId',
+      });
+}
+
+/** Signed as the protocol decides for every answer: over its own digest and the signature of the request. */
+function answer(
+  { settings: { key } }: Core,
+  headers: HeaderSource,
+  { status, body }: { status: number; body: object },
+): SentAnswer {
+  const text = JSON.stringify(body);
+  const answering = findSignatureText(textOf(headers, 'authorization'));
+  const signature =
+    answering === undefined ? undefined : signRequest(key, Buffer.from(text), { now: new Date(), answering });
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(signature !== undefined && { signature }),
+      ...(status === 401 && {
+        'www-authenticate': `Signature realm="${key.subscriberId}",headers="(created) (expires) digest"`,
+      }),
+    },
+    body: text,
+  };
+}
+
+function textOf(headers: HeaderSource, name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  return typeof value === 'string' ? value : '';
+}

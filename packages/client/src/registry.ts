@@ -1,0 +1,117 @@
+import { ProtocolError } from '../../../src/protocol/errors.ts';
+import { identityOf, isIdPart, splitIdentity } from '../../../src/protocol/identity.ts';
+import { type Json, parseJson } from '../../../src/protocol/json.ts';
+import { parsePublicKey } from '../../../src/protocol/keys.ts';
+import {
+  type KeyLookup,
+  type ParticipantRecord,
+  parseLookupAnswer,
+  parseQueryAnswer,
+  unusableReason,
+} from '../../../src/protocol/registry-record.ts';
+
+/**
+ * Who is who, from a DeDi registry (catalog spec: Authentication, rule 1). A key is kept for as long as its record allows and judged anew at
+ * each use. "Not there" is a value; that the registry could not be asked is an error, NET_DOWNSTREAM_UNAVAILABLE.
+ */
+export interface Registry {
+  findKey(subscriberId: string, recordId: string): Promise<KeyLookup>;
+  /** The records of a participant whose keys are usable now. */
+  findSubscriber(subscriberId: string): Promise<ParticipantRecord[]>;
+}
+
+/** The registry that a bare domain belongs to, where nothing else is said. */
+export const defaultRegistryName = 'subscribers.beckn.one';
+
+export interface RegistryOptions {
+  /** Base address of the DeDi API. */
+  url: string;
+  registryName: string;
+  fetch?: typeof fetch;
+  now?: () => Date;
+}
+
+const maxKeepMs = 5 * 60_000;
+const notFoundKeepMs = 30_000;
+/** What was asked for first is forgotten first: a client talks to a few services. */
+const maxKept = 1_000;
+const askTimeoutMs = 5_000;
+const maxAnswerBytes = 4 * 1024 * 1024;
+
+export function createRegistry(options: RegistryOptions): Registry {
+  const { registryName, now = () => new Date() } = options;
+  const kept = new Map<string, { record?: ParticipantRecord; untilMs: number }>();
+
+  async function lookUp(path: string): Promise<ParticipantRecord | undefined> {
+    const known = kept.get(path);
+    if (known && known.untilMs > now().getTime()) return known.record;
+    const answer = await ask(options, path);
+    const record = answer === undefined ? undefined : parseLookupAnswer(answer);
+    kept.set(path, { record, untilMs: now().getTime() + keepMs(record) });
+    const [oldest] = kept.keys();
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+    return record;
+  }
+
+  return {
+    async findKey(subscriberId, recordId) {
+      const path = findPath('lookup', identityOf(subscriberId, registryName), recordId);
+      const record = path && (await lookUp(path));
+      if (!record) return { kind: 'unknown-key' };
+      const reason = unusableReason(record, now());
+      if (reason !== undefined) return { kind: 'unusable', reason };
+      return readKey({ ...record, recordId });
+    },
+    async findSubscriber(subscriberId) {
+      const path = findPath('query', identityOf(subscriberId, registryName));
+      const answer = path && (await ask(options, path));
+      const records = answer ? parseQueryAnswer(answer).records : [];
+      return records.filter((record) => unusableReason(record, now()) === undefined);
+    },
+  };
+}
+
+function keepMs(record: ParticipantRecord | undefined): number {
+  if (!record) return notFoundKeepMs;
+  return Math.min((record.ttlSeconds ?? Number.POSITIVE_INFINITY) * 1_000, maxKeepMs);
+}
+
+function readKey(record: ParticipantRecord): KeyLookup {
+  try {
+    return { kind: 'key', publicKey: parsePublicKey(record.signingPublicKey ?? ''), record };
+  } catch (error) {
+    return { kind: 'unknown-key', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Undefined when the registry has nothing there. */
+async function ask(options: RegistryOptions, path: string): Promise<Json | undefined> {
+  const url = `${options.url.replace(/\/+$/, '')}${path}`;
+  try {
+    const response = await (options.fetch ?? fetch)(url, {
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(askTimeoutMs),
+    });
+    if (response.status === 404 || response.status === 410) return undefined;
+    if (response.status !== 200) throw new Error(`it answered ${response.status}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (bytes.length > maxAnswerBytes) throw new Error(`its answer has ${bytes.length} bytes`);
+    return parseJson(bytes);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ProtocolError(
+      'NET_DOWNSTREAM_UNAVAILABLE',
+      `The registry at ${options.url} could not be asked: ${reason}.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Names that no registry can hold have no path, and are not asked for. */
+function findPath(question: 'lookup' | 'query', identity: string, ...more: string[]): string | undefined {
+  const { namespace, registryName } = splitIdentity(identity);
+  const names = [namespace, registryName, ...more];
+  return names.every(isIdPart) ? `/${[question, ...names].map(encodeURIComponent).join('/')}` : undefined;
+}

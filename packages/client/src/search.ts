@@ -1,0 +1,35 @@
+import { actions } from '../../../src/protocol/actions.ts';
+import type { ReceivedCatalog } from '../../../src/protocol/catalog.ts';
+import { SearchAnswer, type SearchFilters } from '../../../src/protocol/search-messages.ts';
+import { validator } from '../../../src/protocol/validate.ts';
+import { ask, type CallOptions, type Core } from './core.ts';
+import { asSignpostError } from './errors.ts';
+
+export interface SearchOptions extends Omit<CallOptions, 'messageId'> {
+  /** How many catalogs are asked for at a time (1 to 100, default 20). */
+  pageSize?: number;
+}
+
+/** The catalogs of a catalog service that match, page by page (catalog spec: POST /catalog/search). Unless `type` says otherwise: MASTER catalogs. */
+export async function* search(
+  core: Core,
+  filters: SearchFilters = {},
+  { pageSize = 20, ...options }: SearchOptions = {},
+): AsyncGenerator<ReceivedCatalog, void, void> {
+  for (let offset = 0; ; ) {
+    const message = { filters, limit: pageSize, offset };
+    const { body } = await ask(core, { action: actions.search, service: 'catalog', message }, options);
+    const { catalogs, pagination } = read(body).message;
+    yield* catalogs;
+    offset += catalogs.length;
+    if (catalogs.length === 0 || offset >= pagination.total) return;
+  }
+}
+
+function read(body: object): SearchAnswer {
+  try {
+    return validator(SearchAnswer)(body);
+  } catch (error) {
+    throw asSignpostError(error);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Catalog, ReceivedCatalog } from '../../../src/protocol/catalog.ts';
+import type { Intent } from '../../../src/protocol/discover-messages.ts';
+import type { PublishResult } from '../../../src/protocol/publish-messages.ts';
+import type { SearchFilters } from '../../../src/protocol/search-messages.ts';
+import type {
+  ListSubscriptionsQuery,
+  Subscription,
+  SubscriptionSelection,
+} from '../../../src/protocol/subscription-messages.ts';
+import { type CallOptions, type Core, createCore } from './core.ts';
+import { type DiscoverOptions, discover, type Found } from './discover.ts';
+import { type Listener, type ListenOptions, listen } from './listen.ts';
+import { readOptions, type SignpostOptions } from './options.ts';
+import { type PublishOptions, publish } from './publish.ts';
+import { type PullOptions, pull } from './pull.ts';
+import { type ReceivedRequest, receive, type SentAnswer } from './receive.ts';
+import { type SearchOptions, search } from './search.ts';
+import { listSubscriptions, type SubscribeOptions, subscribe, unsubscribe } from './subscriptions.ts';
+
+/** A participant of a network: it signs what it sends, and verifies what it receives. */
+export class Signpost {
+  readonly #core: Core;
+  #listener: Listener | undefined;
+
+  constructor(options: SignpostOptions) {
+    this.#core = createCore(readOptions(options));
+  }
+
+  /** Resolves with the results of catalog/on_publish, one per catalog. A result may be REJECTED or PARTIAL, with the errors in it. */
+  publish(catalogs: Catalog | readonly Catalog[], options?: PublishOptions): Promise<PublishResult[]> {
+    return publish(this.#core, catalogs, options);
+  }
+
+  /** What a discovery service finds, asked for page by page as it is read. A text stands for a text search. */
+  discover(intent: Intent | string, options?: DiscoverOptions): AsyncGenerator<Found, void, void> {
+    return discover(this.#core, intent, options);
+  }
+
+  /** From then on, catalogs that match are pushed to your registered address: see `onMessage`. */
+  subscribe(selection: SubscriptionSelection, options?: SubscribeOptions): Promise<Subscription> {
+    return subscribe(this.#core, selection, options);
+  }
+
+  subscriptions(query?: ListSubscriptionsQuery, options?: CallOptions): Promise<Subscription[]> {
+    return listSubscriptions(this.#core, query, options);
+  }
+
+  unsubscribe(subscriptionId: string, options?: CallOptions): Promise<Subscription> {
+    return unsubscribe(this.#core, subscriptionId, options);
+  }
+
+  /** Every catalog of a subscription. */
+  pull(subscriptionId: string, options?: PullOptions): AsyncGenerator<ReceivedCatalog, void, void> {
+    return pull(this.#core, subscriptionId, options);
+  }
+
+  /** Catalogs of a catalog service by type, network and schema type; MASTER catalogs unless `type` says otherwise. */
+  search(filters?: SearchFilters, options?: SearchOptions): AsyncGenerator<ReceivedCatalog, void, void> {
+    return search(this.#core, filters, options);
+  }
+
+  /** What came to your address, from a server of your own. The adapters call it. */
+  receive(request: ReceivedRequest): Promise<SentAnswer> {
+    return receive(this.#core, request);
+  }
+
+  /** For scripts: a server for callbacks, at the address of `callbacks` or on a free port of this machine. */
+  async listen(options?: ListenOptions): Promise<Listener> {
+    const { callbacks } = this.#core.settings;
+    const listener = await listen(this, callbacks, options);
+    this.#listener = listener;
+    this.#core.callbacks = callbacks ?? listener.url;
+    return listener;
+  }
+
+  /** Stops listening, and ends what waits for a callback. */
+  async close(): Promise<void> {
+    this.#core.awaited.close();
+    await this.#listener?.close();
+    this.#listener = undefined;
+  }
+}

@@ -1,0 +1,187 @@
+import type { KeyObject } from 'node:crypto';
+import { type Action, actions } from '../../../src/protocol/actions.ts';
+import type { Context } from '../../../src/protocol/context.ts';
+import type { OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
+import { parseEnvelope } from '../../../src/protocol/envelope.ts';
+import { ProtocolError } from '../../../src/protocol/errors.ts';
+import { identityOf, namesIdentity } from '../../../src/protocol/identity.ts';
+import { isJsonObject, parseJson } from '../../../src/protocol/json.ts';
+import { parsePublicKey } from '../../../src/protocol/keys.ts';
+import { scanMessageId } from '../../../src/protocol/message-id-scan.ts';
+import type { OnPublishMessage, PublishMessage } from '../../../src/protocol/publish-messages.ts';
+import type { OnPullMessage } from '../../../src/protocol/pull-messages.ts';
+import {
+  chainValues,
+  checkSignatureWindow,
+  parseSignatureHeader,
+  type SignatureHeader,
+  verifySignature,
+} from '../../../src/protocol/request-signature.ts';
+import { asSignpostError } from './errors.ts';
+import { defaultRegistryName } from './registry.ts';
+
+/** What is sent to a participant: the answers to its requests, and catalogs that it subscribed to. */
+export const receivable = [actions.onPublish, actions.onPull, actions.onDiscover, actions.push] as const;
+
+/** A message whose signature, form and sender were verified. */
+export type ReceivedMessage = Verified &
+  (
+    | { action: 'catalog/on_publish'; context: Context; message: OnPublishMessage }
+    | { action: 'catalog/on_pull'; context: Context; message: OnPullMessage }
+    | { action: 'on_discover'; context: Context; message: OnDiscoverMessage }
+    | { action: 'catalog/push'; context: Context; message: PublishMessage }
+  );
+
+export interface Verified {
+  /** Identity of the signer, `namespace/registry`. */
+  signer: string;
+  /** The recordId of its key. */
+  keyId: string;
+  /** Digest of the body, as signed. */
+  digest: string;
+  /** The text of the signature: the answer signs it. */
+  signature: string;
+  /** Whether a callback signs the signature of the request that it answers. */
+  chained: boolean;
+}
+
+export interface VerifyOptions {
+  /** The public key that a signature names, as text of a registry record or as KeyObject; undefined where there is none to use. */
+  resolveKey(signer: { subscriberId: string; keyId: string }): ResolvedKey | Promise<ResolvedKey>;
+  /** By what a callback may name a request of yours with this messageId: the values of its Authorization header, of every attempt. */
+  findSent?(messageId: string): readonly string[] | Promise<readonly string[]>;
+  /** What is expected at this address; without it, whatever `context.action` names. */
+  action?: ReceivedMessage['action'];
+  /** Refuses callbacks that do not sign the signature of the request that they answer (default false: some peers send none). */
+  requireCallbackChain?: boolean;
+  registryName?: string;
+  now?: Date;
+  /** How far the sender's clock may be ahead (default 30). */
+  clockSkewSeconds?: number;
+  /** How long a signature may be valid (default 7,200). */
+  maxSignatureSeconds?: number;
+}
+
+export type ResolvedKey =
+  | string
+  | KeyObject
+  /** `subscriberId` is the `subscriber_id` of the registry's record, by which the context may name the sender. */
+  | { publicKey: string | KeyObject; subscriberId?: string }
+  | undefined;
+
+export type HeaderSource = Headers | Record<string, string | string[] | undefined>;
+
+/**
+ * Verifies what somebody sent, over the bytes as they came (catalog spec: Authentication). No file and no network is touched here. In this
+ * order, the first failure is thrown: header → time window → key → signature → JSON, context, schema → named caller.
+ */
+export async function verifyRequest(
+  rawBody: Uint8Array,
+  headers: HeaderSource,
+  options: VerifyOptions,
+): Promise<ReceivedMessage> {
+  try {
+    return await verify(rawBody, headers, options);
+  } catch (error) {
+    throw asSignpostError(error, scanMessageId(rawBody));
+  }
+}
+
+async function verify(
+  body: Uint8Array,
+  headers: HeaderSource,
+  options: VerifyOptions,
+): Promise<ReceivedMessage> {
+  const { now = new Date(), clockSkewSeconds = 30, maxSignatureSeconds = 7_200 } = options;
+  const header = parseSignatureHeader(authorizationOf(headers));
+  checkSignatureWindow(header, now, { clockSkewSeconds, maxSignatureSeconds });
+  const { publicKey, subscriberId } = await resolveKey(header, options);
+  const answering = header.chained ? await findAnswered(body, options) : [];
+  const { digest } = verifySignature(header, publicKey, body, answering);
+  const action = findAction(body, options.action);
+  checkForm(header, action, options);
+  const { context, message } = parseEnvelope(body, action, now);
+  const { registryName = defaultRegistryName } = options;
+  const signer = identityOf(header.subscriberId, registryName);
+  const isCallersOwn =
+    action.kind === 'callback' || namesIdentity(context.bppId ?? '', signer, subscriberId, registryName);
+  if (!isCallersOwn)
+    throw new ProtocolError(
+      'AUT_UNAUTHORIZED_ACTION',
+      `The context names ${context.bppId}, but ${signer} signed.`,
+      {
+        path: '$.context.bppId',
+      },
+    );
+  const verified: Verified = {
+    ...{ signer, keyId: header.recordId, digest, signature: header.signature, chained: header.chained },
+  };
+  return { ...verified, action: action.name, context, message } as ReceivedMessage;
+}
+
+function authorizationOf(headers: HeaderSource): string {
+  const value =
+    headers instanceof Headers
+      ? headers.get('authorization')
+      : Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+  if (value === undefined || value === null)
+    throw new ProtocolError('AUT_SIGNATURE_MISSING', 'The request has no Authorization header.');
+  if (Array.isArray(value))
+    throw new ProtocolError('AUT_SIGNATURE_INVALID', 'The request has more than one Authorization header.');
+  return value;
+}
+
+async function resolveKey(
+  { subscriberId, recordId }: SignatureHeader,
+  options: VerifyOptions,
+): Promise<{ publicKey: KeyObject; subscriberId?: string }> {
+  const found = await options.resolveKey({ subscriberId, keyId: recordId });
+  if (found === undefined)
+    throw new ProtocolError('AUT_KEY_NOT_FOUND', `There is no usable key ${recordId} of ${subscriberId}.`);
+  const key = typeof found === 'object' && 'publicKey' in found ? found : { publicKey: found };
+  return {
+    ...key,
+    publicKey: typeof key.publicKey === 'string' ? parsePublicKey(key.publicKey) : key.publicKey,
+  };
+}
+
+/** The body is not verified yet: it is only searched for the id, and no tree is built of it. */
+async function findAnswered(body: Uint8Array, { findSent }: VerifyOptions): Promise<string[]> {
+  const messageId = scanMessageId(body);
+  const sent = messageId === undefined ? [] : ((await findSent?.(messageId)) ?? []);
+  return sent.flatMap(chainValues);
+}
+
+type ReceivableAction = (typeof receivable)[number];
+
+function findAction(body: Uint8Array, expected: string | undefined): ReceivableAction {
+  const name = expected ?? actionIn(body);
+  const action = receivable.find((one) => one.name === name);
+  if (!action)
+    throw new ProtocolError('CTX_ACTION_MISMATCH', `A participant does not receive ${String(name)}.`, {
+      path: '$.context.action',
+    });
+  return action;
+}
+
+function actionIn(body: Uint8Array): unknown {
+  const document = parseJson(body);
+  return isJsonObject(document) && isJsonObject(document.context) ? document.context.action : undefined;
+}
+
+function checkForm(
+  { chained }: SignatureHeader,
+  { kind }: Action,
+  { requireCallbackChain }: VerifyOptions,
+): void {
+  if (kind === 'request' && chained)
+    throw new ProtocolError(
+      'AUT_SIGNATURE_INVALID',
+      'A request answers no other: it is signed over three lines.',
+    );
+  if (kind === 'callback' && !chained && requireCallbackChain)
+    throw new ProtocolError(
+      'AUT_SIGNATURE_INVALID',
+      'A callback must sign the signature of the request that it answers.',
+    );
+}

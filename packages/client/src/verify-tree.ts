@@ -1,0 +1,292 @@
+import type { CatalogType } from '../../../src/protocol/catalog.ts';
+import { ProtocolError } from '../../../src/protocol/errors.ts';
+import { identityOf } from '../../../src/protocol/identity.ts';
+import { isJsonObject, type JsonObject } from '../../../src/protocol/json.ts';
+import type { ChangeReference, IndexEntry } from '../../../src/protocol/signed-files.ts';
+import { applyChangeFiles, contentOfBaseline } from '../../../src/rules/self-hosted/content.ts';
+import { type HostedDocument, TrustFault } from '../../../src/rules/self-hosted/faults.ts';
+import { type OpenedDocument, openDocument } from '../../../src/rules/self-hosted/open-document.ts';
+import { planReading } from '../../../src/rules/self-hosted/reading-plan.ts';
+import {
+  claimedRecordId,
+  type HostingNode,
+  type Keys,
+  keyNamesOf,
+} from '../../../src/rules/self-hosted/signer.ts';
+import { trustBaseline, trustChange } from '../../../src/rules/self-hosted/trust-files.ts';
+import {
+  claimedKeysOfIndex,
+  type TrustedEntry,
+  trustEntries,
+  trustIndex,
+} from '../../../src/rules/self-hosted/trust-index.ts';
+import { trustManifest, trustSubscriberRecord } from '../../../src/rules/self-hosted/trust-node.ts';
+import { asSignpostError } from './errors.ts';
+import { createRegistry, defaultRegistryName, type Registry } from './registry.ts';
+import { openSource, type TreeSource } from './tree-source.ts';
+
+export interface VerifyTreeOptions {
+  /** Base address of the registry's DeDi API, or a registry of your own making: the keys of the node are the registry's word. */
+  registry: string | Registry;
+  registryName?: string;
+  /** Whose files these must be, by subscriberId; without it, whoever the files say, if its keys say the same. */
+  node?: string;
+  fetch?: typeof fetch;
+  signal?: AbortSignal;
+}
+
+export interface TreeReport {
+  /** `namespace/registry` of the node; undefined where not even the manifest could be read. */
+  node?: string;
+  /** Whether everything holds. */
+  isValid: boolean;
+  /** How many documents hold. */
+  documents: number;
+  catalogs: VerifiedCatalog[];
+  /** The first one is the first broken link of the chain. */
+  faults: TreeFault[];
+}
+
+export interface VerifiedCatalog {
+  catalogId: string;
+  catalogType: CatalogType;
+  /** Undefined for a retired one. */
+  version?: number;
+  resources: number;
+  offers: number;
+}
+
+export interface TreeFault {
+  document: HostedDocument;
+  url?: string;
+  catalogId?: string;
+  code: string;
+  message: string;
+  /** What to do about it. */
+  hint: string;
+}
+
+/** Those of the crawler. */
+const limits = { maxEntries: 20_000, maxChanges: 1_000, maxMasters: 8 };
+const maxInflatedBytes = 100 * 1024 * 1024;
+
+/**
+ * Reads what a Provider Node publishes as files, from its host or out of a directory, as a crawler does that has never seen it (self-hosted spec:
+ * Discovery crawl order): manifest → Subscriber record → indexes → entries → baseline and change files. Every signature, digest and version is
+ * checked; domain schemas of attributes are not. Throws only where the registry cannot be asked.
+ */
+export async function verifyTree(place: string | URL, options: VerifyTreeOptions): Promise<TreeReport> {
+  const { registryName = defaultRegistryName, fetch: ask = fetch, signal } = options;
+  const registry =
+    typeof options.registry === 'string'
+      ? createRegistry({ url: options.registry, registryName, fetch: ask })
+      : options.registry;
+  const report: TreeReport = { isValid: false, documents: 0, catalogs: [], faults: [] };
+  const walk: Walk = { source: openSource(place, ask, signal), registry, registryName, report };
+  try {
+    const reached = await verifyNode(walk, options.node);
+    if (reached) for (const url of reached.indexUrls) await verifyIndex(walk, reached.node, url);
+  } catch (error) {
+    throw asSignpostError(error);
+  }
+  report.isValid = report.faults.length === 0;
+  return report;
+}
+
+interface Walk {
+  source: TreeSource;
+  registry: Registry;
+  registryName: string;
+  report: TreeReport;
+}
+
+async function verifyNode(
+  walk: Walk,
+  named: string | undefined,
+): Promise<{ node: HostingNode; indexUrls: readonly string[] } | undefined> {
+  const { source } = walk;
+  const about: About = { document: 'manifest', url: source.manifestUrls[0] };
+  const verified = await note(walk, about, async () => {
+    const opened = await openManifest(source);
+    about.url = opened.url;
+    const node = await describeNode(walk, opened.document, named);
+    const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
+    const host = source.host ?? hostOfFiles(opened.document);
+    return { node, manifest: trustManifest(opened, { node, host, keys }) };
+  });
+  if (!verified) return undefined;
+  const { node, manifest } = verified;
+  const [file] = manifest.recordFiles;
+  const record = await note(walk, { document: 'record', url: file?.url }, async () => {
+    if (!file)
+      throw new TrustFault('record', 'record-missing', `The manifest of ${node.identity} lists no files.`);
+    const opened = await open(source, 'record', file.url, file.digest);
+    const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
+    return trustSubscriberRecord(opened, { node, manifest, keys });
+  });
+  return record && { node, indexUrls: record.catalogIndexUrls };
+}
+
+async function describeNode(
+  { source, registry, registryName, report }: Walk,
+  manifest: JsonObject,
+  named: string | undefined,
+): Promise<HostingNode> {
+  const identity = identityOf(named ?? (await findClaimedNode(source, manifest)), registryName);
+  report.node = identity;
+  const records = await registry.findSubscriber(identity);
+  const recordSubscriberId = records[0]?.subscriberId;
+  return { identity, registryName, recordSubscriberId, keyNames: keyNamesOf(manifest, records) };
+}
+
+async function verifyIndex(walk: Walk, node: HostingNode, url: string): Promise<void> {
+  let keys: Keys = new Map();
+  const index = await note(walk, { document: 'index', url }, async () => {
+    const opened = await open(walk.source, 'index', url);
+    keys = await findKeys(walk, node, claimedKeysOfIndex(opened));
+    return trustIndex(opened, { node, keys, limits, allowUnsigned: false });
+  });
+  if (!index) return;
+  const { entries, faults } = trustEntries(index, { node, keys, limits });
+  for (const { catalogId, fault } of faults)
+    walk.report.faults.push(describeFault({ document: 'entry', catalogId, url }, fault));
+  for (const entry of entries) await verifyCatalog(walk, node, entry);
+}
+
+async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntry): Promise<void> {
+  const { source, report } = walk;
+  const { entry } = trusted;
+  const { catalogId, catalogType, baseline, changes, retiredAt } = entry;
+  report.documents += 1;
+  if (retiredAt !== undefined || !baseline) {
+    report.catalogs.push({ catalogId, catalogType, resources: 0, offers: 0 });
+    return;
+  }
+  const readFile = async (
+    document: 'baseline' | 'change',
+    { url, digest }: { url: string; digest: string },
+  ) => {
+    const opened = await open(source, document, url, digest);
+    const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
+    return { opened, reader: { node, entry: trusted, keys, checker: { check: () => [] } } };
+  };
+  const base = await note(walk, { document: 'baseline', catalogId, url: baseline.url }, async () => {
+    const { opened, reader } = await readFile('baseline', baseline);
+    return trustBaseline(opened, reader).file;
+  });
+  const files = new Map<ChangeReference, ReturnType<typeof trustChange>['file']>();
+  for (const change of changes) {
+    const file = await note(walk, { document: 'change', catalogId, url: change.url }, async () => {
+      const { opened, reader } = await readFile('change', change);
+      return trustChange(opened, change, reader).file;
+    });
+    if (file) files.set(change, file);
+  }
+  if (!base || files.size !== changes.length) return;
+  const content = applyChangeFiles(
+    contentOfBaseline(base),
+    pendingChanges(entry).flatMap((change) => files.get(change) ?? []),
+  );
+  const { version, resources, offers } = content;
+  report.catalogs.push({ catalogId, catalogType, version, resources: resources.size, offers: offers.size });
+  if (version !== announced(entry))
+    report.faults.push({
+      ...{ document: 'entry', catalogId, code: 'gap' },
+      message: `${catalogId} announces version ${announced(entry)}, but its files lead to ${version}.`,
+      hint: 'Publish a new baseline, or list every change since the last one.',
+    });
+}
+
+/** The changes that lead on from the baseline. */
+function pendingChanges(entry: IndexEntry): ChangeReference[] {
+  const plan = planReading(entry, undefined, { cutoverFraction: 1 });
+  const reading = plan.kind === 'gap' ? plan.readable : plan;
+  return reading.kind === 'baseline' ? reading.changes : [];
+}
+
+function announced({ baseline, changes }: IndexEntry): number {
+  return Math.max(baseline?.version ?? 0, ...changes.map(({ toVersion }) => toVersion));
+}
+
+type About = Pick<TreeFault, 'document' | 'url' | 'catalogId'>;
+
+/** Takes down whether a document holds; undefined where it does not. */
+async function note<T>({ report }: Walk, about: About, verify: () => Promise<T>): Promise<T | undefined> {
+  try {
+    const value = await verify();
+    report.documents += 1;
+    return value;
+  } catch (error) {
+    // The registry could not be asked: that says nothing about the document.
+    if (error instanceof ProtocolError) throw error;
+    report.faults.push(describeFault(about, error));
+    return undefined;
+  }
+}
+
+function describeFault(about: About, error: unknown): TreeFault {
+  if (error instanceof TrustFault)
+    return { ...about, code: error.code, message: error.message, hint: error.hint };
+  const reason = error instanceof Error ? error.message : String(error);
+  return {
+    ...about,
+    code: 'unreachable',
+    message: `The ${about.document} at ${about.url} cannot be read: ${reason}.`,
+    hint: 'Upload the file to this address, and let anybody read it.',
+  };
+}
+
+async function openManifest(source: TreeSource): Promise<OpenedDocument> {
+  for (const url of source.manifestUrls) {
+    const file = await source.read(url);
+    if (file) return openDocument('manifest', file, { maxInflatedBytes });
+  }
+  throw new Error('there is nothing at this address');
+}
+
+async function open(
+  source: TreeSource,
+  document: HostedDocument,
+  url: string,
+  digest?: string,
+): Promise<OpenedDocument> {
+  const file = await source.read(url);
+  if (!file) throw new Error('there is nothing at this address');
+  return openDocument(document, file, { digest, maxInflatedBytes });
+}
+
+/** Who the files say they are of, before anything of it is believed: its keys will have to say the same. */
+async function findClaimedNode(source: TreeSource, manifest: JsonObject): Promise<string> {
+  const { files, domain } = manifest;
+  for (const file of Array.isArray(files) ? files.filter(isJsonObject) : []) {
+    const opened = await open(source, 'record', String(file.url)).catch(() => undefined);
+    const name = opened && nameIn(opened.document);
+    if (name !== undefined) return name;
+  }
+  return String(domain);
+}
+
+function nameIn(document: JsonObject): string | undefined {
+  const [record = document] = Array.isArray(document.records) ? document.records : [];
+  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
+  return typeof details.subscriber_id === 'string' ? details.subscriber_id : undefined;
+}
+
+/** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */
+function hostOfFiles({ files }: JsonObject): string {
+  const [file] = Array.isArray(files) ? files : [];
+  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
+  return URL.canParse(url) ? new URL(url).host : '';
+}
+
+async function findKeys(
+  { registry }: Walk,
+  { identity, keyNames }: HostingNode,
+  claimed: readonly (string | undefined)[],
+): Promise<Keys> {
+  const names = [...new Set(claimed.filter((name) => name !== undefined))];
+  const lookups = names.map(
+    async (name) => [name, await registry.findKey(identity, keyNames?.get(name) ?? name)] as const,
+  );
+  return new Map(await Promise.all(lookups));
+}

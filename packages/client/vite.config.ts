@@ -1,0 +1,19 @@
+import { defineConfig } from 'vite';
+import { compiledValidators } from './build/compiled-validators.ts';
+
+/** Bundles the client with those files of src/protocol and src/rules that it uses into one module for Node. */
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [compiledValidators()],
+  // Ajv's helpers are bundled; what package.json names as dependencies stays outside.
+  ssr: { target: 'node', noExternal: true, external: ['canonicalize', 'typebox'] },
+  build: {
+    ssr: 'src/index.ts',
+    outDir: 'dist',
+    // The types are in there, too.
+    emptyOutDir: false,
+    target: 'node20.19',
+    minify: false,
+    rollupOptions: { output: { entryFileNames: 'index.js' } },
+  },
+});
