@@ -2,19 +2,22 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { patienceMs } from './support/patience.ts';
 import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
-// The package as somebody installs it, in an empty folder: packed and installed by npm. Its dependencies are links to those that are installed
+// The packages as somebody installs them, in an empty folder: packed and installed by npm. Their dependencies are links to those that are installed
 // here, so that no registry is asked.
 
 const run = promisify(execFile);
 
-describe('the packed package', () => {
+describe('the packed packages', () => {
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let project: string;
   let installed: string;
+  let tarballs: string[];
   let environment: Record<string, string>;
   let signpost: UpProcess | undefined;
 
@@ -25,14 +28,21 @@ describe('the packed package', () => {
     installed = join(project, 'node_modules', 'signpost');
     environment = { ...(await freePorts()), LOG_LEVEL: 'warn', npm_config_offline: 'true' };
     // Built already, as for all tests; prepack would build, and install, in the midst of them.
-    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', project]);
-    const { dependencies, version } = JSON.parse(await readFile('package.json', 'utf8'));
-    const linked = Object.keys(dependencies).map((name) => [name, `file:${resolve('node_modules', name)}`]);
-    await writeFile(
-      join(project, 'package.json'),
-      JSON.stringify({ overrides: { signpost: Object.fromEntries(linked) } }),
-    );
-    await run('npm', ['install', '--ignore-scripts', `./signpost-${version}.tgz`], {
+    await run('npm', [
+      'pack',
+      '--ignore-scripts',
+      '--include-workspace-root',
+      '--workspaces',
+      '--pack-destination',
+      project,
+    ]);
+    tarballs = (await readdir(project)).map((name) => join(project, name));
+    const overrides = {
+      signpost: await linkDependencies('package.json'),
+      'signpost-client': await linkDependencies('packages/client/package.json'),
+    };
+    await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module', overrides }));
+    await run('npm', ['install', '--ignore-scripts', ...tarballs], {
       cwd: project,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
     });
@@ -75,13 +85,13 @@ describe('the packed package', () => {
 
   it('starts everything with signpost up, and each command that this suggests works as it is printed', async () => {
     const dataDir = join(project, '.signpost');
-    await mkdir(dataDir);
+    await mkdir(dataDir, { recursive: true });
     await chmod(dataDir, 0o755);
     signpost = startUp('.signpost', environment, {
       command: join(project, 'node_modules/.bin/signpost'),
       cwd: project,
     });
-    const banner = await signpost.saying('Ctrl-C stops everything.');
+    const banner = await signpost.saying('Ctrl-C stops everything.', patienceMs);
     const suggested = [...banner.matchAll(/^ {2}(npx signpost .*?)(?: {3,}.*)?$/gm)].map(
       ([, line]) => line ?? '',
     );
@@ -103,6 +113,59 @@ describe('the packed package', () => {
     }
   });
 
+  it('pass publint, and the types of the client those who import it', async () => {
+    expect(tarballs).toHaveLength(2);
+    for (const tarball of tarballs) {
+      const bytes = await readFile(tarball);
+      const { messages } = await publint({
+        strict: true,
+        pack: {
+          tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer,
+        },
+      });
+      expect(messages, tarball).toEqual([]);
+    }
+    const client = tarballs.find((name) => name.includes('client')) ?? '';
+    // Ends with 1, and run throws, where there is a problem. It is ESM alone: require() of it is none.
+    await run('node_modules/.bin/attw', ['--profile', 'esm-only', client]);
+  });
+
+  it('have a client that needs Node and two small packages, and compiles nothing at run time', async () => {
+    const folder = join(project, 'node_modules', 'signpost-client');
+    expect((await readdir(folder)).sort()).toEqual([
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'dist',
+      'package.json',
+    ]);
+    const code = await readFile(join(folder, 'dist', 'index.js'), 'utf8');
+    const imported = [...code.matchAll(/^import .*?from ["']([^"']+)["']/gm)].map(([, name = '']) => name);
+    expect(imported.filter((name) => !name.startsWith('node:')).sort()).toEqual(['canonicalize', 'typebox']);
+    expect(/new Function|\beval\(|sourceMappingURL/.exec(code)).toBeNull();
+  });
+
+  it.each(['publish-and-discover.mjs', 'publish-and-discover.ts'])(
+    'have a client that publishes to a running signpost up, and discovers from it: %s',
+    async (name) => {
+      const source = await readFile(join('packages', 'client', 'examples', name), 'utf8');
+      await writeFile(join(project, name), source);
+      if (name.endsWith('.ts')) await compile(name);
+      const printed = await type(`node ${name.replace(/\.ts$/, '.js')}`);
+      expect(printed).toMatch(/^ACCEPTED\nfound (.+) of \1\n$/);
+    },
+  );
+
+  /** As strictly as TypeScript can, the declarations of the package included. */
+  async function compile(file: string): Promise<void> {
+    const compilerOptions = {
+      ...{ target: 'es2023', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true },
+      ...{ noUncheckedIndexedAccess: true, types: ['node'], typeRoots: [resolve('node_modules/@types')] },
+    };
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+    await run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', project]);
+  }
+
   /** In another terminal, in the same folder. */
   async function type(line: string): Promise<string> {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
@@ -110,3 +173,11 @@ describe('the packed package', () => {
     return stdout;
   }
 });
+
+/** Each dependency of a package as a link to the installed one. */
+async function linkDependencies(file: string): Promise<Record<string, string>> {
+  const { dependencies } = JSON.parse(await readFile(file, 'utf8'));
+  return Object.fromEntries(
+    Object.keys(dependencies).map((name) => [name, `file:${resolve('node_modules', name)}`]),
+  );
+}
