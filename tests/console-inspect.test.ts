@@ -4,6 +4,7 @@ import { setCatalogIndexUrls } from '../src/storage/registry/participants.ts';
 import type { Actor, Body } from './support/actor.ts';
 import { startConsole, type TestConsole } from './support/console.ts';
 import { openScene, type Scene } from './support/crawl-scene.ts';
+import { gate } from './support/gate.ts';
 import { publish } from './support/publish.ts';
 import { catalog, charger, plain } from './support/sample-catalogs.ts';
 import { answers, only, replaced } from './support/tampering.ts';
@@ -119,6 +120,28 @@ describe('GET /api/inspect of a node that publishes signed files', () => {
     expect((await the.ask(path)).body).toEqual({ indexed: 2, live: 2, changes: [], truncated: false });
   });
 
+  it('is done two at a time: those that wait too long behind them are told to come again', async () => {
+    const held = gate();
+    let asked = 0;
+    scene.provider.spoil(async () => {
+      asked += 1;
+      await held.passed;
+      return undefined;
+    });
+    const ask = (path: string) => the.ask(`/api/inspect${path}`);
+    const running = [1, 2].map(() => ask(`?q=${scene.provider.id}`));
+    await until(() => asked >= 2, 'both to be under way');
+    const difference = `/difference?node=${scene.provider.id}&catalogId=${scene.catalogId}`;
+    const refused = await Promise.all([ask(`?q=${scene.provider.id}`), ask(difference)]);
+    expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual([
+      [503, 'NET_OVERLOADED'],
+      [503, 'NET_OVERLOADED'],
+    ]);
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    held.open();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   it('gives the issues as CSV', async () => {
     scene.provider.spoil(only('index', answers(410)));
     await scene.look();
@@ -204,5 +227,21 @@ describe('GET /api/inspect of what was published through the catalog service', (
     expect(found.issues).toContainEqual(
       expect.objectContaining({ catalogId: 'half', path: expect.stringContaining('resources[1]') }),
     );
+  });
+
+  it('does not compare a catalog that is very large', async () => {
+    await publish(provider, catalog('large', { resources: [plain('first')] }));
+    await until(async () => (await inspect('large')).kind === 'catalog');
+    await the.network.database.query(
+      `insert into catalog.resource (catalog_key, id, own, changed_version)
+       select key, 'more-' || n, '{}', 1 from catalog.catalog cross join generate_series(1, 20000) as n where id = 'large'`,
+    );
+    const path = `/api/inspect/difference?node=${provider.id}&catalogId=large`;
+    const { status, body } = await the.ask(path);
+    expect([status, body.error.message, body.error.hint]).toEqual([
+      413,
+      expect.stringContaining('more than 20000 resources'),
+      expect.any(String),
+    ]);
   });
 });

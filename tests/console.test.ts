@@ -107,6 +107,24 @@ describe('GET /api/crawl', () => {
     ]);
   });
 
+  it('lists them page by page', async () => {
+    await network.database.query(
+      `insert into discovery.crawl_target (node_id, node, host_id, catalog_id, is_master)
+       select node_id, node, host_id, 'more-' || n, false from discovery.crawl_target cross join generate_series(1, 3) as n
+       where catalog_id = $1`,
+      [scene.catalogId],
+    );
+    const ids: string[] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const path: string = `/api/crawl/catalogs?node=${scene.provider.id}&limit=2${next && `&after=${next}`}`;
+      const { body } = await ask(path);
+      ids.push(...body.catalogs.map(({ catalogId }: { catalogId: string }) => catalogId));
+      next = body.next;
+    }
+    expect(ids).toEqual([scene.catalogId, 'more-1', 'more-2', 'more-3']);
+    await network.database.query("delete from discovery.crawl_target where catalog_id like 'more-%'");
+  });
+
   it('asks which node is meant', async () => {
     const { status, body } = await ask('/api/crawl/catalogs');
     expect([status, body.error.path]).toEqual([400, '$.query.node']);

@@ -52,8 +52,10 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 
   server.get('/api/crawl/catalogs', { config: { operation: catalogsOperation } }, async ({ query }) => {
-    const { node } = parseQuery(CatalogsQuery, asRecord(query));
-    return { catalogs: await listCrawledCatalogs(database, identityOf(node, REGISTRY_NAME)) };
+    const { node, limit, after } = parseListQuery(CatalogsQuery, query, CatalogCursor);
+    const page = { limit, after: after?.catalogId };
+    const catalogs = await listCrawledCatalogs(database, identityOf(node, REGISTRY_NAME), page);
+    return { catalogs, next: nextCursor(catalogs, limit, ({ catalogId }) => ({ catalogId })) };
   });
 
   server.get('/api/crawl/log', { config: { operation: logOperation } }, async ({ query }) => {
@@ -86,7 +88,8 @@ const Node = Type.String({
   examples: ['provider.example.org'],
 });
 const StatusQuery = Type.Object({ limit: Type.Optional(Limit) });
-const CatalogsQuery = Type.Object({ node: Node });
+const CatalogsQuery = Type.Object({ ...ListQuery.properties, node: Node });
+const CatalogCursor = Type.Object({ catalogId: Type.String() });
 const LogQuery = Type.Object({
   node: Type.Optional(Node),
   catalogId: Type.Optional(Type.String({ minLength: 1 })),
@@ -140,7 +143,8 @@ const statusOperation: PlainOperation = {
   query: StatusQuery,
 };
 const catalogsOperation: PlainOperation = {
-  summary: 'List the crawled catalogs of a node with their states.',
+  summary: 'List the crawled catalogs of a node with their states, by their ids.',
+  description: 'With `next`, the cursor of the next page, where there is one.',
   query: CatalogsQuery,
 };
 const logOperation: PlainOperation = {

@@ -15,12 +15,13 @@ import {
 import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError, notFound } from '../errors.ts';
-import { openTools } from './inspect.ts';
+import { openTools, tooSlow } from './inspect.ts';
 import { findOwnCopy } from './through-service.ts';
 
 // What is indexed beside what is live: the files of the node, or what the own catalog service stores.
 
-const maxDocuments = 20_000;
+/** Of resources, and of offers. */
+const bounds = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
 const maxChanges = 200;
 
 export interface Difference {
@@ -37,18 +38,15 @@ export async function compareWithLive(
   const { database, config } = context;
   const owner = identityOf(node, config.REGISTRY_NAME);
   const [known] = await findKnownCatalogs(database, { catalogId, owner, limit: 1 });
-  const held = known?.indexed && (await readIndexedDocuments(database, known.indexed.key, maxDocuments));
+  const held = known?.indexed && (await readIndexedDocuments(database, known.indexed.key, bounds));
   const indexed = held ? parseDocuments(held) : nothing;
   const live = await (known?.stored ? readStored(context, known) : readFiles(context, { owner, catalogId }));
-  const isShort = [indexed, live.catalog].some(
-    ({ resources, offers }) => Math.max(resources.size, offers.size) >= maxDocuments,
-  );
   const { changes, truncated } = compareCatalogs(indexed, live.catalog, {
     maxChanges,
     // The index has what a service adds to the members, and what resources inherit.
     isPartial: (list, id) => list === 'members' || live.inheriting.has(id ?? ''),
   });
-  return { indexed: live.indexedVersion, live: live.version, changes, truncated: truncated || isShort };
+  return { indexed: live.indexedVersion, live: live.version, changes, truncated };
 }
 
 const nothing: ComparedCatalog = { members: {}, resources: new Map(), offers: new Map() };
@@ -62,7 +60,7 @@ interface Live {
 }
 
 async function readStored({ database, config }: ConsoleContext, known: KnownCatalog): Promise<Live> {
-  const documents = await readStoredDocuments(database, known, maxDocuments);
+  const documents = await readStoredDocuments(database, known, bounds);
   const copies = await listCopies(database, known);
   return {
     catalog: documents ? parseDocuments(documents) : nothing,
@@ -77,8 +75,8 @@ async function readFiles(
   { owner, catalogId }: { owner: string; catalogId: string },
 ): Promise<Live> {
   const { reader, signal } = openTools(context);
-  const crawled = await listCrawledCatalogs(context.database, owner);
-  const indexedVersion = crawled.find((one) => one.catalogId === catalogId)?.version ?? null;
+  const [crawled] = await listCrawledCatalogs(context.database, owner, { catalogIds: [catalogId] });
+  const indexedVersion = crawled?.version ?? null;
   try {
     const content = await readLive(reader, { identity: owner, catalogId, signal });
     if (!content && indexedVersion === null) throw notFound(`There is no catalog ${catalogId} of ${owner}.`);
@@ -90,6 +88,7 @@ async function readFiles(
       inheriting,
     };
   } catch (error) {
+    if (signal.aborted) throw tooSlow();
     if (!isReadingFault(error)) throw error;
     throw new ConsoleError('NET_CATALOG_SOURCE_UNAVAILABLE', error.message, {
       ...{ status: 409, hint: 'Inspect its node: the chain shows the link that is broken.' },
@@ -98,6 +97,7 @@ async function readFiles(
 }
 
 function ofContent({ members, resources, offers }: CatalogContent): ComparedCatalog {
+  if (Math.max(resources.size, offers.size) > bounds.maxDocuments) throw tooLarge();
   return {
     members: members as ComparedCatalog['members'],
     resources: resources as ReadonlyMap<string, Json>,
@@ -105,8 +105,19 @@ function ofContent({ members, resources, offers }: CatalogContent): ComparedCata
   };
 }
 
-function parseDocuments({ head, resources, offers }: CatalogDocuments): ComparedCatalog {
+function parseDocuments(documents: CatalogDocuments | 'too large'): ComparedCatalog {
+  if (documents === 'too large') throw tooLarge();
+  const { head, resources, offers } = documents;
   const byId = (list: CatalogDocuments['resources']) =>
     new Map(list.map(({ id, document }): [string, Json] => [id, JSON.parse(document)]));
   return { members: JSON.parse(head), resources: byId(resources), offers: byId(offers) };
+}
+
+/** Half of a catalog beside the whole of it would show differences that there are not. */
+function tooLarge(): ConsoleError {
+  const { maxDocuments, maxBytes } = bounds;
+  const most = `${maxDocuments} resources or offers, or ${maxBytes / 1024 / 1024} MiB of them,`;
+  return new ConsoleError('SCH_SCHEMA_VALIDATION_FAILED', `Catalogs of more than ${most} are not compared.`, {
+    ...{ status: 413, hint: 'Compare the versions: an inspection tells which is indexed and which is live.' },
+  });
 }

@@ -53,8 +53,7 @@ export async function inspect(context: ConsoleContext, question: InspectQuestion
     if ('fault' in subject) return unreachableAddress(subject);
     return await inspectSubject(context, tools, subject, question.network);
   } catch (error) {
-    if (tools.signal.aborted)
-      throw new ProtocolError('NET_TIMEOUT', `The node did not answer within ${inspectWithinMs / 1000} s.`);
+    if (tools.signal.aborted) throw tooSlow();
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
     throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be asked: ${error.message}`);
   }
@@ -69,6 +68,10 @@ export function openTools({ config, outside, now }: ConsoleContext): WalkTools {
   );
   const reader = readerOf(config, { fetcher, registry, checker: () => outside.schemas.checker() });
   return { reader, registry, fetches, signal: AbortSignal.timeout(inspectWithinMs) };
+}
+
+export function tooSlow(): ProtocolError {
+  return new ProtocolError('NET_TIMEOUT', `The node did not answer within ${inspectWithinMs / 1000} s.`);
 }
 
 type KnownSubject = Extract<Subject, { node: string }>;
@@ -131,11 +134,11 @@ async function inspectFiles(
   const { database, config } = context;
   const patient = { identity: node, address, catalogId, maxCatalogs: maxCatalogsWalked };
   const { chain, findings } = await walkChain(examinationOf(context, tools, network), patient, tools);
-  const crawled = await listCrawledCatalogs(database, node);
   const walked = new Set([
     ...findings.flatMap((finding) => finding.catalogId ?? []),
     ...known.filter(({ isCrawled }) => isCrawled).map((one) => one.catalogId),
   ]);
+  const crawled = await listCrawledCatalogs(database, node, { catalogIds: [...walked] });
   const versions = new Map(
     findings.flatMap((finding) =>
       finding.kind === 'holds' && finding.catalogId && finding.version !== undefined

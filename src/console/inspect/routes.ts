@@ -4,15 +4,17 @@ import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Id, NetworkId } from '../../protocol/shapes.ts';
 import type { ConsoleContext } from '../context.ts';
+import { createSemaphore } from '../semaphore.ts';
 import { compareWithLive } from './difference.ts';
 import { inspect } from './inspect.ts';
 import { renderCsv } from './issues.ts';
 
 /** Inspect: why a node, a catalog or a resource is, or is not, to be found. */
 export function addInspectRoutes(server: FastifyInstance, context: ConsoleContext): void {
-  const ask = (query: unknown) => {
+  const inTurn = createSemaphore(inspectionTurns);
+  const ask = async (query: unknown) => {
     const { q, node, network } = parseQuery(InspectQuery, query as Record<string, unknown>);
-    return inspect(context, { text: q.trim(), node, network });
+    return inTurn(() => inspect(context, { text: q.trim(), node, network }));
   };
   server.get('/api/inspect', { config: { operation } }, ({ query }) => ask(query));
   server.get('/api/inspect/issues.csv', { config: { operation: csvOperation } }, async ({ query }, reply) => {
@@ -20,10 +22,14 @@ export function addInspectRoutes(server: FastifyInstance, context: ConsoleContex
     reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="issues.csv"');
     return renderCsv(issues);
   });
-  server.get('/api/inspect/difference', { config: { operation: differenceOperation } }, ({ query }) =>
-    compareWithLive(context, parseQuery(DifferenceQuery, query as Record<string, unknown>)),
-  );
+  server.get('/api/inspect/difference', { config: { operation: differenceOperation } }, async ({ query }) => {
+    const named = parseQuery(DifferenceQuery, query as Record<string, unknown>);
+    return inTurn(() => compareWithLive(context, named));
+  });
 }
+
+/** Inspections and comparisons together: each may hold many megabytes of files, and verifies them in the event loop. */
+const inspectionTurns = { atOnce: 2, maxWaiting: 8, waitMs: 3_000 };
 
 const Node = Type.String({
   minLength: 1,
@@ -66,6 +72,10 @@ const ChainLinkShape = Type.Object(
   },
   { title: 'ChainLink' },
 );
+
+const tooLarge = 'The files of the node have more bytes than an inspection reads.';
+const tooMany = 'Too many inspections are under way; Retry-After says when to come again.';
+const tooSlow = 'The node does not answer in time.';
 
 const operation: PlainOperation = {
   summary: 'Tell why a node, a catalog or a resource is, or is not, to be found.',
@@ -111,12 +121,17 @@ const operation: PlainOperation = {
     },
     { title: 'Inspection' },
   ),
-  answers: { 503: 'The registry cannot be asked.', 504: 'The node does not answer in time.' },
+  answers: {
+    413: tooLarge,
+    503: `${tooMany} Or the registry cannot be asked.`,
+    504: tooSlow,
+  },
 };
 
 const csvOperation: PlainOperation = {
   summary: 'The issues of an inspection as CSV.',
   query: InspectQuery,
+  answers: { 413: tooLarge, 503: tooMany },
 };
 
 const differenceOperation: PlainOperation = {
@@ -133,6 +148,7 @@ const differenceOperation: PlainOperation = {
         after: Type.Optional(Type.Unknown()),
       }),
     ),
-    truncated: Type.Boolean(),
+    truncated: Type.Boolean({ description: 'There are more changes.' }),
   }),
+  answers: { 413: 'The catalog is too large to be compared.', 503: tooMany, 504: tooSlow },
 };

@@ -10,6 +10,7 @@ import type { RegistryClient } from '../../registry/client.ts';
 import type { IndexedCatalog } from '../../storage/console/subjects.ts';
 import type { CatalogStatus } from '../../storage/crawl/status.ts';
 import type { ConsoleContext } from '../context.ts';
+import { ConsoleError } from '../errors.ts';
 import { buildChain, type ChainLink, type Fetches, link } from './chain.ts';
 
 // The chain of a node that publishes signed files, walked now, as a crawler does that has never seen it; and what this discovery service has of it.
@@ -21,19 +22,38 @@ export interface WalkTools {
   signal: AbortSignal;
 }
 
-/** Keeps in mind how large each file was. */
-export function recordFetches(fetcher: Fetcher, now: () => Date): { fetcher: Fetcher; fetches: Fetches } {
+/** Over the wire, for one inspection: whoever asks chooses the node, and the node chooses what it serves. */
+const maxFetchedBytes = 64 * 1024 * 1024;
+
+/** Keeps in mind how large each file was, and ends an inspection that fetches too much. */
+export function recordFetches(
+  fetcher: Fetcher,
+  now: () => Date,
+  maxBytes = maxFetchedBytes,
+): { fetcher: Fetcher; fetches: Fetches } {
   const fetches = new Map<string, { bytes: number; at: Date }>();
+  let leftBytes = maxBytes;
   return {
     fetches,
     fetcher: {
       async fetch(url, options) {
         const fetched = await fetcher.fetch(url, options);
-        if (fetched.kind === 'file') fetches.set(url, { bytes: fetched.file.wire.length, at: now() });
+        if (fetched.kind !== 'file') return fetched;
+        const { length: bytes } = fetched.file.wire;
+        fetches.set(url, { bytes, at: now() });
+        leftBytes -= bytes;
+        if (leftBytes < 0) throw tooLarge(maxBytes);
         return fetched;
       },
     },
   };
+}
+
+function tooLarge(maxBytes: number): ConsoleError {
+  const said = `The files have more than ${maxBytes / 1024 / 1024} MiB: an inspection reads no more.`;
+  return new ConsoleError('SCH_SCHEMA_VALIDATION_FAILED', said, {
+    ...{ status: 413, hint: 'Name one of its catalogs; or run signpost doctor, which reads all of it.' },
+  });
 }
 
 export function examinationOf(

@@ -114,7 +114,9 @@ export function nameFiles({ results }: TriggerAnswer, at: Date): string {
 async function readFilesProgress({ database, config }: ConsoleContext, id: string): Promise<Progress> {
   const { at, catalogs } = parseFiles(id);
   const node = identityOf(config.identities.publisher.id, config.REGISTRY_NAME);
-  const crawled = new Map((await listCrawledCatalogs(database, node)).map((one) => [one.catalogId, one]));
+  const catalogIds = catalogs.map(([catalogId]) => catalogId);
+  const found = await listCrawledCatalogs(database, node, { catalogIds });
+  const crawled = new Map(found.map((one) => [one.catalogId, one]));
   const taken = catalogs.filter(([, status]) => status !== 'REJECTED');
   const isServed = ([catalogId, , version]: PublishedFile) => {
     const { state, version: held } = crawled.get(catalogId) ?? {};

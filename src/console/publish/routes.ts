@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { createTurns } from '../../fair-turns.ts';
 import type { PlainOperation } from '../../http/openapi.ts';
-import { runInTurn } from '../../http/run-in-turn.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
 import { prepareValidator, validator } from '../../protocol/validate.ts';
 import { audited } from '../audit.ts';
 import type { ConsoleContext } from '../context.ts';
+import { createSemaphore } from '../semaphore.ts';
 import { checkText } from './check.ts';
 import { readPasted } from './input.ts';
 import { nameFiles, readProgress } from './progress.ts';
@@ -17,16 +16,13 @@ import { publishFiles } from './trigger.ts';
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
   for (const schema of [CheckRequest, PublishTextRequest]) prepareValidator(schema);
   const bodyLimit = maxTextBytes;
-  const turns = createTurns({ size: checksAtOnce, maxWaiting: maxWaitingChecks });
+  const inTurn = createSemaphore(checkTurns);
   server.post(
     '/api/publish/check',
     { bodyLimit: maxCheckedBytes, config: { operation: checkOperation, access: 'read' } },
     async ({ body }) => {
       const { text, as } = validator(CheckRequest)(body);
-      // One owner for all callers: a semaphore, as turns of a further owner would come on top of its size.
-      return runInTurn({ turns, owner: 'checks', waitMs: maxCheckWaitMs }, () =>
-        checkText(context, text, as),
-      );
+      return inTurn(() => checkText(context, text, as));
     },
   );
   server.post('/api/publish', { bodyLimit, config: { operation } }, async (request) => {
@@ -50,11 +46,11 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
 const maxTextBytes = 16 * 1024 * 1024;
 /** Less than may be published: a check is a read, and is made again and again while somebody types. */
 const maxCheckedBytes = 4 * 1024 * 1024;
-/** A check parses and validates in the event loop, and holds a connection of the pool. */
-const checksAtOnce = 2;
-/** Somebody who types on may have a check under way already: the next one waits a moment before it is refused. */
-const maxWaitingChecks = 4;
-const maxCheckWaitMs = 1000;
+/**
+ * A check parses and validates in the event loop, and holds a connection of the pool. Somebody who types on may have one under way already: the next one waits
+ * a moment before it is refused.
+ */
+const checkTurns = { atOnce: 2, maxWaiting: 4, waitMs: 1_000 };
 const Text = Type.String({
   description: 'A publish request, a catalog, or an array of catalogs, as JSON text.',
 });

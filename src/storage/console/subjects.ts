@@ -139,50 +139,63 @@ export interface CatalogDocuments {
   offers: { id: string; document: string }[];
 }
 
-/** As the discovery service holds them; at most so many of each list. */
+/** Of resources, and of offers. */
+export interface DocumentBounds {
+  maxDocuments: number;
+  maxBytes: number;
+}
+
+/** As the discovery service holds them; `too large` where they exceed the bounds. */
 export async function readIndexedDocuments(
   queryable: Queryable,
   catalogKey: number,
-  limit: number,
-): Promise<CatalogDocuments | undefined> {
-  const heads = await queryable.query<{ head: string }>(
+  bounds: DocumentBounds,
+): Promise<CatalogDocuments | 'too large' | undefined> {
+  const { rows } = await queryable.query<{ head: string }>(
     'select head::text as head from discovery.catalog where key = $1',
     [catalogKey],
   );
-  if (heads.rows[0] === undefined) return undefined;
-  const read = async (kind: 'resource' | 'offer') => {
-    const { rows } = await queryable.query<{ id: string; document: string }>(
-      `select id, document::text as document from discovery.${kind}
-       where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26 order by key limit $2`,
-      [catalogKey, limit],
-    );
-    return rows;
-  };
-  return { head: heads.rows[0].head, resources: await read('resource'), offers: await read('offer') };
+  const listOf = (kind: 'resource' | 'offer') =>
+    `select id, document::text as document from discovery.${kind}
+     where key > $1::bigint << 26 and key < ($1::bigint + 1) << 26`;
+  const lists = { resources: listOf('resource'), offers: listOf('offer') };
+  return rows[0] && readLists(queryable, { key: catalogKey, ...rows[0] }, lists, bounds);
 }
 
-/** As they leave the own catalog service. */
+/** As they leave the own catalog service; `too large` where they exceed the bounds. */
 export async function readStoredDocuments(
   queryable: Queryable,
   { catalogId, owner }: { catalogId: string; owner: string },
-  limit: number,
-): Promise<CatalogDocuments | undefined> {
-  const heads = await queryable.query<{ key: number; head: string }>(
+  bounds: DocumentBounds,
+): Promise<CatalogDocuments | 'too large' | undefined> {
+  const { rows } = await queryable.query<{ key: number; head: string }>(
     'select key, head::text as head from catalog.catalog where id = $1 and owner = $2',
     [catalogId, owner],
   );
-  const [found] = heads.rows;
-  if (found === undefined) return undefined;
-  const read = async (table: string, document: string) => {
-    const { rows } = await queryable.query<{ id: string; document: string }>(
-      `select id, ${document}::text as document from ${table} where catalog_key = $1 order by id limit $2`,
-      [found.key, limit],
+  const lists = {
+    resources:
+      'select id, coalesce(assembled, own)::text as document from catalog.resource where catalog_key = $1',
+    offers: 'select id, own::text as document from catalog.offer where catalog_key = $1',
+  };
+  return rows[0] && readLists(queryable, rows[0], lists, bounds);
+}
+
+async function readLists(
+  queryable: Queryable,
+  { key, head }: { key: number; head: string },
+  lists: { resources: string; offers: string },
+  { maxDocuments, maxBytes }: DocumentBounds,
+): Promise<CatalogDocuments | 'too large'> {
+  for (const list of [lists.resources, lists.offers]) {
+    const { rows } = await queryable.query<{ documents: number; bytes: number }>(
+      `select count(*) as documents, coalesce(sum(octet_length(document)), 0)::float8 as bytes
+       from (${list} limit $2) as first`,
+      [key, maxDocuments + 1],
     );
-    return rows;
-  };
-  return {
-    head: found.head,
-    resources: await read('catalog.resource', 'coalesce(assembled, own)'),
-    offers: await read('catalog.offer', 'own'),
-  };
+    const { documents = 0, bytes = 0 } = rows[0] ?? {};
+    if (documents > maxDocuments || bytes > maxBytes) return 'too large';
+  }
+  const read = async (list: string) =>
+    (await queryable.query<{ id: string; document: string }>(list, [key])).rows;
+  return { head, resources: await read(lists.resources), offers: await read(lists.offers) };
 }

@@ -236,13 +236,29 @@ export async function isCrawled(queryable: Queryable, node: string): Promise<boo
   return rowCount === 0;
 }
 
-export async function listCrawledCatalogs(queryable: Queryable, node: string): Promise<CatalogStatus[]> {
+export interface CrawledFilter {
+  /** Only these; otherwise all. */
+  catalogIds?: readonly string[];
+  /** At most so many; all unless given. */
+  limit?: number;
+  /** Only those that come after this id. */
+  after?: string;
+}
+
+/** In the order of their ids. */
+export async function listCrawledCatalogs(
+  queryable: Queryable,
+  node: string,
+  { catalogIds, limit, after }: CrawledFilter = {},
+): Promise<CatalogStatus[]> {
   const { rows } = await queryable.query<CatalogStatus>(
     `select target.catalog_id as "catalogId", case when target.is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
        version, target.entry_version as "entryVersion", applied_entry_version as "appliedEntryVersion", resources,
        waiting_for as "waitingFor", failures, last_code as "lastCode", due_at as "nextAt"
-     from ${targets} where node = $1 order by target.catalog_id`,
-    [node],
+     from ${targets}
+     where node = $1 and ($2::text[] is null or target.catalog_id = any($2)) and ($3::text is null or target.catalog_id > $3)
+     order by target.catalog_id limit $4`,
+    [node, catalogIds, after, limit],
   );
   return rows;
 }
