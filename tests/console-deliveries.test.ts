@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listCallbacksTo } from '../src/storage/work/callback-list.ts';
 import type { Actor } from './support/actor.ts';
 import { consoleOf } from './support/console.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
@@ -59,6 +60,32 @@ describe('GET /api/deliveries', () => {
     expect(kinds).toEqual([...kinds].sort());
     expect(new Set(kinds)).toEqual(new Set(['callback', 'push']));
     expect(new Set(whole.items.map(({ id }) => id)).size).toBe(whole.items.length);
+  });
+
+  it('finds the callbacks to one receiver among those to others, looking at so many at a time', async () => {
+    const receiver = 'https://tenth.example.org';
+    await network.database.query(
+      `insert into work.callback (role, action, message_id, destination, receiver, body, request_signature, give_up_at, state)
+       select 'catalog', 'catalog/on_publish', 'm-' || n, 'https://x.example.org', case when n % 10 = 0 then $1 else 'https://other.example.org' end,
+         '', 's', now(), case when n = 40 then 'parked' else 'delivered' end from generate_series(1, 45) as n`,
+      [receiver],
+    );
+    const listed = async (state?: 'parked' | 'delivered') => {
+      const found: string[] = [];
+      for (let before: number | undefined, isMore = true; isMore; isMore = before !== undefined) {
+        const page = { receiver, state, limit: 2, before, lookAt: 15 };
+        const { callbacks, next } = await listCallbacksTo(network.database, page);
+        found.push(...callbacks.map(({ messageId }) => messageId));
+        before = next;
+      }
+      return found;
+    };
+    expect(await listed()).toEqual(['m-40', 'm-30', 'm-20', 'm-10']);
+    expect(await listed('delivered')).toEqual(['m-30', 'm-20', 'm-10']);
+    expect(await listed('parked')).toEqual(['m-40']);
+    const { items } = await desk.get(`/api/deliveries?receiver=${receiver}`);
+    expect(items.map(({ about }: { about: string }) => about)).toEqual(['m-40', 'm-30', 'm-20', 'm-10']);
+    await network.database.query("delete from work.callback where receiver like '%.example.org'");
   });
 
   it('refuses a cursor of another list, and a state that there is not', async () => {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listDeliveries, listReceivers } from '../src/console/deliveries.ts';
+import { listAllCatalogs } from '../src/console/list-catalogs.ts';
 import { listCatalogs } from '../src/storage/catalog/catalog-list.ts';
 import { listIndexedCatalogs } from '../src/storage/console/indexed-catalogs.ts';
 import { listCrawledMasters, listPublishedMasters } from '../src/storage/console/masters.ts';
+import { findKnownCatalogs } from '../src/storage/console/subjects.ts';
 import type { Queryable } from '../src/storage/database.ts';
 import { consoleOf } from './support/console.ts';
 import { startNetwork, type TestNetwork } from './support/network.ts';
@@ -79,6 +81,14 @@ describe('a page of a long list', () => {
     ['of all deliveries', async (q) => (await listDeliveries(q, { limit })).items, limit],
     ['of parked deliveries', async (q) => (await listDeliveries(q, { limit, state: 'parked' })).items, 5],
     ['of waiting deliveries', async (q) => (await listDeliveries(q, { limit, state: 'open' })).items, limit],
+    [
+      'of deliveries to one receiver',
+      async (q) =>
+        (await listDeliveries(q, { limit, receiver: 'ds-0001.example.org/subscribers.beckn.one' })).items,
+      limit,
+    ],
+    ['of catalogs with an id', (q) => findKnownCatalogs(q, { limit, catalogId: 'catalog-050000' }), 1],
+    ['of catalogs of a node', (q) => findKnownCatalogs(q, { limit, owner: rare }), limit],
     ['of receivers', (q) => listReceivers(q, { limit }), limit],
     ['of receivers with parked ones', (q) => listReceivers(q, { limit, state: 'parked' }), 5],
   ])('%s reads few rows', async (_, work, found) => {
@@ -105,6 +115,24 @@ describe('GET /api/catalogs', () => {
     const { items } = await desk.get('/api/catalogs?q=NUMBER%2099999&source=service');
     expect(idsOf(items)).toEqual(['catalog-099999']);
     expect((await desk.get('/api/catalogs?q=catalog_0&source=service')).items).toEqual([]);
+  });
+
+  it('looks at so many catalogs for a part of a name, says so, and goes on behind them', async () => {
+    const { database } = network;
+    const found: object[] = [];
+    const lookedAt: (number | undefined)[] = [];
+    for (
+      let after: { in: 'service'; key: number } | undefined, next: string | undefined = '';
+      next !== undefined;
+    ) {
+      const asked = { text: 'number 99999', source: 'service' as const, limit, lookAt: 40_000, after };
+      const page = await listAllCatalogs(database, asked);
+      found.push(...page.items);
+      lookedAt.push(page.lookedAt);
+      next = page.next;
+      after = next === undefined ? undefined : JSON.parse(Buffer.from(next, 'base64url').toString());
+    }
+    expect([idsOf(found), lookedAt]).toEqual([['catalog-099999'], [40_000, 40_000, undefined]]);
   });
 
   it('keeps to network, type and source', async () => {

@@ -1,30 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { CatalogType } from '../protocol/catalog.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
-import {
-  type CatalogSummary,
-  countRemoved,
-  listCatalogs,
-  listChangedDocuments,
-  listVersions,
-} from '../storage/catalog/catalog-list.ts';
+import { countRemoved, listChangedDocuments, listVersions } from '../storage/catalog/catalog-list.ts';
 import { findCatalog } from '../storage/catalog/catalogs.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
-import {
-  countedDocuments,
-  type IndexedCatalog,
-  listIndexedCatalogs,
-  readIndexedDocument,
-} from '../storage/console/indexed-catalogs.ts';
+import { listIndexedCatalogs, readIndexedDocument } from '../storage/console/indexed-catalogs.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
-import { ListQuery, listOf, parseListQuery, renderCursor, withoutNulls } from './list.ts';
-
-// Catalogs: those that were published through the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be
-// in both.
+import { ListQuery, listOf, parseListQuery, withoutNulls } from './list.ts';
+import { indexedItem, listAllCatalogs, publishedItem } from './list-catalogs.ts';
 
 /** A larger catalog is shown without its documents. */
 const maxDocumentBytes = 2 * 1024 * 1024;
@@ -32,13 +19,14 @@ const maxDocuments = 2_000;
 const maxVersions = 100;
 const maxChanges = 200;
 
+/** Catalogs: the list of all, one with its document and versions, and what changed between two versions. */
 export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { REGISTRY_NAME } = context.config;
 
   server.get('/api/catalogs', { config: { operation: listOperation } }, async ({ query }) => {
-    const asked = parseListQuery(CatalogsQuery, query, Cursor);
-    const owner = asked.owner === undefined ? undefined : identityOf(asked.owner, REGISTRY_NAME);
-    return list(context, { ...asked, owner });
+    const { network: networkId, q: text, owner, ...asked } = parseListQuery(CatalogsQuery, query, Cursor);
+    const identity = owner === undefined ? undefined : identityOf(owner, REGISTRY_NAME);
+    return listAllCatalogs(context.database, { ...asked, networkId, text, owner: identity });
   });
 
   server.get('/api/catalogs/:owner/:id', { config: { operation: showOperation } }, async (request) => {
@@ -56,57 +44,6 @@ export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContex
       return compare(context, { owner: identityOf(owner, REGISTRY_NAME), id, ...versions });
     },
   );
-}
-
-interface Asked extends Omit<Static<typeof CatalogsQuery>, 'after' | 'limit'> {
-  limit: number;
-  after?: Static<typeof Cursor>;
-}
-
-async function list({ database }: ConsoleContext, asked: Asked) {
-  const { owner, type, network: networkId, q: text, source, limit, after } = asked;
-  const filter = { owner, type, networkId, text };
-  const wantsPublished = (source === undefined || source === 'service') && after?.in !== 'index';
-  const published = wantsPublished
-    ? await listCatalogs(database, { ...filter, limit, after: after?.key })
-    : [];
-  const room = limit - published.length;
-  const indexed =
-    source === 'service' || room === 0
-      ? []
-      : await listIndexedCatalogs(database, {
-          ...{ ...filter, source, limit: room },
-          after: after?.in === 'index' ? after.key : undefined,
-        });
-  const last = indexed.at(-1)
-    ? { in: 'index', key: indexed.at(-1)?.key }
-    : { in: 'service', key: published.at(-1)?.key };
-  const items = [...published.map(publishedItem), ...indexed.map(indexedItem)];
-  return { items, next: items.length < limit ? undefined : renderCursor(last) };
-}
-
-function publishedItem(catalog: CatalogSummary): object {
-  const { id: catalogId, name, owner, type, visibleTo: networks, schemaTypes, version, updatedAt } = catalog;
-  return withoutNulls({
-    ...{ catalogId, name, owner, source: 'service', networks, type, schemaTypes: typesAmong(schemaTypes) },
-    ...{ resources: catalog.resourceCount, offers: catalog.offerCount, version, updatedAt },
-    state: catalog.isActive ? 'active' : 'inactive',
-  });
-}
-
-function indexedItem({ key: _, id, isServed, isActive, schemaTypes, ...catalog }: IndexedCatalog): object {
-  const { resources, offers } = catalog;
-  return withoutNulls({
-    ...{ catalogId: id, ...catalog, schemaTypes: typesAmong(schemaTypes) },
-    ...(Math.max(resources, offers) >= countedDocuments && { orMore: true }),
-    state: isServed ? (isActive ? 'served' : 'paused') : 'withdrawn',
-  });
-}
-
-/** Contexts stand beside `context#Type`, which says more. */
-function typesAmong(names: readonly string[]): string[] {
-  const typed = names.filter((name) => name.includes('#'));
-  return typed.length > 0 ? typed : [...names];
 }
 
 interface Named {
@@ -243,9 +180,19 @@ const tag = 'Catalogs';
 
 const listOperation: PlainOperation = {
   summary: 'List catalogs: those of the catalog service, then those of the index.',
+  description:
+    'For a part of a name, a page looks at 100,000 catalogs. Where it found less than a page among them and there are more, `lookedAt` says so, and `next` goes on behind them.',
   tag,
   query: CatalogsQuery,
-  answer: listOf('Catalogs', Type.Object(catalogMembers)),
+  answer: Type.Object(
+    {
+      ...listOf('', Type.Object(catalogMembers)).properties,
+      lookedAt: Type.Optional(
+        Type.Integer({ description: 'Catalogs that the page looked at, while there are more of them.' }),
+      ),
+    },
+    { title: 'Catalogs' },
+  ),
 };
 const showOperation: PlainOperation = {
   summary: 'Show a catalog with its document and its versions.',

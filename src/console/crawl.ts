@@ -19,6 +19,7 @@ import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
 import { ConsoleError, notFound } from './errors.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from './list.ts';
+import { createSemaphore } from './semaphore.ts';
 
 /** What `signpost crawl status` and `signpost crawl log` show, for programs. */
 export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -26,6 +27,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     database,
     config: { REGISTRY_NAME },
   } = context;
+  const inTurn = createSemaphore(statusTurns);
 
   server.get('/api/nodes', { config: { operation: nodesOperation } }, async ({ query }) => {
     const { limit, after, state } = parseListQuery(NodesQuery, query, NodeCursor);
@@ -48,7 +50,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
 
   server.get('/api/crawl', { config: { operation: statusOperation } }, async ({ query }) => {
     const { limit } = pageOf(parseQuery(StatusQuery, asRecord(query)));
-    return readCrawlStatus(database, { limit });
+    return inTurn(() => readCrawlStatus(database, { limit }));
   });
 
   server.get('/api/crawl/catalogs', { config: { operation: catalogsOperation } }, async ({ query }) => {
@@ -70,6 +72,8 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 }
 
+/** The status counts every crawled catalog. */
+const statusTurns = { atOnce: 2, maxWaiting: 8, waitMs: 3_000 };
 const enumeratedWithinMs = 10_000;
 const lookAgainMs = 200;
 
@@ -141,6 +145,7 @@ const statusOperation: PlainOperation = {
   summary:
     'Tell whom the crawler reads, and in which state the catalogs are; the nodes that fail most first.',
   query: StatusQuery,
+  answers: { 503: 'Others are asking for it already; Retry-After says when to come again.' },
 };
 const catalogsOperation: PlainOperation = {
   summary: 'List the crawled catalogs of a node with their states, by their ids.',

@@ -10,6 +10,7 @@ import {
   type CallbackSummary,
   listCallbackReceivers,
   listCallbacks,
+  listCallbacksTo,
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
@@ -65,20 +66,25 @@ export interface DeliveryPage {
   next?: DeliveryPosition;
 }
 
+export interface DeliveryFilter {
+  receiver?: string;
+  state?: DeliveryState;
+  limit: number;
+  after?: DeliveryPosition;
+}
+
 /** Callbacks, the latest first; then pushes by receiver and catalog. */
-export async function listDeliveries(
-  queryable: Queryable,
-  {
-    receiver,
-    state,
-    limit,
-    after,
-  }: { receiver?: string; state?: DeliveryState; limit: number; after?: DeliveryPosition },
-): Promise<DeliveryPage> {
+export async function listDeliveries(queryable: Queryable, filter: DeliveryFilter): Promise<DeliveryPage> {
+  const { receiver, state, limit, after } = filter;
   const isAmongPushes = after !== undefined && 'subscriber' in after;
-  const callbacks = isAmongPushes
-    ? []
-    : await listCallbacks(queryable, { receiver, state, limit, before: after?.callback });
+  const before = isAmongPushes ? undefined : after?.callback;
+  if (receiver !== undefined && isOrigin(receiver)) {
+    const page = { receiver, state, limit, before, lookAt: maxCallbacksLookedAt };
+    const { callbacks, next } = await listCallbacksTo(queryable, page);
+    return { items: callbacks.map(callbackItem), next: next === undefined ? undefined : { callback: next } };
+  }
+  const callbacks =
+    isAmongPushes || receiver !== undefined ? [] : await listCallbacks(queryable, { state, limit, before });
   const room = limit - callbacks.length;
   const pushes =
     room === 0
@@ -90,6 +96,14 @@ export async function listDeliveries(
   const items = [...callbacks.map(callbackItem), ...pushes.map(pushItem)];
   return { items, next: items.length < limit ? undefined : positionOf(callbacks.at(-1), pushes.at(-1)) };
 }
+
+/** Callbacks go to origins, pushes to identities. */
+function isOrigin(receiver: string): boolean {
+  return /^https?:\/\//i.test(receiver);
+}
+
+/** For delivered ones of one receiver, by a page. */
+const maxCallbacksLookedAt = 50_000;
 
 function positionOf(
   callback: CallbackSummary | undefined,

@@ -128,6 +128,8 @@ const receiversOperation: PlainOperation = {
 };
 const listOperation: PlainOperation = {
   summary: 'List callbacks, the latest first, and then pushes by receiver and catalog.',
+  description:
+    'Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
   tag,
   query: DeliveriesQuery,
   answer: listOf(

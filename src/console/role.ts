@@ -16,6 +16,7 @@ import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from 
 import { addHealthRoutes } from './health/routes.ts';
 import { addInboxRoutes } from './inbox.ts';
 import { addInspectRoutes } from './inspect/routes.ts';
+import { limitStatements } from './limit-statements.ts';
 import { addTileRoute } from './map-tiles.ts';
 import { addNetworkRoutes } from './network.ts';
 import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
@@ -33,8 +34,9 @@ export interface StartedConsole {
 
 /** The console: the operator's page and the API behind it, unsigned, for the operator and for programs of this machine. */
 export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): Promise<StartedConsole> {
-  const { config, database, search, metrics, operations, logger, now } = given;
-  const context: ConsoleContext = { ...given, events: createEvents({ database, logger, now }) };
+  const { config, search, metrics, operations, logger, now } = given;
+  const database = limitStatements(given.database);
+  const context: ConsoleContext = { ...given, database, events: createEvents({ database, logger, now }) };
   // In a process with a discovery service, that announces both.
   const announced = config.roles.includes('discovery') ? undefined : await search.announce({ logger });
   const { token, isNew } = loadOrCreateOperatorToken(config);

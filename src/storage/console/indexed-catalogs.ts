@@ -38,6 +38,8 @@ export interface IndexedFilter {
   limit: number;
   /** Only those that come after this key. */
   after?: number;
+  /** No index finds a part of a name: so many catalogs at most are looked at for it. All unless given. */
+  lookAt?: number;
 }
 
 /** Documents of each catalog are counted up to this number. */
@@ -62,19 +64,15 @@ const count = (table: string, from: number, to: number) =>
 /** In the order of their keys. */
 export async function listIndexedCatalogs(
   queryable: Queryable,
-  { owner, id, type, networkId, source, text, limit, after }: IndexedFilter,
+  filter: IndexedFilter,
 ): Promise<IndexedCatalog[]> {
+  const { text, limit, lookAt } = filter;
   const given = new Parameters();
-  const conditions = ['true'];
-  if (owner !== undefined) conditions.push(`owner = ${given.add(owner)}`);
-  if (id !== undefined) conditions.push(`id = ${given.add(id)}`);
-  // As the partial index has it.
-  if (type !== undefined) conditions.push(type === 'MASTER' ? "type = 'MASTER'" : "type = 'REGULAR'");
-  if (networkId !== undefined)
-    conditions.push(`(networks @> array[${given.add(networkId)}] or networks = '{}')`);
-  if (text !== undefined) conditions.push(hasText(given.add(likePattern(text))));
-  if (source !== undefined) conditions.push(`(${sources[source]})`);
-  if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
+  const matching = `discovery.catalog where ${conditionsOf(filter, given)}`;
+  const chosen =
+    text === undefined
+      ? matching
+      : `(select * from ${matching} order by key limit ${given.add(lookAt)}) as looked where ${hasText(given.add(likePattern(text)))}`;
   const { rows } = await queryable.query<IndexedCatalog>(
     `select key, catalog.id, owner, head -> 'descriptor' ->> 'name' as name,
        case when source = 'node' then 'crawl' when ${isPushed} then 'push' else 'pull' end as source,
@@ -83,14 +81,43 @@ export async function listIndexedCatalogs(
        ${count('discovery.offer', 2 ** 25, 2 ** 26)} as offers,
        case when source = 'node' then target.version end as version, updated_at as "updatedAt",
        served as "isServed", is_active as "isActive"
-     from (
-       select * from discovery.catalog where ${conditions.join(' and ')} order by key limit ${given.add(limit)}
-     ) as catalog
+     from (select * from ${chosen} order by key limit ${given.add(limit)}) as catalog
      left join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id
      order by key`,
     given.values,
   );
   return rows;
+}
+
+/** The key of the last catalog that a list looks at for a text; undefined where it looks at all that are left. */
+export async function findEndOfIndexLook(
+  queryable: Queryable,
+  filter: IndexedFilter & { lookAt: number },
+): Promise<number | undefined> {
+  const given = new Parameters();
+  const { rows } = await queryable.query<{ key: number }>(
+    `select key from discovery.catalog where ${conditionsOf(filter, given)}
+     order by key offset ${given.add(filter.lookAt - 1)} limit 1`,
+    given.values,
+  );
+  return rows[0]?.key;
+}
+
+/** All but the text. */
+function conditionsOf(
+  { owner, id, type, networkId, source, after }: IndexedFilter,
+  given: Parameters,
+): string {
+  const conditions = ['true'];
+  if (owner !== undefined) conditions.push(`owner = ${given.add(owner)}`);
+  if (id !== undefined) conditions.push(`id = ${given.add(id)}`);
+  // As the partial index has it.
+  if (type !== undefined) conditions.push(type === 'MASTER' ? "type = 'MASTER'" : "type = 'REGULAR'");
+  if (networkId !== undefined)
+    conditions.push(`(networks @> array[${given.add(networkId)}] or networks = '{}')`);
+  if (source !== undefined) conditions.push(`(${sources[source]})`);
+  if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
+  return conditions.join(' and ');
 }
 
 /** The head, resources and offers of a catalog as texts of JSON, as long as they fit. */

@@ -68,21 +68,29 @@ export async function findKnownCatalogs(
 
 type KnownRow = Omit<KnownCatalog, 'stored' | 'indexed'> & { stored: string | null; indexed: string | null };
 
-/** The catalog of a resource: the one that is served, where several have the id. */
+/** Many catalogs may have a resource of the same id: the one to name is looked for among so many. */
+const maxHomesLookedAt = 1_000;
+
+/** The catalog of a resource: one that is served, where several have the id. */
 export async function findHomeOfResource(
   queryable: Queryable,
   resourceId: string,
 ): Promise<{ catalogId: string; owner: string } | undefined> {
-  const { rows } = await queryable.query<{ catalogId: string; owner: string }>(
-    `(select catalog.id as "catalogId", owner, served as first from discovery.resource
-      join discovery.catalog on catalog.key = catalog_key where resource.id = $1 order by served desc limit 1)
-     union all
-     (select catalog.id, owner, false from catalog.resource join catalog.catalog on catalog.key = catalog_key
-      where resource.id = $1 and owner is not null limit 1)
-     order by first desc limit 1`,
+  const { rows: indexed } = await queryable.query<{ catalogId: string; owner: string }>(
+    `select catalog.id as "catalogId", owner
+     from (select catalog_key from discovery.resource where id = $1 order by catalog_key limit $2) as home
+     join discovery.catalog on catalog.key = catalog_key order by served desc, key limit 1`,
+    [resourceId, maxHomesLookedAt],
+  );
+  if (indexed[0]) return indexed[0];
+  // The catalog service has no index on the ids of resources, which every publish would have to pay for: each catalog is probed for it by its primary key.
+  const { rows: stored } = await queryable.query<{ catalogId: string; owner: string }>(
+    `select catalog.id as "catalogId", owner from catalog.catalog
+     cross join lateral (select from catalog.resource where catalog_key = catalog.key and resource.id = $1 limit 1) as found
+     where owner is not null limit 1`,
     [resourceId],
   );
-  return rows[0];
+  return stored[0];
 }
 
 /** Which discovery services have which version of a stored catalog. */

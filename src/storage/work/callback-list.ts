@@ -11,8 +11,6 @@ export interface CallbackFilter {
   role?: string;
   /** Open; parked or refused; delivered or skipped. */
   state?: 'open' | 'parked' | 'delivered';
-  /** The origin that they go to. */
-  receiver?: string;
   messageId?: string;
   limit: number;
   /** Only those with a lower id. */
@@ -45,22 +43,58 @@ const states = {
   delivered: "state in ('delivered', 'skipped')",
 };
 
+const columns = `id, role, action, message_id as "messageId", destination, receiver, state, attempts, last_status as "lastStatus",
+  last_error as "lastError", created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
+  settled_at as "settledAt", length(body) as "bodyBytes"`;
+
 /** The latest first. */
 export async function listCallbacks(
   queryable: Queryable,
-  { role, state, receiver, messageId, limit, before }: CallbackFilter,
+  { role, state, messageId, limit, before }: CallbackFilter,
 ): Promise<CallbackSummary[]> {
   const { rows } = await queryable.query<CallbackSummary>(
-    `select id, role, action, message_id as "messageId", destination, receiver, state, attempts, last_status as "lastStatus",
-       last_error as "lastError", created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
-       settled_at as "settledAt", length(body) as "bodyBytes"
-     from work.callback
+    `select ${columns} from work.callback
      where ${state ? states[state] : 'true'} and ($1::text is null or role = $1) and ($2::text is null or message_id = $2)
-       and ${receiver === undefined ? '$3::text is null' : 'receiver = $3'} and ($4::bigint is null or id < $4)
-     order by id desc limit $5`,
-    [role, messageId, receiver, before, limit],
+       and ($3::bigint is null or id < $3)
+     order by id desc limit $4`,
+    [role, messageId, before, limit],
   );
   return rows;
+}
+
+/** To one receiver. */
+export interface ReceiverFilter extends Pick<CallbackFilter, 'state' | 'limit' | 'before'> {
+  /** The origin that they go to. */
+  receiver: string;
+  /**
+   * Indexes find what waits for a receiver, and what is parked. Delivered ones have none, which every callback would have to pay for: of all callbacks, so
+   * many are looked at.
+   */
+  lookAt: number;
+}
+
+/** The latest first; and the id that the next look begins below, where there may be more. */
+export async function listCallbacksTo(
+  queryable: Queryable,
+  { receiver, state, limit, before, lookAt }: ReceiverFilter,
+): Promise<{ callbacks: CallbackSummary[]; next?: number }> {
+  const isIndexed = state === 'open' || state === 'parked';
+  // Materialized, lest PostgreSQL walk through all callbacks in the order of their ids until it has found enough of this receiver.
+  const chosen = isIndexed
+    ? `select id from work.callback where ${states[state]} and receiver = $1 and ($2::bigint is null or id < $2)`
+    : `select id from (select id, receiver, state from work.callback where ($2::bigint is null or id < $2) order by id desc limit $4) as looked where receiver = $1 and ${state ? states[state] : 'true'}`;
+  const { rows: callbacks } = await queryable.query<CallbackSummary>(
+    `with chosen as materialized (${chosen})
+     select ${columns} from work.callback where id in (select id from chosen order by id desc limit $3) order by id desc`,
+    [receiver, before, limit, ...(isIndexed ? [] : [lookAt])],
+  );
+  if (callbacks.length === limit) return { callbacks, next: callbacks.at(-1)?.id };
+  if (isIndexed) return { callbacks };
+  const { rows } = await queryable.query<{ id: number }>(
+    `select id from work.callback where ($1::bigint is null or id < $1) order by id desc offset $2 limit 1`,
+    [before, lookAt - 1],
+  );
+  return { callbacks, next: rows[0]?.id };
 }
 
 /**

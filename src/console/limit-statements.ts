@@ -1,0 +1,35 @@
+import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
+import type { Database, Queryable } from '../storage/database.ts';
+import { ConsoleError } from './errors.ts';
+
+// Reading is free to everybody on this machine: a statement of the console that takes long is ended in the server, so that it takes neither the connections
+// nor the processors of the services. Transactions, in which an operator changes something, have the limit of all transactions.
+
+const statementTimeoutMs = 5_000;
+const retryAfterSeconds = 2;
+
+export function limitStatements(database: Database, timeoutMs = statementTimeoutMs): Database {
+  const query: Queryable['query'] = (text, values, options) =>
+    database.query<never>(text, values, { timeoutMs, ...options }).catch((error) => {
+      throw explainDelay(error, timeoutMs);
+    });
+  return Object.assign(Object.create(database), { query });
+}
+
+function explainDelay(error: unknown, timeoutMs: number): unknown {
+  if (!(error instanceof DeadlineExceeded)) return error;
+  const seconds = `${timeoutMs / 1000} s`;
+  if (error instanceof NoTurn)
+    return new ConsoleError(
+      'NET_OVERLOADED',
+      `No connection to the database became free within ${seconds}.`,
+      {
+        ...{ retryAfterSeconds, cause: error },
+        hint: 'Try again when there is less to do; DATABASE_CONNECTIONS says how many there are.',
+      },
+    );
+  return new ConsoleError('NET_TIMEOUT', `The database took longer than ${seconds} for this.`, {
+    ...{ cause: error },
+    hint: 'Ask for less (a whole id, one owner, one network, a smaller page), or again when the database has less to do.',
+  });
+}
