@@ -2,8 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listCallbacksTo } from '../src/storage/work/callback-list.ts';
 import type { Actor } from './support/actor.ts';
 import { consoleOf } from './support/console.ts';
+import { gate } from './support/gate.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { submit } from './support/publish.ts';
 import { allPushed, type Receiver, startReceiver } from './support/receiver.ts';
+import { catalog, plain } from './support/sample-catalogs.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
 import { until } from './support/time.ts';
 
@@ -155,6 +158,36 @@ describe('POST /api/deliveries/{id}/skip', () => {
     expect(pushes.map(({ updateMode }) => updateMode)).toEqual(['FULL', 'FULL']);
     await allPushed(network);
     expect(Object.keys(ds.copies.get(catalogId)?.resources ?? {})).toEqual(['r1', 'r2']);
+  });
+
+  it('gives a push up for good that is on its way, and says so where the publish and the chain are shown', async () => {
+    const catalogId = newId();
+    const held = gate();
+    ds.answer(async (push) => {
+      if (push.catalogId !== catalogId) return undefined;
+      await held.passed;
+      return { status: 503 };
+    });
+    const messageId = await submit(provider, catalog(catalogId, { resources: [plain('late')] }));
+    await ds.waitFor(catalogId, 1);
+    const find = async () => {
+      const { items } = await desk.get(`/api/deliveries?receiver=${encodeURIComponent(identity)}`);
+      return items.find(({ about }: { about: string }) => about === catalogId);
+    };
+    const { id } = await find();
+    expect((await desk.ask(`/api/deliveries/${id}/skip`, { method: 'POST' })).status).toBe(200);
+    held.open();
+    await until(async () => (await find()).lastStatus === 503, 'the answer to be written');
+    expect(await find()).toMatchObject({ state: 'delivered', detail: 'skipped' });
+    expect(await find()).not.toHaveProperty('nextTryAt');
+    const { steps } = await desk.get(`/api/publish/${messageId}`);
+    expect(steps.find(({ step }: { step: string }) => step === 'pushed')).toMatchObject({
+      ...{ state: 'failed', detail: expect.stringContaining('1 skipped by an operator') },
+    });
+    const { chain } = await desk.get(`/api/inspect?q=${catalogId}`);
+    expect(chain.find(({ link }: { link: string }) => link === 'push')).toMatchObject({
+      ...{ state: 'broken', code: 'skipped', hint: expect.any(String) },
+    });
   });
 
   it('gives a callback up that waits', async () => {

@@ -55,6 +55,8 @@ export function createComposer(context: CatalogContext): ComposePush {
       // Again only when the catalog moved on between two looks at it.
       for (let push = hasWaited ? await retake() : taken; ; push = await retake()) {
         const { record, basis } = push;
+        // An operator may have skipped it while it waited.
+        if (record.state === 'skipped') return { kind: 'nothing' };
         const plan = planPush(record, basis.catalog, basis.interests);
         if (plan.kind === 'nothing') return { kind: 'nothing' };
         const url = await findEndpoint(registry, subscriber);

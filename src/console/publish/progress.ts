@@ -62,18 +62,20 @@ function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): P
   if (doneAt === null) return { step: 'pushed', state: 'waiting' };
   const sum = (count: (one: PublishStanding['catalogs'][number]) => number) =>
     catalogs.reduce((total, one) => total + count(one), 0);
-  const [receivers, acknowledged, failed] = [
+  const [receivers, acknowledged, failed, skipped] = [
     sum((one) => one.receivers),
     sum((one) => one.acknowledged),
     sum((one) => one.failed),
+    sum((one) => one.skipped),
   ];
   const at = latest(catalogs.map(({ pushedAt }) => pushedAt));
+  const others = receivers - acknowledged - failed - skipped;
   // A receiver that is down holds up nobody: its deliveries tell of it.
-  const isDone = acknowledged > 0 && (acknowledged + failed === receivers || isIndexed(catalogs));
-  const isFailed = receivers > 0 && failed === receivers;
-  const others = receivers - acknowledged - failed;
+  const isDone = acknowledged > 0 && (others === 0 || isIndexed(catalogs));
+  const isFailed = receivers > 0 && failed + skipped === receivers;
   const rest = [
     ...(failed > 0 ? [`${failed} do not get it`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped by an operator`] : []),
     ...(others > 0 ? [`${others} are being told`] : []),
   ];
   return {
@@ -149,7 +151,8 @@ type PublishedFile = [catalogId: string, status: string, version: number | null]
 function parseFiles(id: string): { at: string; catalogs: PublishedFile[] } {
   try {
     const { at, catalogs } = JSON.parse(Buffer.from(id.slice(filesPrefix.length), 'base64url').toString());
-    if (typeof at === 'string' && Array.isArray(catalogs)) return { at, catalogs };
+    const isWhole = Array.isArray(catalogs) && catalogs.every((one) => typeof one?.[0] === 'string');
+    if (typeof at === 'string' && isWhole) return { at, catalogs };
   } catch {
     // It is told below.
   }

@@ -7,6 +7,7 @@ import { matchesInterest } from '../../rules/match.ts';
 import type { PushRecord } from '../../rules/push-outcome.ts';
 import type { Database } from '../database.ts';
 import { appendChange } from './change-log.ts';
+import { skipPush } from './push-list.ts';
 import { planPushes } from './push-planning.ts';
 import { type DuePush, type PushResult, pullPushesForward, takePushes, writePushResults } from './pushes.ts';
 
@@ -280,6 +281,47 @@ describe('the results of pushes', () => {
     expect(await writePushResults(database, [lost])).toEqual([false]);
     expect(await due()).toEqual(['ds c1']);
     expect(await takePushes(database, [{ ...lost.lane, slots: 1, underWay: [] }])).toEqual([]);
+  });
+
+  const standing = async () =>
+    (await database.query('select state, due_at, needs_full, acknowledged_version from catalog.push')).rows;
+  const givenUp = { state: 'skipped', due_at: null, needs_full: true, acknowledged_version: null };
+
+  it.each<[what: string, record: Partial<PushRecord>, next: Partial<PushResult>]>([
+    ['failed', { state: 'pending', attempts: 1 }, { dueInMs: 0 }],
+    ['was refused', { state: 'parked' }, {}],
+    ['was not tried', {}, { dueInMs: 0 }],
+    ['had nothing to say', { state: 'acknowledged' }, {}],
+  ])(
+    'leave a push skipped that was skipped on its way and %s, until its catalog changes',
+    async (_, record, next) => {
+      await subscribe('ds');
+      await seed({ id: 'c1' });
+      await planPushes(database);
+      const push = await take();
+      // It was called for again before it was skipped, for a version that is not the one on its way.
+      await change('c1', 'version = version + 1');
+      await planPushes(database);
+      expect(await skipPush(database, push.id)).toBe(true);
+      await write(push, record, next);
+      expect(await standing()).toEqual([givenUp]);
+      await change('c1', 'version = version + 1');
+      await planPushes(database);
+      expect(await due()).toEqual(['ds c1']);
+    },
+  );
+
+  it('tell of a skipped push that its receiver has taken it all the same', async () => {
+    await subscribe('ds');
+    await seed({ id: 'c1' });
+    await planPushes(database);
+    const push = await take();
+    expect(await skipPush(database, push.id)).toBe(true);
+    const { version } = push.basis.catalog;
+    await write(push, { state: 'acknowledged', acknowledgedVersion: version, needsFull: false });
+    expect(await standing()).toEqual([
+      { state: 'acknowledged', due_at: null, needs_full: false, acknowledged_version: version },
+    ]);
   });
 
   it('leave nothing behind of a catalog that the subscriber never got', async () => {

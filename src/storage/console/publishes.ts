@@ -15,10 +15,11 @@ export interface PublishStanding {
 export interface PublishedStanding {
   catalogId: string;
   version: number;
-  /** Discovery services that it is pushed to; how many have this version, and how many do not get it. */
+  /** Discovery services that it is pushed to; how many have this version, how many do not get it, and to how many an operator skipped the push. */
   receivers: number;
   acknowledged: number;
   failed: number;
+  skipped: number;
   pushedAt: Date | null;
   /** When the own discovery service served what it has of it; null while it does not. */
   indexedAt: Date | null;
@@ -56,7 +57,7 @@ export async function findPublish(
     [requestId],
   );
   const catalogs = await queryable.query<PublishedStanding>(
-    `select catalog.id as "catalogId", version, receivers, acknowledged, failed, pushed_at as "pushedAt",
+    `select catalog.id as "catalogId", version, receivers, acknowledged, failed, skipped, pushed_at as "pushedAt",
        (select updated_at from discovery.catalog as held
         where held.owner = catalog.owner and held.id = catalog.id and held.source like 'service:%'
           and (served or held.type = 'MASTER') and held.updated_at >= catalog.updated_at limit 1) as "indexedAt"
@@ -64,7 +65,8 @@ export async function findPublish(
      cross join lateral (
        select count(*) as receivers,
          count(*) filter (where acknowledged_version >= version and state = 'acknowledged') as acknowledged,
-         count(*) filter (where state in ('parked', 'no endpoint')) as failed, max(sent_timestamp) as pushed_at
+         count(*) filter (where state in ('parked', 'no endpoint')) as failed, count(*) filter (where state = 'skipped') as skipped,
+         max(sent_timestamp) as pushed_at
        from catalog.push where catalog_key = catalog.key
      ) as pushed
      where submission_id = $1 and result ->> 'status' <> 'REJECTED' order by position`,
