@@ -199,5 +199,7 @@ describe('POST /api/publish', () => {
   it('knows nothing of a publish that never was', async () => {
     expect((await the.ask('/api/publish/nothing')).status).toBe(404);
     expect((await the.ask('/api/publish/files-x')).status).toBe(404);
+    const made = Buffer.from(JSON.stringify({ at: 'now', catalogs: [1, null] })).toString('base64url');
+    expect((await the.ask(`/api/publish/files-${made}`)).status).toBe(404);
   });
 });
