@@ -38,19 +38,41 @@ export function createEmptySearches(): EmptySearches {
     },
     async flush(queryable, now) {
       if (noted.size === 0) return;
-      const searches = [...noted.values()];
+      const searches = noted;
       noted = new Map();
-      await queryable.query(
-        `insert into console.empty_search as known (key, network_id, intent, near_misses, first_at, at, times)
-         select decode(key, 'hex'), "networkId", intent::json, "nearMisses"::json, $2, $2, times
-         from jsonb_to_recordset($1) as noted (key text, "networkId" text, intent text, "nearMisses" text, times bigint)
-         on conflict (key) do update
-           set at = excluded.at, times = known.times + excluded.times, near_misses = excluded.near_misses`,
-        [JSON.stringify(searches), now],
-        { timeoutMs },
-      );
+      try {
+        await writeSearches(queryable, [...searches.values()], now);
+      } catch (error) {
+        keepAgain(searches);
+        throw error;
+      }
     },
   };
+
+  /** What could not be written is written the next time, with what has come meanwhile. */
+  function keepAgain(searches: ReadonlyMap<string, NotedSearch>): void {
+    for (const [key, search] of searches) {
+      const known = noted.get(key);
+      if (known) known.times += search.times;
+      else if (noted.size < maxNoted) noted.set(key, search);
+    }
+  }
+}
+
+async function writeSearches(
+  queryable: Queryable,
+  searches: readonly NotedSearch[],
+  now: Date,
+): Promise<void> {
+  await queryable.query(
+    `insert into console.empty_search as known (key, network_id, intent, near_misses, first_at, at, times)
+     select decode(key, 'hex'), "networkId", intent::json, "nearMisses"::json, $2, $2, times
+     from jsonb_to_recordset($1) as noted (key text, "networkId" text, intent text, "nearMisses" text, times bigint)
+     on conflict (key) do update
+       set at = excluded.at, times = known.times + excluded.times, near_misses = excluded.near_misses`,
+    [JSON.stringify(searches), now],
+    { timeoutMs },
+  );
 }
 
 interface NotedSearch {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { countOrEstimate, countUpTo } from './counts.ts';
 
 // How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
 
@@ -8,7 +9,8 @@ export type Numbers = Record<string, number>;
 const shared = '';
 /** Nobody waits for these numbers, and a database that is down must not hold up a process that ends. */
 const timeoutMs = 2_000;
-const countedRows = 100_000;
+/** Counted one by one; of more, an estimate is told: rows of queues are read from wherever they are. */
+const countedRows = 10_000;
 
 /** Writes a minute of a process, or what has come to it since. */
 export async function writeMinute(
@@ -23,8 +25,7 @@ export async function writeMinute(
   );
 }
 
-const count = (rows: string) =>
-  `(select count(*) from (select from ${rows} limit ${countedRows}) as counted)`;
+const count = (rows: string, relation: string) => countOrEstimate(countedRows, rows, relation);
 
 /** Measures what all processes share, unless another process has done so in this minute. */
 export async function measureShared(queryable: Queryable, at: Date): Promise<void> {
@@ -35,17 +36,12 @@ export async function measureShared(queryable: Queryable, at: Date): Promise<voi
   );
   if (rowCount > 0) return;
   const { rows } = await queryable.query<Numbers>(
-    `select ${count('work.callback where due_at is not null')} as "waitingCallbacks",
-       ${count('catalog.push where due_at is not null')} as "waitingPushes",
-       ${count("work.callback where state in ('refused', 'parked')")}
-         + ${count("catalog.push where state in ('parked', 'no endpoint')")} as parked,
-       ${count('discovery.crawl_host where due_at <= now()')} as "crawlDue",
-       pg_database_size(current_database()) as "databaseBytes",
-       case when few < ${countedRows} then few else greatest(few, estimated) end as resources
-     from (
-       select ${count('discovery.resource')} as few,
-         (select reltuples::bigint from pg_class where oid = 'discovery.resource'::regclass) as estimated
-     ) as resources`,
+    `select ${count('work.callback where due_at is not null', 'work.callback_due')} as "waitingCallbacks",
+       ${count('catalog.push where due_at is not null', 'catalog.push_due')} as "waitingPushes",
+       ${count("work.callback where state in ('refused', 'parked')", 'work.callback_parked')}
+         + ${count("catalog.push where state in ('parked', 'no endpoint')", 'catalog.push_parked')} as parked,
+       ${countUpTo(countedRows, 'discovery.crawl_host where due_at <= now()')} as "crawlDue",
+       pg_database_size(current_database()) as "databaseBytes", ${count('discovery.resource', 'discovery.resource')} as resources`,
     [],
     { timeoutMs },
   );

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { countOrEstimate, countUpTo } from './counts.ts';
 
 // What there is, in numbers and names, for the console.
 
@@ -28,19 +29,19 @@ export interface Overview {
   index: { version: number; resources: number };
 }
 
-/** What is counted one by one; of more rows, PostgreSQL's estimate is told. */
 const countedRows = 100_000;
 const countedDeliveries = 10_000;
+/** Resources are wide rows; of more, PostgreSQL's estimate is told. */
+const countedResources = 10_000;
 
-const count = (rows: string, limit: number) =>
-  `(select count(*) from (select from ${rows} limit ${limit}) as counted)`;
+const count = (rows: string, bound: number) => countUpTo(bound, rows);
 
 /** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
 export async function readOverview(queryable: Queryable): Promise<Overview> {
   const { rows } = await queryable.query<OverviewRow>(
     `select ${count('discovery.catalog', countedRows)} as indexed, ${count('catalog.catalog', countedRows)} as published,
-       ${count('discovery.resource', countedRows)} as resources, ${count('registry.participant', countedRows)} as participants,
-       (select reltuples::bigint from pg_class where oid = 'discovery.resource'::regclass) as "estimatedResources",
+       ${countOrEstimate(countedResources, 'discovery.resource', 'discovery.resource')} as resources,
+       ${count('registry.participant', countedRows)} as participants,
        ${count("catalog.subscription where status = 'ACTIVE'", countedRows)} as subscriptions,
        ${count('discovery.crawl_node where named or has_masters', countedRows)} as nodes,
        ${count('discovery.crawl_node where failures > 0 and (named or has_masters)', countedRows)} as failing,
@@ -58,8 +59,7 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
   );
   const row = rows[0];
   if (row === undefined) throw new Error('the database told nothing');
-  const resources =
-    row.resources < countedRows ? row.resources : Math.max(row.resources, row.estimatedResources);
+  const { resources } = row;
   return {
     catalogs: Math.max(row.indexed, row.published),
     resources,
@@ -80,7 +80,6 @@ interface OverviewRow {
   indexed: number;
   published: number;
   resources: number;
-  estimatedResources: number;
   participants: number;
   subscriptions: number;
   nodes: number;
