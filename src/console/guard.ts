@@ -66,19 +66,18 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
   });
 }
 
-/** Throws unless it is the operator token; so many wrong ones and no more are looked at. */
+/** Throws unless it is the operator token. The right one always passes: wrong ones from the same address, of a page with an old token or of somebody else, lock no operator out. */
 export function verifyToken(
   given: string,
   { ip }: Pick<FastifyRequest, 'ip'>,
   { token, tokenPlace, attempts }: GuardOptions,
 ): void {
-  const [source, nowMs] = [sourceOf(ip), performance.now()];
-  if (!attempts.allows(source, nowMs))
-    throw new ConsoleError('AUT_RATE_LIMITED', 'Too many wrong tokens came from this address.', {
-      retryAfterSeconds: 1 / attemptLimits.perSecond,
-    });
   if (isSameSecret(given, token)) return;
-  attempts.take(source, nowMs);
+  const retryAfterSeconds = attempts.take(sourceOf(ip), performance.now());
+  if (retryAfterSeconds > 0)
+    throw new ConsoleError('AUT_RATE_LIMITED', 'Too many wrong tokens came from this address.', {
+      ...{ retryAfterSeconds, hint: tokenPlace },
+    });
   throw new ConsoleError('AUT_SIGNATURE_INVALID', 'This is not the operator token.', { hint: tokenPlace });
 }
 
