@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -27,8 +27,9 @@ export function readIfThere(file: string): string | undefined {
 
 /** Written whole under another name and then linked: processes that start at the same moment agree on one secret. */
 export function createSecret(file: string, secret: string): string {
-  const draft = `${file}.${process.pid}`;
-  const descriptor = openSync(draft, 'w', 0o600);
+  // Threads share a process id, and so may containers that share a directory.
+  const draft = `${file}.${randomUUID()}`;
+  const descriptor = openSync(draft, 'wx', 0o600);
   try {
     writeSync(descriptor, `${secret}\n`);
     // A power failure must not leave the name of a file without its content.

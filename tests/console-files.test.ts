@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleErrorBody } from '../src/console/errors.ts';
+import { addTileRoute } from '../src/console/map-tiles.ts';
 import { addPageRoutes } from '../src/console/page.ts';
 import { createServer } from '../src/http/server.ts';
 import { silentLogger } from '../src/logger.ts';
@@ -115,6 +116,39 @@ describe('MAP_TILES', () => {
     const beyond = await fetch(consoleUrl + mapTiles, { headers: { range: 'bytes=2000-' } });
     expect(beyond.status).toBe(416);
     expect((await fetch(`${consoleUrl}/tiles/outside.txt`)).status).toBe(404);
+  });
+
+  it('may be a link to elsewhere, and is all that is served: neither its neighbours nor those of the link', async () => {
+    const elsewhere = join(directory, 'elsewhere');
+    const links = join(directory, 'links');
+    for (const folder of [elsewhere, links]) mkdirSync(folder);
+    for (const name of ['one.pmtiles', 'two.pmtiles']) writeFileSync(join(elsewhere, name), name);
+    for (const name of ['secret', 'one.pmtiles']) writeFileSync(join(links, name), 'secret');
+    symlinkSync(join(elsewhere, 'one.pmtiles'), join(links, 'map.pmtiles'));
+    symlinkSync(join(links, 'secret'), join(elsewhere, 'map'));
+    const server = createServer({
+      ...{ role: 'console', logger: silentLogger(), metrics: createMetrics({ process: false }) },
+      ...{ ready: async () => ({}), errorBody: consoleErrorBody },
+    });
+    addTileRoute(server, { MAP_TILES: join(links, 'map.pmtiles') });
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    const ask = async (path: string) => {
+      const response = await fetch(`${url}/tiles/${path}`);
+      const text = await response.text();
+      return response.status === 200 ? text : response.status;
+    };
+    try {
+      expect(await ask('map.pmtiles')).toBe('one.pmtiles');
+      const others = ['secret', 'one.pmtiles', 'two.pmtiles', 'map', '', '..%2Felsewhere%2Ftwo.pmtiles', '.'];
+      for (const path of others) expect(await ask(path), path).toBe(404);
+      // It may be pointed at a newer file while the console runs.
+      rmSync(join(links, 'map.pmtiles'));
+      expect(await ask('map.pmtiles')).toBe(404);
+      symlinkSync(join(elsewhere, 'two.pmtiles'), join(links, 'map.pmtiles'));
+      expect(await ask('map.pmtiles')).toBe('two.pmtiles');
+    } finally {
+      await server.close();
+    }
   });
 
   it('must name a file', async () => {

@@ -1,24 +1,31 @@
 import { statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import type { PlainOperation } from '../http/openapi.ts';
-import { openFile, sendFile } from '../http/send-file.ts';
+import { type OpenedFile, openFile, sendFile } from '../http/send-file.ts';
 import { notFound } from './errors.ts';
 
 /** GET /tiles/…: the PMTiles file of MAP_TILES, in the byte ranges that the map asks for. */
-export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Config): void {
+export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): void {
   if (file === undefined) return;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new Error(`MAP_TILES names no file: ${resolve(file)}`);
-  const [root, name] = [dirname(resolve(file)), basename(file)];
+  const name = basename(file);
   server.get('/tiles/:name', { config: { operation, access: 'open' } }, async (request, reply) => {
     const { name: wanted } = request.params as { name: string };
-    const opened = wanted === name ? await openFile(root, name) : undefined;
+    const opened = wanted === name ? await openTiles(file) : undefined;
     if (!opened) throw notFound('There are no such tiles.');
     const form = { contentType: 'application/octet-stream', isVersioned: false, now: new Date() };
     return sendFile(opened, form, request, reply);
   });
+}
+
+/** The operator has named this file, and it alone is served: where it is a link, what that leads to now. */
+async function openTiles(file: string): Promise<OpenedFile | undefined> {
+  const real = await realpath(file).catch(() => undefined);
+  return real === undefined ? undefined : openFile(dirname(real), basename(real));
 }
 
 /** Where the page finds the tiles. */
