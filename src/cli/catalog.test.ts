@@ -75,6 +75,9 @@ describe('signpost catalog', () => {
   it('releases an id, which then belongs to nobody', async () => {
     expect((await catalog('release', 'chargers')).out).toContain(`belonged to ${owner}`);
     expect((await catalog('release', 'chargers')).out).toContain('belongs to nobody already');
+    const { rows } = await database.query('select actor, action, target, outcome from console.audit');
+    const released = { actor: 'cli', action: 'catalog.release', target: 'chargers', outcome: 'done' };
+    expect(rows).toEqual([released, released]);
     expect((await catalog('show', 'chargers')).out).toMatch(/^owner +nobody/m);
   });
 

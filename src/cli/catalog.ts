@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { audited } from '../console/audited.ts';
+import { notFound } from '../console/errors.ts';
 import type { CatalogType } from '../protocol/catalog.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { PublishResult } from '../protocol/publish-messages.ts';
@@ -7,6 +9,7 @@ import { type CatalogRow, findCatalog, releaseCatalog } from '../storage/catalog
 import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
+import { type Acting, act } from './acting.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -112,8 +115,7 @@ async function printDocument(context: CommandContext, id: string): Promise<void>
 
 async function release(context: CommandContext, id: string, json?: boolean): Promise<void> {
   await withDatabase(context, async (database) => {
-    const owner = await database.transaction((tx) => releaseCatalog(tx, id));
-    if (owner === undefined) unknown(id);
+    const owner = await act(context, database, (acting) => releaseId(acting, id), seeList);
     const text =
       owner === null
         ? `${id} belongs to nobody already.`
@@ -122,8 +124,19 @@ async function release(context: CommandContext, id: string, json?: boolean): Pro
   });
 }
 
+/** The former owner. */
+async function releaseId(acting: Acting, id: string): Promise<string | null> {
+  return audited(acting, acting.by, { action: 'catalog.release', target: id }, async () => {
+    const owner = await acting.database.transaction((tx) => releaseCatalog(tx, id));
+    if (owner === undefined) throw notFound(`There is no catalog ${id}.`);
+    return owner;
+  });
+}
+
+const seeList = 'See which there are: signpost catalog list';
+
 function unknown(id: string): never {
-  throw new CommandError(`There is no catalog ${id}. See which there are: signpost catalog list`);
+  throw new CommandError(`There is no catalog ${id}. ${seeList}`);
 }
 
 function renderList(catalogs: readonly CatalogSummary[]): string {

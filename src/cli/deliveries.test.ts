@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
 import { useDatabase } from '../../tests/support/database.ts';
@@ -90,6 +91,29 @@ describe('signpost deliveries', () => {
       exitCode: 1,
       notes: expect.stringContaining('push-2 neither waits nor is parked.'),
     });
+  });
+
+  it('writes what it does to the audit log, also where it is refused', async () => {
+    await database.query('truncate console.audit');
+    await deliveries('replay', 'push-2');
+    await deliveries('replay', '--all');
+    await deliveries('skip', 'push-2');
+    await deliveries('skip', 'push-2');
+    const { rows } = await database.query(
+      'select actor, action, target, outcome, address from console.audit order by id',
+    );
+    const by = { actor: 'cli', address: userInfo().username };
+    expect(rows).toEqual([
+      { ...by, action: 'deliveries.replay', target: 'push-2', outcome: 'done' },
+      { ...by, action: 'deliveries.replay', target: 'all receivers', outcome: 'done' },
+      { ...by, action: 'deliveries.skip', target: 'push-2', outcome: 'done' },
+      {
+        ...by,
+        action: 'deliveries.skip',
+        target: 'push-2',
+        outcome: expect.stringContaining('neither waits'),
+      },
+    ]);
   });
 
   it('wants to know what to replay, in words that it knows', async () => {

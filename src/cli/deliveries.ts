@@ -12,6 +12,7 @@ import {
 import { identityOf } from '../protocol/identity.ts';
 import { listPushes, type PushSummary } from '../storage/catalog/push-list.ts';
 import { type CallbackSummary, listCallbacks } from '../storage/work/callback-list.ts';
+import { act } from './acting.ts';
 import { parseCount, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
@@ -110,30 +111,30 @@ function time(at: Date | null): string {
 }
 
 async function replayOne(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
-  await withDatabase(context, async (database, config) => {
-    const shown = renderDeliveryId(id);
-    if (!(await replayDelivery(database, id, config)))
-      throw new CommandError(`${shown} is not parked. See: signpost deliveries list`);
-    printResult(context, json, { id: shown, state: 'open' }, `${shown} will be tried again.`);
-  });
+  const shown = renderDeliveryId(id);
+  await withDatabase(context, (database, config) =>
+    act(context, database, (acting) => replayDelivery(acting, acting.by, id, config), advice),
+  );
+  printResult(context, json, { id: shown, state: 'open' }, `${shown} will be tried again.`);
 }
 
 async function replayAll(context: CommandContext, json?: boolean): Promise<void> {
-  await withDatabase(context, async (database, config) => {
-    const { callbacks, pushes } = await replayParked(database, config);
-    const text = `Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`;
-    printResult(context, json, { callbacks, pushes }, text);
-  });
+  const { callbacks, pushes } = await withDatabase(context, (database, { RETRY_HOURS }) =>
+    act(context, database, (acting) => replayParked(acting, acting.by, { RETRY_HOURS }), advice),
+  );
+  const text = `Will be tried again: ${callbacks} callbacks, ${pushes} pushes.`;
+  printResult(context, json, { callbacks, pushes }, text);
 }
 
 async function skip(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
-  await withDatabase(context, async (database) => {
-    const shown = renderDeliveryId(id);
-    if (!(await skipDelivery(database, id)))
-      throw new CommandError(`${shown} neither waits nor is parked. See: signpost deliveries list`);
-    printResult(context, json, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
-  });
+  const shown = renderDeliveryId(id);
+  await withDatabase(context, (database) =>
+    act(context, database, (acting) => skipDelivery(acting, acting.by, id), advice),
+  );
+  printResult(context, json, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
 }
+
+const advice = 'See: signpost deliveries list';
 
 function readDeliveryId(text: string): DeliveryId {
   const id = parseDeliveryId(text);

@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { asProtocolError } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
-import { listAudit, writeAudit } from '../storage/console/audit.ts';
+import { type Actor, listAudit } from '../storage/console/audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';
 
-/** GET /api/audit: what operators changed, the latest first. */
+/** GET /api/audit: what operators changed, at the console or by a command, the latest first. */
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   server.get('/api/audit', { config: { operation } }, async ({ query }) => {
     const { limit, after } = parseListQuery(ListQuery, query, Cursor);
@@ -18,33 +17,17 @@ export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleCon
   });
 }
 
-/** Does what an operator asked for, and writes down that it was done, or why not. */
-export async function audited<T>(
-  { database, logger }: Pick<ConsoleContext, 'database' | 'logger'>,
-  { ip }: Pick<FastifyRequest, 'ip'>,
-  { action, target }: { action: string; target: string },
-  work: () => Promise<T>,
-): Promise<T> {
-  // What was done is done, also where it cannot be written down.
-  const write = (outcome: string) =>
-    writeAudit(database, { action, target, outcome, address: ip }).catch((err) =>
-      logger.warn({ err, action, target, outcome }, 'an action of an operator was not written down'),
-    );
-  try {
-    const result = await work();
-    await write('done');
-    return result;
-  } catch (error) {
-    const { code, message } = asProtocolError(error);
-    await write(`${code}: ${message}`);
-    throw error;
-  }
+/** Who asks at the console. */
+export function actorOf({ ip }: Pick<FastifyRequest, 'ip'>): Actor {
+  return { actor: 'console', address: ip };
 }
 
 const Cursor = Type.Object({ id: Type.Integer() });
 
 const operation: PlainOperation = {
-  summary: 'List what operators changed by this API, the latest first.',
+  summary: 'List what operators changed, by this API or by commands, the latest first.',
+  description:
+    'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 15.',
   tag: 'Operator',
   query: ListQuery,
   answer: listOf(
@@ -55,7 +38,10 @@ const operation: PlainOperation = {
       action: Type.String({ examples: ['deliveries.replay'] }),
       target: Type.String(),
       outcome: Type.String({ description: '`done`, or why not.' }),
-      from: Type.String({ description: 'The address that the request came from.' }),
+      actor: Type.Enum(['console', 'cli']),
+      from: Type.String({
+        description: 'The address that the request came from; the user of the system that ran a command.',
+      }),
     }),
   ),
 };

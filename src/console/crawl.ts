@@ -14,10 +14,10 @@ import {
   type NodeStanding,
   readCrawlStatus,
 } from '../storage/crawl/status.ts';
-import { audited } from './audit.ts';
+import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { startCrawl } from './crawl-now.ts';
-import { ConsoleError, notFound } from './errors.ts';
+import { ConsoleError } from './errors.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery, withoutNulls } from './list.ts';
 import { createSemaphore } from './semaphore.ts';
 
@@ -37,15 +37,9 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
 
   server.post('/api/crawl/now', { config: { operation: nowOperation } }, async (request) => {
     const node = identityOf(validator(NowRequest)(request.body).node, REGISTRY_NAME);
-    return audited(context, request, { action: 'crawl.now', target: node }, async () => {
-      if (!(await startCrawl(database, node, waitForEnumeration)))
-        throw notFound(
-          `${node} is not crawled here: neither DISCOVERY_NODES nor a network of DISCOVERY_NETWORKS names it.`,
-          'Inspect it: the chain shows where it breaks.',
-        );
-      context.events.tell('crawl', node);
-      return { started: true };
-    });
+    await startCrawl(context, actorOf(request), node, waitForEnumeration);
+    context.events.tell('crawl', node);
+    return { started: true };
   });
 
   server.get('/api/crawl', { config: { operation: statusOperation } }, async ({ query }) => {

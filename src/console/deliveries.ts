@@ -5,6 +5,7 @@ import {
   replayPushes,
   skipPush,
 } from '../storage/catalog/push-list.ts';
+import type { Actor } from '../storage/console/audit.ts';
 import type { Database, Queryable } from '../storage/database.ts';
 import {
   type CallbackSummary,
@@ -14,6 +15,8 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
+import { type AuditTools, audited } from './audited.ts';
+import { conflict } from './errors.ts';
 
 // Deliveries, callbacks and pushes alike, as an operator deals with them at the console and on the command line.
 
@@ -136,31 +139,54 @@ function pushItem(push: PushSummary): Delivery {
 
 const hourMs = 3_600_000;
 
-/** Tries a parked delivery again; false where it is not parked. A callback is sent as it was; a push is computed anew. */
+export interface DeliveryTools extends AuditTools {
+  database: Database;
+}
+
+/** Tries a parked delivery again. A callback is sent as it was; a push is computed anew. */
 export async function replayDelivery(
-  database: Database,
+  tools: DeliveryTools,
+  by: Actor,
   { kind, id }: DeliveryId,
   { RETRY_HOURS }: { RETRY_HOURS: number },
-): Promise<boolean> {
-  const replayed =
-    kind === 'push'
-      ? await replayPushes(database, { id })
-      : await replayCallbacks(database, { id, giveUpAfterMs: RETRY_HOURS * hourMs });
-  return replayed > 0;
+): Promise<void> {
+  const { database } = tools;
+  const target = renderDeliveryId({ kind, id });
+  await audited(tools, by, { action: 'deliveries.replay', target }, async () => {
+    const replayed =
+      kind === 'push'
+        ? await replayPushes(database, { id })
+        : await replayCallbacks(database, { id, giveUpAfterMs: RETRY_HOURS * hourMs });
+    if (replayed === 0) throw conflict(`${target} is not parked.`);
+  });
 }
 
 /** Tries all again that is parked, of one receiver or of all. */
 export async function replayParked(
-  database: Database,
+  tools: DeliveryTools,
+  by: Actor,
   { receiver, RETRY_HOURS }: { receiver?: string; RETRY_HOURS: number },
 ): Promise<{ callbacks: number; pushes: number }> {
-  const callbacks = await replayCallbacks(database, { receiver, giveUpAfterMs: RETRY_HOURS * hourMs });
-  return { callbacks, pushes: await replayPushes(database, { subscriber: receiver }) };
+  const { database } = tools;
+  const target = receiver ?? 'all receivers';
+  return audited(tools, by, { action: 'deliveries.replay', target }, async () => {
+    const callbacks = await replayCallbacks(database, { receiver, giveUpAfterMs: RETRY_HOURS * hourMs });
+    return { callbacks, pushes: await replayPushes(database, { subscriber: receiver }) };
+  });
 }
 
-/** Gives a delivery up that waits or is parked; false where there is none. The next change of a catalog is pushed all the same. */
-export async function skipDelivery(database: Database, { kind, id }: DeliveryId): Promise<boolean> {
-  return kind === 'push' ? skipPush(database, id) : skipCallback(database, id);
+/** Gives a delivery up that waits or is parked. The next change of a catalog is pushed all the same. */
+export async function skipDelivery(tools: DeliveryTools, by: Actor, { kind, id }: DeliveryId): Promise<void> {
+  const { database } = tools;
+  const target = renderDeliveryId({ kind, id });
+  await audited(tools, by, { action: 'deliveries.skip', target }, async () => {
+    const isSkipped = kind === 'push' ? await skipPush(database, id) : await skipCallback(database, id);
+    if (!isSkipped)
+      throw conflict(
+        `${target} neither waits nor is parked.`,
+        'A callback that is being sent cannot be skipped.',
+      );
+  });
 }
 
 export interface Receiver {

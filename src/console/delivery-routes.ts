@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { validator } from '../protocol/validate.ts';
-import { audited } from './audit.ts';
+import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import {
   type DeliveryId,
@@ -15,7 +15,7 @@ import {
   replayParked,
   skipDelivery,
 } from './deliveries.ts';
-import { conflict, notFound } from './errors.ts';
+import { notFound } from './errors.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery, renderCursor, withoutNulls } from './list.ts';
 
 /** What leaves the node: receivers, deliveries, and another try, or none, for what is parked. */
@@ -37,34 +37,30 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
 
   server.post('/api/deliveries/:id/replay', { config: { operation: replayOperation } }, async (request) => {
     const id = readId(request.params);
-    const shown = renderDeliveryId(id);
-    return audited(context, request, { action: 'deliveries.replay', target: shown }, async () => {
-      if (!(await replayDelivery(database, id, config))) throw conflict(`${shown} is not parked.`);
-      context.events.tell('delivery', shown);
-      return { id: shown };
-    });
+    await replayDelivery(context, actorOf(request), id, config);
+    return tellOf(id);
   });
 
   server.post('/api/deliveries/:id/skip', { config: { operation: skipOperation } }, async (request) => {
     const id = readId(request.params);
-    const shown = renderDeliveryId(id);
-    return audited(context, request, { action: 'deliveries.skip', target: shown }, async () => {
-      if (!(await skipDelivery(database, id)))
-        throw conflict(`${shown} neither waits nor is parked, or it is being sent just now.`);
-      context.events.tell('delivery', shown);
-      return { id: shown };
-    });
+    await skipDelivery(context, actorOf(request), id);
+    return tellOf(id);
   });
 
   server.post('/api/deliveries/replay', { config: { operation: replayAllOperation } }, async (request) => {
     const { receiver } = validator(ReplayRequest)(request.body ?? {});
-    const target = receiver ?? 'all receivers';
-    return audited(context, request, { action: 'deliveries.replay', target }, async () => {
-      const replayed = await replayParked(database, { receiver, RETRY_HOURS: config.RETRY_HOURS });
-      context.events.tell('delivery');
-      return replayed;
+    const replayed = await replayParked(context, actorOf(request), {
+      ...{ receiver, RETRY_HOURS: config.RETRY_HOURS },
     });
+    context.events.tell('delivery');
+    return replayed;
   });
+
+  function tellOf(id: DeliveryId): { id: string } {
+    const shown = renderDeliveryId(id);
+    context.events.tell('delivery', shown);
+    return { id: shown };
+  }
 }
 
 function readId(parameters: unknown): DeliveryId {

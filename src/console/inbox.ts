@@ -21,7 +21,8 @@ import {
 } from '../protocol/request-signature.ts';
 import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import { findRequestSignatures } from '../storage/console/publishes.ts';
-import { audited } from './audit.ts';
+import { actorOf } from './audit.ts';
+import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
 import {
   createInboxItems,
@@ -69,7 +70,8 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
     return { items: items.list(limit), total: items.count() };
   });
   server.delete('/api/inbox', { config: { operation: clearOperation } }, async (request, reply) => {
-    await audited(context, request, { action: 'inbox.clear', target: 'inbox' }, async () => items.clear());
+    const cleared = { action: 'inbox.clear', target: 'inbox' };
+    await audited(context, actorOf(request), cleared, async () => items.clear());
     context.events.tell('inbox');
     return reply.code(204).send();
   });

@@ -7,6 +7,7 @@ import { validator } from '../protocol/validate.ts';
 import { findSigningKey } from '../registry/key-files.ts';
 import { writeAudit } from '../storage/console/audit.ts';
 import { listKnownNetworks } from '../storage/console/overview.ts';
+import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { type GuardOptions, verifyToken } from './guard.ts';
 import { tilesUrl } from './map-tiles.ts';
@@ -32,7 +33,7 @@ export function addSessionRoutes(
       const { token } = validator(OpenRequest)(request.body);
       verifyToken(token, request, guard);
       await writeAudit(context.database, {
-        ...{ action: 'session.open', target: 'console', outcome: 'done', address: request.ip },
+        ...{ ...actorOf(request), action: 'session.open', target: 'console', outcome: 'done' },
       });
       const cookie = sessionCookie(guard.token, { now: context.now(), isSecure: isSecure(request) });
       return reply.code(204).header('set-cookie', cookie).send();

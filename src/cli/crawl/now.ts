@@ -3,6 +3,7 @@ import { startCrawl } from '../../console/crawl-now.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { readLog } from '../../storage/crawl/log.ts';
 import { isCrawled, listCrawledCatalogs, readClock } from '../../storage/crawl/status.ts';
+import { type Acting, act } from '../acting.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { renderCatalogs, renderLine } from './report.ts';
@@ -21,10 +22,8 @@ export async function crawlNodeNow(
     const identity = identityOf(node, REGISTRY_NAME);
     const until = waitUntil(Date.now() + timeoutMs);
     const askedAt = await readClock(database);
-    if (!(await startCrawl(database, identity, until)))
-      throw new CommandError(
-        `${identity} is not crawled here: neither DISCOVERY_NODES nor a network of DISCOVERY_NETWORKS names it. See why: signpost doctor ${node}`,
-      );
+    const start = (acting: Acting) => startCrawl(acting, acting.by, identity, until);
+    await act(context, database, start, `See why: signpost doctor ${node}`);
     await until(() => isCrawled(database, identity));
     const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
     const told = lines.filter(({ at }) => at >= askedAt);

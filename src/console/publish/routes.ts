@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
 import { prepareValidator, validator } from '../../protocol/validate.ts';
-import { audited } from '../audit.ts';
+import { actorOf } from '../audit.ts';
+import { audited } from '../audited.ts';
 import type { ConsoleContext } from '../context.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { checkText } from './check.ts';
@@ -30,7 +31,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
     const { message = null } = readPasted(text);
     const { publisher } = context.config.identities;
     const target = `${way} as ${as ?? publisher.id}`;
-    return audited(context, request, { action: 'publish', target }, async () => {
+    return audited(context, actorOf(request), { action: 'publish', target }, async () => {
       if (way === 'service') return { way, ...(await publishThroughService(context, message, as)) };
       const answer = await publishFiles(context, message);
       return { way, messageId: nameFiles(answer, context.now()), results: answer.results };

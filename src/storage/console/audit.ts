@@ -1,18 +1,22 @@
 import type { Queryable } from '../database.ts';
 
-// The audit log of the console: what its operator changed.
+// The audit log: what operators changed, at the console or by a command.
 
 /** In UTF-16 code units. */
 const maxTextLength = 500;
 
-export interface AuditLine {
+export interface Actor {
+  actor: 'console' | 'cli';
+  /** Where a request to the console came from; the user of the system that ran a command. */
+  address: string;
+}
+
+export interface AuditLine extends Actor {
   /** As `deliveries.replay`. */
   action: string;
   target: string;
   /** `done`, or why not. */
   outcome: string;
-  /** Where the request came from. */
-  address: string;
 }
 
 export interface KeptAuditLine extends AuditLine {
@@ -21,10 +25,10 @@ export interface KeptAuditLine extends AuditLine {
 }
 
 export async function writeAudit(queryable: Queryable, line: AuditLine): Promise<void> {
-  const { action, target, outcome, address } = line;
+  const { actor, action, target, outcome, address } = line;
   await queryable.query(
-    'insert into console.audit (action, target, outcome, address) values ($1, $2, $3, $4)',
-    [action, clip(target), clip(outcome), address],
+    'insert into console.audit (actor, action, target, outcome, address) values ($1, $2, $3, $4, $5)',
+    [actor, action, clip(target), clip(outcome), address],
   );
 }
 
@@ -34,7 +38,7 @@ export async function listAudit(
   { limit, before }: { limit: number; before?: number },
 ): Promise<KeptAuditLine[]> {
   const { rows } = await queryable.query<KeptAuditLine>(
-    `select id, at, action, target, outcome, address from console.audit
+    `select id, at, actor, action, target, outcome, address from console.audit
      where ($1::bigint is null or id < $1) order by id desc limit $2`,
     [before, limit],
   );

@@ -1,0 +1,30 @@
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Actor, writeAudit } from '../storage/console/audit.ts';
+import type { Queryable } from '../storage/database.ts';
+
+export interface AuditTools {
+  database: Queryable;
+  logger: { warn(details: object, text: string): void };
+}
+
+/** Does what an operator asked for, at the console or by a command, and writes down that it was done, or why not. */
+export async function audited<T>(
+  { database, logger }: AuditTools,
+  by: Actor,
+  { action, target }: { action: string; target: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  // What was done is done, also where it cannot be written down.
+  const write = (outcome: string) =>
+    writeAudit(database, { ...by, action, target, outcome }).catch((err) =>
+      logger.warn({ err, action, target, outcome }, 'an action of an operator was not written down'),
+    );
+  try {
+    const result = await work();
+    await write('done');
+    return result;
+  } catch (error) {
+    await write(error instanceof ProtocolError ? `${error.code}: ${error.message}` : 'internal error');
+    throw error;
+  }
+}
