@@ -151,6 +151,16 @@ describe('GET /api/nodes', () => {
   });
 });
 
+describe('GET /api/overview', () => {
+  it('counts nodes that fail, with those whose catalogs do, and these catalogs', async () => {
+    const { items } = (await ask('/api/nodes?limit=200')).body;
+    const failing = items.filter(({ state }: { state: string }) => /failing/.test(state));
+    expect(failing.length).toBeGreaterThan(0);
+    const { crawl } = (await ask('/api/overview')).body;
+    expect(crawl).toEqual({ failing: failing.length, failingCatalogs: 1 });
+  });
+});
+
 describe('POST /api/crawl/now', () => {
   it('has a node crawled now, and asks for the token', async () => {
     const { node } = (await ask(`/api/nodes`)).body.items[0];

@@ -105,7 +105,12 @@ const standings = [
 ] as const satisfies NodeStanding[];
 const NodesQuery = Type.Object({
   ...ListQuery.properties,
-  state: Type.Optional(Type.Enum([...standings])),
+  state: Type.Optional(
+    Type.Enum([...standings], {
+      description:
+        'Only nodes that stand so. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `not asked for`: the settings name it no more.',
+    }),
+  ),
 });
 const NodeCursor = Type.Object({ node: Type.String() });
 const Time = Type.Optional(Type.String({ format: 'date-time' }));

@@ -79,7 +79,7 @@ const tag = 'Network';
 const overviewOperation: PlainOperation = {
   summary: 'Count what there is.',
   description:
-    'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000.',
+    'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Of more than 10,000 resources, an estimate is told.',
   tag,
   answer: Type.Object(
     {
@@ -93,7 +93,13 @@ const overviewOperation: PlainOperation = {
         parked: Type.Integer(),
         oldestWaitingAt: Type.Optional(Time),
       }),
-      crawl: Type.Object({ failing: Type.Integer() }),
+      crawl: Type.Object({
+        failing: Type.Integer({
+          description:
+            'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
+        }),
+        failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
+      }),
       index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
     },
     { title: 'Overview' },

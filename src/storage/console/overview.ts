@@ -25,7 +25,8 @@ export interface Overview {
   subscriptions: number;
   nodes: number;
   deliveries: { waiting: number; parked: number; oldestWaitingAt: Date | null };
-  crawl: { failing: number };
+  /** Nodes of which something could not be read lately (their manifest or record, an index, a catalog); and such catalogs. */
+  crawl: { failing: number; failingCatalogs: number };
   index: { version: number; resources: number };
 }
 
@@ -36,6 +37,13 @@ const countedResources = 10_000;
 
 const count = (rows: string, bound: number) => countUpTo(bound, rows);
 
+/** As the list of nodes judges them (storage/crawl/status.ts); by partial indexes, which have little in them. */
+const failingNodes = `(
+    select id from discovery.crawl_node where failures > 0
+    union select node_id from discovery.crawl_index where failures > 0 and listed
+    union select node_id from discovery.crawl_target where failures > 0
+  ) as failing join discovery.crawl_node using (id) where named or has_masters`;
+
 /** All that is due or parked is counted up to a bound, so that a long queue does not make it slow. */
 export async function readOverview(queryable: Queryable): Promise<Overview> {
   const { rows } = await queryable.query<OverviewRow>(
@@ -44,7 +52,7 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
        ${count('registry.participant', countedRows)} as participants,
        ${count("catalog.subscription where status = 'ACTIVE'", countedRows)} as subscriptions,
        ${count('discovery.crawl_node where named or has_masters', countedRows)} as nodes,
-       ${count('discovery.crawl_node where failures > 0 and (named or has_masters)', countedRows)} as failing,
+       ${count(failingNodes, countedRows)} as failing, ${count('discovery.crawl_target where failures > 0', countedRows)} as "failingCatalogs",
        ${count('work.callback where due_at is not null', countedDeliveries)} as "waitingCallbacks",
        ${count('catalog.push where due_at is not null', countedDeliveries)} as "waitingPushes",
        ${count("work.callback where state in ('refused', 'parked')", countedDeliveries)} as "parkedCallbacks",
@@ -71,7 +79,7 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
       parked: row.parkedCallbacks + row.parkedPushes,
       oldestWaitingAt: row.oldestWaitingAt,
     },
-    crawl: { failing: row.failing },
+    crawl: { failing: row.failing, failingCatalogs: row.failingCatalogs },
     index: { version: row.version, resources },
   };
 }
@@ -84,6 +92,7 @@ interface OverviewRow {
   subscriptions: number;
   nodes: number;
   failing: number;
+  failingCatalogs: number;
   waitingCallbacks: number;
   waitingPushes: number;
   parkedCallbacks: number;
