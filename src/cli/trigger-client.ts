@@ -2,9 +2,10 @@ import type { Config } from '../config.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+import { publishByTrigger } from '../publisher/trigger-client.ts';
 import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
 import { CommandError } from './command.ts';
-import { readRefusal } from './send/report.ts';
+import { describeNack } from './send/report.ts';
 
 // The publisher's local trigger, as the commands of this machine call it.
 
@@ -36,23 +37,14 @@ export async function askTrigger(
   const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
   try {
     if (!(await triggerAnswers(config, client))) return undefined;
+    const trigger = { client, url: config.triggerUrl, token: readToken(config) };
     const node = config.identities.publisher.id;
-    const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
-    const { status, body } = await client.request(`${config.triggerUrl}/catalog/publish?${query}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...tokenHeader(config) },
-      body: JSON.stringify(request),
-      timeoutMs: publishMs,
-      maxBytes: maxAnswerBytes,
-      operatorConfigured: true,
-    });
-    const answer = parseJson(body);
-    if (status !== 200) {
-      const { code, reason } = readRefusal(answer);
-      const advice = status === 401 ? ` ${tokenAdvice(config)}` : '';
-      throw new CommandError(`The publisher refused this, ${status} ${code}: ${reason}${advice}`);
-    }
-    return answer as unknown as TriggerAnswer;
+    const reply = await publishByTrigger(trigger, { node, indexName, request, timeoutMs: publishMs });
+    if (reply.kind === 'taken') return reply.answer;
+    const { status, nack } = reply;
+    const { code, reason } = describeNack(nack);
+    const advice = status === 401 ? ` ${tokenAdvice(config)}` : '';
+    throw new CommandError(`The publisher refused this, ${status} ${code}: ${reason}${advice}`);
   } catch (error) {
     if (error instanceof FetchFailure)
       throw new CommandError(`The publisher did not answer: ${error.message}`, error);
@@ -64,9 +56,13 @@ export async function askTrigger(
 
 /** Nothing where there is no token: the publisher that runs may ask for none. */
 export function tokenHeader(config: Config): Record<string, string> {
+  const token = readToken(config);
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+function readToken(config: Config): string | undefined {
   try {
-    const token = findTriggerToken(config);
-    return token === undefined ? {} : { authorization: `Bearer ${token}` };
+    return findTriggerToken(config);
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
     throw new CommandError(

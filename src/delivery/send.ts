@@ -2,8 +2,9 @@ import { type AnswerHead, FetchFailure } from '../http/fetch-failure.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
 import { bodyDigest } from '../protocol/digest.ts';
-import type { Json } from '../protocol/json.ts';
+import { isJsonObject, type Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
+import { type Nack, readNack } from '../protocol/nack.ts';
 import type { KeyLookup } from '../protocol/registry-record.ts';
 import { parseSignatureHeader, signDigest, verifySignature } from '../protocol/request-signature.ts';
 import { parseRetryAfter, type ReceivedAnswer } from './retry-policy.ts';
@@ -109,26 +110,22 @@ function readAcknowledgement(body: Buffer): Pick<ReceivedAnswer, 'acknowledgemen
   } catch {
     return {};
   }
-  const message = member(parsed, 'message');
-  const acknowledgement = member(message, 'status');
+  const { message } = isJsonObject(parsed) ? parsed : {};
+  const { status } = isJsonObject(message) ? message : {};
   return {
-    acknowledgement: typeof acknowledgement === 'string' ? acknowledgement : undefined,
-    error: errorText(member(message, 'error')),
+    acknowledgement: typeof status === 'string' ? status : undefined,
+    error: errorText(readNack(parsed)),
   };
 }
 
 /** One line of plain text, whatever the receiver put there: a database takes no U+0000, a terminal no escape sequences. */
-function errorText(error: Json | undefined): string | undefined {
-  const parts = [member(error, 'code'), member(error, 'message')].filter((part) => typeof part === 'string');
+function errorText({ code, message }: Nack): string | undefined {
+  const parts = [code, message].filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;
   return parts
     .join(' ')
     .slice(0, maxErrorLength)
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ');
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value[name] : undefined;
 }
 
 function headerText(value: string | string[] | undefined): string | undefined {

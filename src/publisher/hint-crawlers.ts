@@ -1,7 +1,7 @@
 import { parseRetryAfter } from '../delivery/retry-policy.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
 import type { Logger } from '../logger.ts';
-import { isJsonObject, parseJson } from '../protocol/json.ts';
+import { readNackBytes } from '../protocol/nack.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 
 // The change signal (self-hosted spec: Events): after a publish that changed something, the discovery services of CRAWL_HINT_URLS are told to
@@ -96,22 +96,11 @@ async function sendHint(url: string, { nodeId, client }: HintOptions): Promise<H
       operatorConfigured: true,
     });
     if (status < 300) return { kind: 'taken' };
-    const reason = readReason(body) ?? `it answers ${status}.`;
+    const reason = readNackBytes(body).message ?? `it answers ${status}.`;
     if (status !== tooManyRequests) return { kind: 'failed', reason };
     const waitMs = parseRetryAfter(headers['retry-after'], new Date());
     return { kind: 'too-soon', reason, ...(waitMs !== undefined && waitMs <= maxWaitMs && { waitMs }) };
   } catch (error) {
     return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function readReason(body: Uint8Array): string | undefined {
-  try {
-    const answer = parseJson(body);
-    const message = isJsonObject(answer) && isJsonObject(answer.message) ? answer.message : {};
-    const error = isJsonObject(message.error) ? message.error : {};
-    return typeof error.message === 'string' ? error.message : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,7 +1,8 @@
 import type { Callback } from '../../delivery/await-callback.ts';
 import type { FetchedAnswer } from '../../http/guarded-client.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
-import { isJsonObject, type Json } from '../../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
+import { type Nack, readNack } from '../../protocol/nack.ts';
 import type { OnPublishMessage } from '../../protocol/publish-messages.ts';
 import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
 import type { RegistryClient } from '../../registry/client.ts';
@@ -90,10 +91,14 @@ export function renderJson(
 
 /** What a NACK says: its code, and the sentence with the path of the culprit. */
 export function readRefusal(body: Json): { code: string; reason: string } {
-  const message = isJsonObject(body) && isJsonObject(body.message) ? body.message : {};
-  const { code, message: sentence = '', details } = isJsonObject(message.error) ? message.error : {};
-  const path = isJsonObject(details) && typeof details.path === 'string' ? ` (${details.path})` : '';
-  return { code: typeof code === 'string' ? code : 'no error code', reason: `${sentence}${path}` };
+  return describeNack(readNack(body));
+}
+
+export function describeNack({ code = 'no error code', message = '', path }: Nack): {
+  code: string;
+  reason: string;
+} {
+  return { code, reason: path === undefined ? message : `${message} (${path})` };
 }
 
 async function checkSignature(

@@ -5,12 +5,14 @@ import { actions } from '../../protocol/actions.ts';
 import { bodyDigest } from '../../protocol/digest.ts';
 import { protocolVersion } from '../../protocol/endpoints.ts';
 import { identityOf } from '../../protocol/identity.ts';
-import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { SigningKey } from '../../protocol/keys.ts';
+import { readNackBytes } from '../../protocol/nack.ts';
 import { currentKeyId, findSigningKey } from '../../registry/key-files.ts';
 import { joinPath } from '../../rules/base-address.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
+import { refusedBy } from './refused.ts';
 import { awaitCallback } from './trigger.ts';
 
 // A publish through the own catalog service, signed as a provider of this machine. Its on_publish goes where the provider's registry record says, or, where
@@ -61,7 +63,11 @@ export async function publishThroughService(
       `The catalog service does not answer: ${error.message}`,
     );
   });
-  if (answer.status !== 200) throw refused(answer);
+  if (answer.status !== 200) {
+    const { status, body: said } = answer;
+    const hint = 'Check the text: faults are shown at their place.';
+    throw refusedBy('catalog service', { status, nack: readNackBytes(said) }, hint);
+  }
   return { messageId, transactionId };
 }
 
@@ -75,17 +81,5 @@ function signerOf(config: ConsoleContext['config'], id: string): SigningKey {
       status: 409,
       hint: `Publish where its key is: signpost publish FILE --to ${config.identities.catalog.url}`,
     },
-  });
-}
-
-function refused({ status, body }: { status: number; body: Buffer }): ConsoleError {
-  const answer = parseJson(body);
-  const message = isJsonObject(answer) && isJsonObject(answer.message) ? answer.message : {};
-  const error = isJsonObject(message.error) ? message.error : {};
-  const path = isJsonObject(error.details) ? error.details.path : undefined;
-  const said = `The catalog service refused it, ${status} ${error.code ?? ''}: ${error.message ?? ''}`;
-  return new ConsoleError('BIZ_GENERIC_ERROR', said, {
-    ...(typeof path === 'string' && { path }),
-    hint: 'Check the text: faults are shown at their place.',
   });
 }

@@ -1,0 +1,29 @@
+import { isJsonObject, type Json, parseJson } from './json.ts';
+
+/** What a peer says of a refusal, as far as it says it: nothing is relied on. */
+export interface Nack {
+  code?: string;
+  message?: string;
+  /** JSONPath to the culprit. */
+  path?: string;
+}
+
+export function readNack(body: Json | undefined): Nack {
+  const message = isJsonObject(body) && isJsonObject(body.message) ? body.message : {};
+  const error = isJsonObject(message.error) ? message.error : {};
+  const { path } = isJsonObject(error.details) ? error.details : {};
+  return {
+    ...(typeof error.code === 'string' && { code: error.code }),
+    ...(typeof error.message === 'string' && { message: error.message }),
+    ...(typeof path === 'string' && { path }),
+  };
+}
+
+/** The same of bytes, which may be anything: a proxy on the way answers in HTML. */
+export function readNackBytes(body: Uint8Array): Nack {
+  try {
+    return readNack(parseJson(body));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,71 @@
+import type { GuardedClient } from '../http/guarded-client.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+import { type Nack, readNackBytes } from '../protocol/nack.ts';
+import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
+
+// The local trigger as the console and the commands of this machine call it: the publisher may be another process.
+
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+export interface Trigger {
+  client: GuardedClient;
+  url: string;
+  /** None where the publisher asks for none. */
+  token?: string;
+}
+
+export type TriggerReply<T> = { kind: 'taken'; answer: T } | { kind: 'refused'; status: number; nack: Nack };
+
+export interface TriggerPublish {
+  node: string;
+  indexName?: string;
+  /** The body: what is published, or what is to happen to what was. */
+  request: object;
+  timeoutMs: number;
+}
+
+/** Has something published as signed files. Rejects with a FetchFailure where no publisher answers. */
+export function publishByTrigger(
+  trigger: Trigger,
+  { node, indexName, request, timeoutMs }: TriggerPublish,
+): Promise<TriggerReply<TriggerAnswer>> {
+  const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
+  return post<TriggerAnswer>(trigger, `/catalog/publish?${query}`, request, timeoutMs);
+}
+
+/** A request of the publisher whose callback is going to come to it. */
+export interface AwaitedCallback {
+  messageId: string;
+  authorization: string;
+  digest: string;
+  url: string;
+}
+
+/** Tells the publisher which callback it is going to get. */
+export function announceCallback(
+  trigger: Trigger,
+  awaited: AwaitedCallback,
+  timeoutMs: number,
+): Promise<TriggerReply<Json>> {
+  return post(trigger, '/callbacks', awaited, timeoutMs);
+}
+
+async function post<T>(
+  { client, url, token }: Trigger,
+  path: string,
+  body: object,
+  timeoutMs: number,
+): Promise<TriggerReply<T>> {
+  const answer = await client.request(`${url}${path}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+    ...{ timeoutMs, maxBytes: maxAnswerBytes, operatorConfigured: true },
+  });
+  const { status, body: said } = answer;
+  if (status >= 300) return { kind: 'refused', status, nack: readNackBytes(said) };
+  return { kind: 'taken', answer: (said.length === 0 ? null : parseJson(said)) as T };
+}
