@@ -20,6 +20,7 @@ export const guides = [
   'docs/query-as-an-app.md',
   'docs/run-a-catalog-service.md',
   'docs/run-a-discovery-service.md',
+  'docs/self-hosting.md',
   'docs/troubleshooting.md',
   'examples/python/README.md',
   'vectors/README.md',

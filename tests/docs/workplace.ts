@@ -42,7 +42,7 @@ export async function openWorkplace(): Promise<Workplace> {
     await Promise.all(otherPorts.map(async (port) => [port, String(await freePort())] as const)),
   );
   const here = (text: string) =>
-    text.replace(/(127\.0\.0\.1:|_PORT=)(40\d\d)\b/g, (whole, before: string, port: string) => {
+    text.replace(/(127\.0\.0\.1[: ]|_PORT=)(40\d\d)\b/g, (whole, before: string, port: string) => {
       const mine = ports[portSettings[port] ?? ''] ?? others.get(port);
       return mine ? `${before}${mine}` : whole;
     });
@@ -131,4 +131,4 @@ const portSettings: Record<string, string> = {
 };
 
 /** Of services and receivers that a guide starts beside the demo network. */
-const otherPorts = ['4012', '4013', '4014', '4016', '4090'];
+const otherPorts = ['4012', '4013', '4014', '4015', '4016', '4090'];
