@@ -15,11 +15,13 @@ interface ChartProps {
   lines: readonly ChartLine[];
   series: Series;
   hours: number;
+  /** Ticks at powers of two, for sizes. */
+  isBinary?: boolean;
   spell(value: number): string;
 }
 
 /** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
-export function Chart({ title, lines, series, hours, spell }: ChartProps) {
+export function Chart({ title, lines, series, hours, isBinary, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;
   useEffect(() => {
@@ -27,7 +29,7 @@ export function Chart({ title, lines, series, hours, spell }: ChartProps) {
     if (!element) return;
     const width = () => Math.max(element.clientWidth, minWidth);
     const chart = new UPlot(
-      optionsFor({ lines, spell, hours, series }, element, width()),
+      optionsFor({ lines, spell, hours, isBinary, series }, element, width()),
       columnsOf(series, lines),
       element,
     );
@@ -37,16 +39,17 @@ export function Chart({ title, lines, series, hours, spell }: ChartProps) {
       observer.disconnect();
       chart.destroy();
     };
-  }, [lines, series, hours, spell, dark]);
+  }, [lines, series, hours, isBinary, spell, dark]);
   return <div class="chart" ref={place} role="img" aria-label={`${title} over time`} />;
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const powersOfTwo = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const height = 150;
 const minWidth = 120;
 
 function optionsFor(
-  { lines, spell, hours, series }: Omit<ChartProps, 'title'>,
+  { lines, spell, hours, isBinary, series }: Omit<ChartProps, 'title'>,
   element: HTMLElement,
   width: number,
 ): Options {
@@ -70,7 +73,10 @@ function optionsFor(
     },
     axes: [
       { ...axis, size: 28, values: (_chart, ticks) => ticks.map((tick) => clock.format(tick * 1_000)) },
-      { ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) },
+      {
+        ...{ ...axis, size: 64, values: (_chart, ticks) => ticks.map((tick) => spell(tick)) },
+        ...(isBinary && { incrs: powersOfTwo }),
+      },
     ],
     series: [
       {},

@@ -11,6 +11,7 @@ import './health.css';
 interface ChartOf {
   title: string;
   lines: readonly ChartLine[];
+  isBinary?: boolean;
   spell(value: number): string;
 }
 
@@ -58,6 +59,7 @@ const charts: readonly ChartOf[] = [
   {
     title: 'Size',
     spell: spellBytes,
+    isBinary: true,
     lines: [
       { name: 'databaseBytes', label: 'database' },
       { name: 'rssBytes', label: 'memory' },
@@ -111,6 +113,7 @@ export default function HealthPage() {
                     title={chart.title}
                     lines={chart.lines}
                     spell={chart.spell}
+                    isBinary={chart.isBinary}
                     series={data}
                     hours={hours}
                   />
