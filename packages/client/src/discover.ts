@@ -1,10 +1,9 @@
 import { actions } from '../../../src/protocol/actions.ts';
 import type { Offer, ReceivedCatalog, Resource } from '../../../src/protocol/catalog.ts';
 import type { Intent, OnDiscoverMessage } from '../../../src/protocol/discover-messages.ts';
-import { isJsonObject } from '../../../src/protocol/json.ts';
+import { readNack } from '../../../src/protocol/nack.ts';
 import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { SignpostError } from './errors.ts';
-import type { Answer } from './send.ts';
 
 export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
   /** Only in this network. */
@@ -84,7 +83,7 @@ async function askForPage(
     ...options,
     context: { ...context, ...scope },
   });
-  return callback ? callback.message : { nothing: reasonIn(answer) };
+  return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
 /** limit and offset are beyond the specification: a service that has a closed schema refuses them. */
@@ -94,12 +93,6 @@ function refusesPaging(error: unknown): boolean {
     /^\$\.message\.(limit|offset)$/.test(error.path ?? '') &&
     error.status === 400
   );
-}
-
-function reasonIn({ body }: Answer): string {
-  const message = isJsonObject(body.message) ? body.message : {};
-  const error = isJsonObject(message.error) ? message.error : {};
-  return typeof error.message === 'string' ? error.message : 'Nothing was found.';
 }
 
 function* foundIn({ resources = [], offers = [], ...catalog }: ReceivedCatalog): Generator<Found> {

@@ -4,6 +4,7 @@ import { nextAttemptMs, parseRetryAfter } from '../../../src/delivery/retry-poli
 import type { Action } from '../../../src/protocol/actions.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
+import { readNack } from '../../../src/protocol/nack.ts';
 import {
   parseSignatureHeader,
   signRequest,
@@ -127,18 +128,12 @@ function findRefusal(
   document: JsonObject | undefined,
   { url, messageId }: { url: string; messageId?: string },
 ): SignpostError | undefined {
-  const message = isJsonObject(document?.message) ? document.message : {};
-  const isAccepted = status >= 200 && status < 300 && message.status !== 'NACK';
-  if (isAccepted && document) return undefined;
-  const { code, message: text, details } = isJsonObject(message.error) ? message.error : {};
-  const path = isJsonObject(details) && typeof details.path === 'string' ? details.path : undefined;
-  if (typeof code !== 'string')
-    return new SignpostError(
-      'NET_INTERNAL_ERROR',
-      `${url} answered ${status}, and not as the protocol says.`,
-      { status, messageId },
-    );
-  return new SignpostError(code, typeof text === 'string' ? text : code, { status, path, messageId });
+  const isNack = isJsonObject(document?.message) && document.message.status === 'NACK';
+  if (status >= 200 && status < 300 && document && !isNack) return undefined;
+  const { code, message, path } = readNack(document);
+  if (code !== undefined) return new SignpostError(code, message ?? code, { status, path, messageId });
+  const problem = `${url} answered ${status}, and not as the protocol says.`;
+  return new SignpostError('NET_INTERNAL_ERROR', problem, { status, messageId });
 }
 
 /** A missing or wrong signature of an answer is no reason to fail (protocol decision: acknowledgements). */
