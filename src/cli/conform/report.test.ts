@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckResult } from '../../conform/check.ts';
+import { plain } from '../colour.ts';
+import { type ConformReport, renderCheck, renderJunit, renderVerdict, toJson } from './report.ts';
+
+const passed: CheckResult = {
+  ...{
+    name: 'ttl-expired',
+    clause: 'Catalog spec: Errors',
+    expected: '400',
+    verdict: 'passed',
+    milliseconds: 12,
+  },
+};
+const failed: CheckResult = {
+  ...passed,
+  name: 'body-signed',
+  verdict: 'failed',
+  came: '200 {"a": "<b> & \u0007"}\nmore',
+};
+const skipped: CheckResult = { ...passed, name: 'push-comes', verdict: 'skipped', came: 'no address' };
+
+const report = (...checks: CheckResult[]): ConformReport => ({
+  ...{ role: 'catalog', url: 'https://catalog.example.org/?a&b', startedAt: '2026-03-01T12:00:00Z', checks },
+});
+
+describe('the report of signpost conform', () => {
+  it('has a line for what passed or was not checked, and three for what failed', () => {
+    expect(plain(renderCheck(passed))).toBe('ok    ttl-expired                  400');
+    expect(plain(renderCheck(skipped))).toBe('–     push-comes                   not checked: no address');
+    expect(plain(renderCheck(failed)).split('\n')).toEqual([
+      'FAULT body-signed                  Catalog spec: Errors',
+      '      expected  400',
+      '      came      200 {"a": "<b> & \u0007"}\\u000amore',
+    ]);
+    expect(renderVerdict(report(passed, failed, skipped))).toBe(
+      '3 checks: 1 passed, 1 failed, 1 not checked.',
+    );
+  });
+
+  it('calls a node conforming where something was checked, and nothing failed', () => {
+    expect(toJson(report(passed, skipped))).toMatchObject({
+      isConforming: true,
+      passed: 1,
+      failed: 0,
+      skipped: 1,
+    });
+    expect(toJson(report(passed, failed))).toMatchObject({ isConforming: false });
+    expect(toJson(report(skipped))).toMatchObject({ isConforming: false });
+  });
+
+  it('is XML for JUnit, whatever a node has answered', () => {
+    expect(renderJunit(report(passed, failed, skipped))).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="signpost conform https://catalog.example.org/?a&amp;b" tests="3" failures="1" errors="0" skipped="1" time="0.036" timestamp="2026-03-01T12:00:00Z">
+    <testcase classname="conform.catalog" name="ttl-expired" time="0.012"/>
+    <testcase classname="conform.catalog" name="body-signed" time="0.012">
+      <failure message="200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more" type="Catalog spec: Errors">Catalog spec: Errors&#10;expected: 400&#10;came: 200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more</failure>
+    </testcase>
+    <testcase classname="conform.catalog" name="push-comes" time="0.012">
+      <skipped message="no address"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+`);
+  });
+});
