@@ -426,7 +426,7 @@ const searchFaults: PlantedFault[] = [
     'the template is forgotten',
     regular,
     catalog('extending', (one) => {
-      for (const resource of one.resources) delete resource.resourceAttributes.attributes;
+      for (const resource of one.resources) delete resource.resourceAttributes?.attributes;
     }),
   ),
   inMessage(
