@@ -57,13 +57,8 @@ function renamedChangelog(version) {
 
 /** Every file that has the version of the package: those of npm, of the packages beside it, and of the Helm chart. */
 function versionedFiles(version) {
-  const packages = [
-    '.',
-    ...(existsSync('packages') ? readdirSync('packages').map((name) => join('packages', name)) : []),
-  ];
-  const manifests = packages
+  const manifests = packageDirectories()
     .map((directory) => join(directory, 'package.json'))
-    .filter(existsSync)
     .map((path) => ({ path, text: read(path).replace(/^( {2}"version": )"[^"]*"/m, `$1"${version}"`) }));
   const lock = JSON.parse(read('package-lock.json'));
   lock.version = version;
@@ -82,22 +77,42 @@ function versionedFiles(version) {
 
 function writeArtifacts(directory) {
   mkdirSync(directory, { recursive: true });
-  const { name, version } = readPackage('.');
-  const file = `${name.replace('@', '').replace('/', '-')}-${version}`;
-  // It is built already: a release is made of what was tested.
-  run('npm', 'pack', '--ignore-scripts', '--pack-destination', directory);
-  const sbom = run('npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev');
-  writeFileSync(join(directory, `${file}.cdx.json`), `${sbom}\n`);
-  const notes = sectionOf(read('CHANGELOG.md'), version) || sectionOf(read('CHANGELOG.md'), 'Unreleased');
+  // They are built already: a release is made of what was tested.
+  const packed = packageDirectories().map((source) => {
+    run('npm', 'pack', `./${source}`, '--silent', '--ignore-scripts', '--pack-destination', directory);
+    return `${fileNameOf(source)}.tgz`;
+  });
+  const sbom = `${fileNameOf('.')}.cdx.json`;
+  writeFileSync(join(directory, sbom), makeSbom());
+  const changelog = read('CHANGELOG.md');
+  const notes = sectionOf(changelog, readPackage('.').version) || sectionOf(changelog, 'Unreleased');
   writeFileSync(join(directory, 'notes.md'), `${notes}\n`);
-  const sums = [`${file}.tgz`, `${file}.cdx.json`].map(
-    (made) =>
-      `${createHash('sha256')
-        .update(readFileSync(join(directory, made)))
-        .digest('hex')}  ${made}`,
-  );
-  writeFileSync(join(directory, 'SHA256SUMS'), `${sums.join('\n')}\n`);
-  console.log(`${sums.join('\n')}`);
+  const sums = [...packed, sbom].map((file) => `${digestOf(join(directory, file))}  ${file}`).join('\n');
+  writeFileSync(join(directory, 'SHA256SUMS'), `${sums}\n`);
+  console.log(sums);
+}
+
+/** Of all packages, and of what is installed with them. */
+function makeSbom() {
+  const sbom = JSON.parse(run('npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev'));
+  sbom.metadata.component.name = readPackage('.').name; // npm takes that of the directory
+  return `${JSON.stringify(sbom, null, 2)}\n`;
+}
+
+/** As npm names what it packs. */
+function fileNameOf(directory) {
+  const { name, version } = readPackage(directory);
+  return `${name.replace('@', '').replace('/', '-')}-${version}`;
+}
+
+/** The package of the repository, and those beside it. */
+function packageDirectories() {
+  const beside = existsSync('packages') ? readdirSync('packages').map((name) => join('packages', name)) : [];
+  return ['.', ...beside.filter((directory) => existsSync(join(directory, 'package.json')))];
+}
+
+function digestOf(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 /** The lines below a heading of the changelog, which may have a date. */

@@ -36,15 +36,19 @@ describe('the release script', () => {
     project = await mkdtemp(join(tmpdir(), 'signpost-release-'));
     const manifest = { name: 'signpost', version: '0.1.0', license: 'Apache-2.0', files: ['README.md'] };
     const dependencies = { colour: '1.0.0' };
-    await put('package.json', `${JSON.stringify({ ...manifest, dependencies }, null, 2)}\n`);
+    const workspaces = ['packages/*'];
+    await put('package.json', `${JSON.stringify({ ...manifest, dependencies, workspaces }, null, 2)}\n`);
     const colour = {
       version: '1.0.0',
       license: 'MIT',
       integrity: `sha512-${Buffer.alloc(64).toString('base64')}`,
     };
+    const client = { name: 'signpost-client', version: '0.1.0', license: 'Apache-2.0' };
     const packages = {
-      '': { name: 'signpost', version: '0.1.0', dependencies },
+      '': { name: 'signpost', version: '0.1.0', dependencies, workspaces },
       'node_modules/colour': colour,
+      'node_modules/signpost-client': { resolved: 'packages/client', link: true },
+      'packages/client': client,
     };
     const lock = { name: 'signpost', version: '0.1.0', lockfileVersion: 3, requires: true, packages };
     await put('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`);
@@ -54,6 +58,8 @@ describe('the release script', () => {
     );
     await put('deploy/helm/signpost/Chart.yaml', 'name: signpost\nversion: 0.1.0\nappVersion: "0.1.0"\n');
     await put('README.md', 'Read me.\n');
+    await put('packages/client/package.json', `${JSON.stringify(client, null, 2)}\n`);
+    await put('packages/client/README.md', 'Read me.\n');
     await inProject('git', 'init', '--quiet', '--initial-branch', 'main');
     await inProject('git', 'add', '--all');
     await inProject('git', 'commit', '--quiet', '--message', 'start');
@@ -63,7 +69,7 @@ describe('the release script', () => {
   it('says in a dry run what it would change, and changes nothing', async () => {
     const { stdout } = await release('0.2.0', '--dry-run');
     expect(stdout).toMatch(/^ {2}\+ ## 0\.2\.0 \(\d{4}-\d\d-\d\d\)$/m);
-    for (const file of ['package.json', 'package-lock.json', 'deploy/helm/signpost/Chart.yaml'])
+    for (const file of ['package.json', 'packages/client/package.json', 'deploy/helm/signpost/Chart.yaml'])
       expect(stdout).toContain(`${file}\n  + `);
     expect((await inProject('git', 'status', '--porcelain')).stdout).toBe('');
   });
@@ -73,6 +79,7 @@ describe('the release script', () => {
     expect(JSON.parse(await read('package.json')).version).toBe('0.2.0');
     const lock = JSON.parse(await read('package-lock.json'));
     expect([lock.version, lock.packages[''].version]).toEqual(['0.2.0', '0.2.0']);
+    expect(lock.packages['packages/client'].version).toBe('0.2.0');
     expect(lock.packages['node_modules/colour'].version).toBe('1.0.0');
     expect(await read('deploy/helm/signpost/Chart.yaml')).toContain('version: 0.2.0\nappVersion: "0.2.0"\n');
     expect(await read('CHANGELOG.md')).toMatch(/## Unreleased\n\n## 0\.2\.0 \(.*\)\n\n- Something new\./);
@@ -93,8 +100,12 @@ describe('the release script', () => {
     await release('--artifacts', 'out');
     const sbom = JSON.parse(await read('out/signpost-0.1.0.cdx.json'));
     expect(sbom.bomFormat).toBe('CycloneDX');
-    expect(sbom.components.map(({ name }: { name: string }) => name)).toEqual(['colour']);
+    expect(sbom.metadata.component).toMatchObject({ name: 'signpost', purl: 'pkg:npm/signpost@0.1.0' });
+    const purls = sbom.components.map(({ purl }: { purl: string }) => purl);
+    expect(purls.sort()).toEqual(['pkg:npm/colour@1.0.0', 'pkg:npm/signpost-client@0.1.0']);
     expect(await read('out/notes.md')).toBe('- The first.\n');
+    for (const name of ['signpost-0.1.0.tgz', 'signpost-client-0.1.0.tgz', 'signpost-0.1.0.cdx.json'])
+      expect(await read('out/SHA256SUMS')).toContain(`  ${name}\n`);
     await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: join(project, 'out') });
   });
 });
@@ -108,6 +119,7 @@ describe('of this project, the release script', () => {
     for (const file of [
       'CHANGELOG.md',
       'package.json',
+      'packages/client/package.json',
       'package-lock.json',
       'deploy/helm/signpost/Chart.yaml',
     ])
