@@ -1,6 +1,6 @@
 import { get } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
-import { navigate, param } from '../../router.ts';
+import { hrefTo, navigate, param } from '../../router.ts';
 import { Show } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
@@ -88,7 +88,7 @@ function Figures({ overview }: { overview: Overview }) {
       <Figure label="Participants" value={participants} />
       <Figure label="Subscriptions" value={subscriptions} />
       <Figure label="Crawled nodes" value={nodes}>
-        {crawl.failing > 0 && <span class="bad">{spellCount(crawl.failing)} failing</span>}
+        {crawl.failing > 0 && <span class="fault">{spellCount(crawl.failing)} failing</span>}
       </Figure>
       <Figure label="Deliveries waiting" value={deliveries.waiting}>
         {deliveries.oldestWaitingAt && (
@@ -97,7 +97,11 @@ function Figures({ overview }: { overview: Overview }) {
           </span>
         )}
       </Figure>
-      <Figure label="Deliveries parked" value={deliveries.parked} />
+      <Figure label="Deliveries parked" value={deliveries.parked}>
+        {deliveries.parked > 0 && (
+          <a href={hrefTo('network', { tab: 'deliveries', state: 'parked' })}>show</a>
+        )}
+      </Figure>
     </dl>
   );
 }
