@@ -55,6 +55,8 @@ export interface Config extends Settings {
 /** What the console says of the demo. */
 export interface DemoNetwork {
   city: { name: string; center: [latitude: number, longitude: number]; zoom: number };
+  /** The provider that requests of the API page are signed for. */
+  providerId: string;
   /** Identities that nothing can be delivered to, on purpose: the log says nothing of it. */
   quietAbout: readonly string[];
 }

@@ -1,9 +1,12 @@
-import { defineConfig } from 'vite';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig, type Plugin } from 'vite';
 
 /** Builds the page into dist/web, from where the console role serves it. Vite is used at build time only. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
+  plugins: [copyDocsViewer()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
@@ -14,3 +17,26 @@ export default defineConfig({
     reportCompressedSize: false,
   },
 });
+
+/** Swagger UI for /docs, as its package has it, beside our own files of web/public/docs-viewer. */
+function copyDocsViewer(): Plugin {
+  const files = {
+    'swagger-ui-bundle.js': 'swagger-ui-bundle.js',
+    'swagger-ui.css': 'swagger-ui.css',
+    'LICENSE.txt': 'LICENSE',
+    'NOTICE.txt': 'NOTICE',
+  };
+  const viewer = join(import.meta.dirname, '../node_modules/swagger-ui-dist');
+  return {
+    name: 'docs-viewer',
+    generateBundle() {
+      if (!existsSync(viewer)) return this.warn('swagger-ui-dist is not installed: /docs will be empty');
+      for (const [name, from] of Object.entries(files)) {
+        const path = join(viewer, from);
+        // The source maps, several megabytes, stay behind.
+        const source = readFileSync(path, 'utf8').replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
+        this.emitFile({ type: 'asset', fileName: `docs-viewer/${name}`, source });
+      }
+    },
+  };
+}

@@ -33,6 +33,13 @@ export function addDownloadRoute(server: FastifyInstance, context: CatalogContex
       operation: {
         summary: 'Fetch the result of a pull at the address that on_pull named.',
         query: DownloadQuery,
+        examples: {
+          parameters: {
+            id: '9d2b1c6a-6a53-4e0e-8e0b-2f9a3c7d1e55',
+            expires: 1769947200,
+            signature: 'c2lnbmF0dXJl',
+          },
+        },
         answers: {
           206: 'The range that was asked for.',
           403: 'The address is not one of ours.',

@@ -7,11 +7,14 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { ack } from '../protocol/acknowledgement.ts';
+import { OnDiscoverCallback } from '../protocol/discover-messages.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { isJsonObject } from '../protocol/json.ts';
 import { findMessageId } from '../protocol/message-id.ts';
+import { OnPublishCallback } from '../protocol/publish-messages.ts';
+import { OnPullCallback } from '../protocol/pull-messages.ts';
 import {
   checkSignatureWindow,
   findSignatureText,
@@ -169,6 +172,7 @@ const InboxQuery = Type.Object({
 const receiveOperation: PlainOperation = {
   summary: 'Take a callback to the consumer: it is shown in the inbox.',
   description: 'Signed like every callback. A message with a bad signature is shown too, and refused.',
+  body: Type.Union([OnDiscoverCallback, OnPublishCallback, OnPullCallback]),
   answers: {
     401: 'The signature does not hold.',
     413: 'The body has more than 1 MiB.',

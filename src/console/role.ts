@@ -1,6 +1,7 @@
 import { createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
 import { createServer } from '../http/server.ts';
 import { startOrClose } from '../start-or-close.ts';
+import { consoleExamples } from './api-examples.ts';
 import { addAuditRoutes } from './audit.ts';
 import { addCatalogRoutes } from './catalogs.ts';
 import type { ConsoleContext } from './context.ts';
@@ -23,6 +24,7 @@ import { loadOrCreateOperatorToken, tokenPlace } from './operator-token.ts';
 import { addPageRoutes } from './page.ts';
 import { addPublishRoutes } from './publish/routes.ts';
 import { addSessionRoutes } from './session.ts';
+import { addTryRoutes, chooseDocs } from './try-request.ts';
 import { addWhyRoute } from './why.ts';
 
 export interface StartedConsole {
@@ -51,6 +53,8 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
     },
     operations,
     errorBody: consoleErrorBody,
+    examples: consoleExamples,
+    docs: (wanted) => chooseDocs(context, wanted),
   });
   const share = given.shareLimit ?? ofThisProcess;
   const guard: GuardOptions = {
@@ -74,6 +78,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): P
   addPublishRoutes(server, context);
   addDebugRoutes(server, context);
   addInboxRoutes(server, context);
+  addTryRoutes(server, context);
   addPageRoutes(server);
   const close = async () => {
     await context.events.close();

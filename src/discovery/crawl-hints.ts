@@ -5,6 +5,7 @@ import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { provider } from '../protocol/example-catalog.ts';
 import { identityOf, isSubscriberId } from '../protocol/identity.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import { admitNode, hintNode, mayLookUp } from '../storage/crawl/hints.ts';
@@ -72,12 +73,17 @@ function tooOften(message: string, retryAfterSeconds: number): ProtocolError {
   return new ProtocolError('AUT_RATE_LIMITED', message, { retryAfterSeconds });
 }
 
-const operation: PlainOperation = {
+export const operation: PlainOperation = {
+  id: 'hintCrawl',
   summary: 'Say that a node has published something: it is crawled sooner, and verified as always.',
   description:
     'Unsigned. Once per node and minute. A node that is not known yet is looked up in the registry, at most ten a minute, and crawled if it belongs to a network that is.',
   body: CrawlHint,
   answer: Acknowledgement,
+  examples: {
+    bodies: { hint: { summary: 'A node has published', value: { nodeId: provider.bppId } } },
+    answer: { message: { status: 'ACK' } },
+  },
   answers: {
     400: 'The body is wrong: SCH_…, with details.path.',
     404: 'CTX_INVALID_FIELD: the node is not crawled here, and belongs to no network that is.',

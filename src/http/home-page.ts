@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { docsColours } from './docs-style.ts';
 import { Html, html } from './html.ts';
 import { isThisMachine } from './local-only.ts';
 
@@ -41,7 +40,7 @@ function listLinks(
 }
 
 /** A page brings its own style and nothing else. */
-export const pagePolicy =
+const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const docs: HomeLink = { href: '/docs', about: 'the API, to read' };
@@ -59,7 +58,7 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Signpost ${role}</title>
-<style>${new Html(docsColours + homeStyle)}</style>
+<style>${new Html(homeColours + homeStyle)}</style>
 </head>
 <body>
 <main>
@@ -72,6 +71,13 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
 `.text
   }`;
 }
+
+/** Light or dark as the reader's system is. */
+const homeColours = `
+:root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --accent: #0b6e5c; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #dfe7ee; --soft: #93a1af; --line: #26323d; --paper: #10171e; --accent: #5cc9b1; } }
+`;
 
 const homeStyle = `
 body { margin: 0; color: var(--ink); background: var(--paper); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }

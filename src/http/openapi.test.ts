@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { actions } from '../protocol/actions.ts';
 import { createAjv } from '../protocol/ajv.ts';
-import { docsPage } from './docs-page.ts';
-import { sampleOf } from './docs-schema.ts';
-import { buildOpenApi, type JsonSchema } from './openapi.ts';
+import { renderDocs } from './docs-page.ts';
+import { buildOpenApi, type Operation } from './openapi.ts';
+import type { JsonSchema } from './openapi-components.ts';
 
 const document = buildOpenApi({ role: 'everything', actions: Object.values(actions) });
 
@@ -59,39 +59,87 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives examples of bodies that the schemas accept', () => {
+  it('gives an example of every body, parameter and answer', () => {
+    for (const operation of operationsIn(document)) {
+      const { operationId, parameters = [], requestBody, responses } = operation;
+      const bodies = requestBody && Object.keys(requestBody.content['application/json'].examples ?? {});
+      expect(bodies, operationId).not.toEqual([]);
+      const wanted = parameters.filter(({ required }) => required);
+      for (const { name, example } of wanted) expect(example, `${operationId} ${name}`).toBeDefined();
+      const done = responses[200];
+      expect(done && 'content' in done && done.content?.['application/json'].examples).toBeTruthy();
+    }
+    for (const [name, { content }] of Object.entries(document.components.responses))
+      expect(Object.keys(content?.['application/json'].examples ?? {}), name).not.toEqual([]);
+  });
+
+  it('gives only examples that the schemas accept', () => {
     const ajv = createAjv({ everyFault: false });
     ajv.addSchema(asSchemaFile(), 'file:///openapi.json');
-    for (const action of Object.values(actions)) {
-      if (!('body' in action)) continue;
-      const { title } = JSON.parse(JSON.stringify(action.body));
-      const validate = ajv.getSchema(`file:///openapi.json#/$defs/${title}`);
-      validate?.(sampleOf({ $ref: `#/components/schemas/${title}` }, document));
-      expect(validate?.errors ?? [], action.name).toEqual([]);
+    const contents = contentsIn(document);
+    expect(contents.length).toBeGreaterThan(30);
+    for (const { schema, examples = {} } of contents) {
+      const { $ref = '' } = schema as { $ref?: string };
+      const validate = ajv.getSchema(
+        `file:///openapi.json${$ref.replace('#/components/schemas/', '#/$defs/')}`,
+      );
+      for (const { summary, value } of Object.values(examples)) {
+        validate?.(value);
+        expect(validate?.errors ?? [], `${$ref} ${summary}`).toEqual([]);
+      }
     }
+  });
+
+  it('has the body of a callback with the request that it follows, and where it is received', () => {
+    const { post } = document.paths['/catalog/publish'] ?? {};
+    const [[, followed] = []] = Object.entries(post?.callbacks?.['catalog/on_publish'] ?? {});
+    expect(followed?.post?.requestBody).toEqual(document.paths['/catalog/on_publish']?.post?.requestBody);
   });
 });
 
 describe('the documentation page', () => {
-  const page = docsPage(document, ['everything'], 'everything');
+  const page = {
+    roles: ['catalog', 'registry'],
+    current: 'catalog',
+    documentUrl: 'openapi.json',
+    isSigned: true,
+  };
 
-  it('shows every path and needs no other host and no script', () => {
-    for (const { path } of Object.values(actions)) expect(page).toContain(`<code>${path}</code>`);
-    expect(page).not.toMatch(/<script|<link|@import|url\(|(src|href)="(https?:)?\/\//);
+  it('loads the viewer from the same address, and has no script of its own', () => {
+    const text = renderDocs(page);
+    expect([...text.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
+      '<script src="docs/swagger-ui-bundle.js">',
+      '<script src="docs/docs.js">',
+    ]);
+    expect(text).not.toMatch(/(src|href)="(https?:)?\/\//);
+    expect(text).toContain('data-document="openapi.json" data-role="catalog" data-signed>');
   });
 
-  it('links only to places that exist', () => {
-    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(targets.length).toBeGreaterThan(Object.keys(actions).length);
-    for (const id of targets) expect(page).toContain(`id="${id}"`);
-  });
-
-  it('shows texts of schemas as texts', () => {
-    const hostile = structuredClone(document);
-    hostile.info.title = '<script>alert(1)</script>';
-    expect(docsPage(hostile, ['a', '"><img>'], 'a')).not.toMatch(/<script>|<img>/);
+  it('shows names as text', () => {
+    const hostile = { ...page, roles: ['a', '"><img>'], current: '<script>alert(1)</script>' };
+    expect(renderDocs(hostile)).not.toMatch(/<script>|<img>/);
   });
 });
+
+function operationsIn({ paths }: typeof document): Operation[] {
+  return Object.values(paths).flatMap((item) =>
+    Object.values(item).flatMap((operation) => [
+      operation,
+      ...Object.values(operation.callbacks ?? {}).flatMap((callback) =>
+        Object.values(callback).flatMap((path) => Object.values(path)),
+      ),
+    ]),
+  );
+}
+
+type JsonContent = NonNullable<Operation['requestBody']>['content']['application/json'];
+
+function contentsIn(value: unknown): JsonContent[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === 'application/json' ? [inner as JsonContent] : contentsIn(inner),
+  );
+}
 
 function referencesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -127,7 +175,18 @@ const content = {
   properties: {
     'application/json': {
       type: 'object',
-      properties: { schema },
+      properties: {
+        schema,
+        examples: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            properties: { summary: text, value: {} },
+            required: ['value'],
+            additionalProperties: false,
+          },
+        },
+      },
       required: ['schema'],
       additionalProperties: false,
     },
@@ -168,6 +227,7 @@ const structure = {
               required: { type: 'boolean' },
               schema,
               description: text,
+              example: { type: ['string', 'number'] },
             },
             required: ['name', 'in', 'schema'],
             additionalProperties: false,

@@ -1,6 +1,9 @@
 import type { TSchema } from 'typebox';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { type Action, actions as allActions } from '../protocol/actions.ts';
+import { type ActionExamples, actionExamples, type Example } from '../protocol/example-messages.ts';
+import { Components, type JsonSchema, plainJson } from './openapi-components.ts';
+import { type DescribedRefusal, furtherAnswers, refusals } from './openapi-refusals.ts';
 
 /**
  * The OpenAPI 3.1 document of a role, from the table of actions and the schemas that the requests are checked with. A schema
@@ -16,9 +19,9 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
   for (const { method, path, operation } of plain) {
     add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, path, components));
   }
-  const errors = Object.entries(refusals).map(([status, description]) => [
+  const errors = Object.entries(refusals).map(([status, refusal]) => [
     `Refused${status}`,
-    jsonResponse(description, components.reference(Acknowledgement)),
+    refusedResponse(refusal, components),
   ]);
   return {
     openapi: '3.1.0',
@@ -42,6 +45,8 @@ export interface Described {
 }
 
 export interface PlainOperation {
+  /** Its operationId, where a description of flows names it. */
+  id?: string;
   summary: string;
   description?: string;
   tag?: string;
@@ -51,9 +56,15 @@ export interface PlainOperation {
   answer?: TSchema;
   /** Other statuses, in words. */
   answers?: Record<number, string>;
+  examples?: PlainExamples;
 }
 
-export type JsonSchema = Record<string, unknown>;
+export interface PlainExamples {
+  /** Values of the path and of the query string. */
+  parameters?: Readonly<Record<string, string | number>>;
+  bodies?: Readonly<Record<string, Example>>;
+  answer?: object;
+}
 
 export interface OpenApiDocument {
   openapi: string;
@@ -80,6 +91,7 @@ export interface Operation {
     required: boolean;
     schema: JsonSchema;
     description?: string;
+    example?: string | number;
   }[];
   requestBody?: { required: boolean; content: Content };
   responses: Record<string, Response | Reference>;
@@ -98,31 +110,7 @@ export interface Response {
   content?: Content;
 }
 
-type Content = { 'application/json': { schema: JsonSchema } };
-
-/** Statuses that any signed route can answer with (catalog spec: Errors). */
-const refusals: Record<number, string> = {
-  400: 'The body, its context or a value in it is wrong: SCH_…, CTX_… or NET_NOT_IMPLEMENTED, with details.path.',
-  401: 'AUT_SIGNATURE_MISSING, AUT_SIGNATURE_INVALID, AUT_KEY_NOT_FOUND, AUT_KEY_EXPIRED_OR_REVOKED or AUT_SUBSCRIBER_NOT_FOUND.',
-  403: 'AUT_UNAUTHORIZED_ACTION or AUT_DOMAIN_NOT_ALLOWED.',
-  413: 'SCH_SCHEMA_VALIDATION_FAILED: the body is too large; split it across several requests.',
-  429: 'AUT_RATE_LIMITED; Retry-After says when to come again.',
-  500: 'NET_INTERNAL_ERROR.',
-  503: 'NET_OVERLOADED or NET_DOWNSTREAM_UNAVAILABLE; Retry-After says when to come again.',
-};
-
-/** What single actions answer beyond that. */
-const furtherAnswers: Record<string, Record<number, string>> = {
-  subscribe: { 404: 'CTX_INVALID_FIELD: there is no such subscription to update.' },
-  unsubscribe: { 404: 'CTX_INVALID_FIELD: there is no such subscription.' },
-  pull: { 404: 'CTX_INVALID_FIELD: there is no such subscription.' },
-  push: {
-    202: 'BIZ_NO_RESULTS_FOUND: received, but no subscription of this service matches. Not a failure.',
-  },
-  discover: {
-    202: 'BIZ_NO_RESULTS_FOUND: nothing was found, and no callback follows. The message names what came close.',
-  },
-};
+type Content = { 'application/json': { schema: JsonSchema; examples?: Readonly<Record<string, Example>> } };
 
 const signatureScheme = {
   type: 'http',
@@ -140,27 +128,31 @@ const signatureHeader = {
 };
 
 function signedOperation(action: Action, components: Components): Operation {
-  const operationId = Object.entries(allActions).find(([, { name, method }]) => {
-    return name === action.name && method === action.method;
-  })?.[0];
+  const operationId = (Object.keys(allActions) as (keyof typeof allActions)[]).find((id) => {
+    return allActions[id].name === action.name && allActions[id].method === action.method;
+  });
   const callback = Object.values(allActions).find(({ name }) => name === action.callback);
-  const further = Object.entries(furtherAnswers[operationId ?? ''] ?? {}).map(([status, description]) => [
-    status,
-    jsonResponse(description, components.reference(Acknowledgement)),
-  ]);
+  const examples: ActionExamples | undefined = operationId && actionExamples[operationId];
+  const further = Object.entries(furtherAnswers[operationId ?? ''] ?? {});
   return {
     ...(operationId && { operationId }),
     summary: action.summary,
     tags: [action.kind === 'callback' ? 'Callbacks' : 'Requests'],
     security: [{ Signature: [] }],
-    ...(action.query && { parameters: queryParameters(action.query, components) }),
-    ...(action.body && { requestBody: { required: true, content: json(components.reference(action.body)) } }),
+    ...(action.query && { parameters: queryParameters(action.query, components, examples?.query) }),
+    ...(action.body && {
+      requestBody: { required: true, content: json(components.reference(action.body), examples?.bodies) },
+    }),
     responses: {
       200: {
-        ...jsonResponse('Done, or accepted.', components.reference(action.answer)),
+        ...jsonResponse('Done, or accepted.', components.reference(action.answer), {
+          examples: examples && { done: { summary: 'Done, or accepted', value: examples.answer } },
+        }),
         ...(action.answerAction && { 'x-action': action.answerAction }),
       },
-      ...Object.fromEntries(further),
+      ...Object.fromEntries(
+        further.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
+      ),
       ...Object.fromEntries(
         Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]),
       ),
@@ -177,31 +169,46 @@ function signedOperation(action: Action, components: Components): Operation {
   };
 }
 
+function refusedResponse({ description, examples }: DescribedRefusal, components: Components): Response {
+  return jsonResponse(description, components.reference(Acknowledgement), { examples });
+}
+
 function plainOperation(operation: PlainOperation, path: string, components: Components): Operation {
-  const { summary, description, tag = 'Unsigned', query, body, answer, answers = {} } = operation;
+  const { summary, description, tag = 'Unsigned', query, body, answer, answers = {}, examples } = operation;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path' as const,
     required: true,
     schema: { type: 'string' },
+    ...exampleOf(name, examples?.parameters),
   }));
   return {
+    ...(operation.id && { operationId: operation.id }),
     summary,
     ...(description && { description }),
     tags: [tag],
     security: [],
-    parameters: [...inPath, ...(query ? queryParameters(query, components) : [])],
-    ...(body && { requestBody: { required: true, content: json(components.reference(body)) } }),
+    parameters: [...inPath, ...(query ? queryParameters(query, components, examples?.parameters) : [])],
+    ...(body && {
+      requestBody: { required: true, content: json(components.reference(body), examples?.bodies) },
+    }),
     responses: {
       200: answer
-        ? jsonResponse('Found, or done.', components.reference(answer), false)
+        ? jsonResponse('Found, or done.', components.reference(answer), {
+            isSigned: false,
+            examples: examples?.answer && { done: { summary: 'Found, or done', value: examples.answer } },
+          })
         : { description: 'Found, or done.' },
       ...Object.fromEntries(Object.entries(answers).map(([status, text]) => [status, { description: text }])),
     },
   };
 }
 
-function queryParameters(query: TSchema, components: Components): NonNullable<Operation['parameters']> {
+function queryParameters(
+  query: TSchema,
+  components: Components,
+  examples?: PlainExamples['parameters'],
+): NonNullable<Operation['parameters']> {
   const { properties = {}, required = [] } = plainJson(query) as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
@@ -212,80 +219,45 @@ function queryParameters(query: TSchema, components: Components): NonNullable<Op
     required: required.includes(name),
     schema: components.inline(schema),
     ...(typeof description === 'string' && { description }),
+    ...exampleOf(name, examples),
   }));
 }
 
-function json(schema: JsonSchema): Content {
-  return { 'application/json': { schema } };
+function exampleOf(name: string, examples: PlainExamples['parameters'] = {}): { example?: string | number } {
+  const example = examples[name];
+  return example === undefined ? {} : { example };
 }
 
-function jsonResponse(description: string, schema: JsonSchema, signed = true): Response {
+function json(schema: JsonSchema, examples: Readonly<Record<string, Example>> = {}): Content {
+  return { 'application/json': { schema, ...(Object.keys(examples).length > 0 && { examples }) } };
+}
+
+function jsonResponse(
+  description: string,
+  schema: JsonSchema,
+  { isSigned = true, examples }: { isSigned?: boolean; examples?: Readonly<Record<string, Example>> } = {},
+): Response {
   const headers = { Signature: { $ref: '#/components/headers/Signature' } };
-  return { description, ...(signed && { headers }), content: json(schema) };
+  return { description, ...(isSigned && { headers }), content: json(schema, examples) };
 }
 
 function descriptionOf(actions: readonly Action[]): string {
-  return actions.length === 0
-    ? 'Every answer is JSON.'
-    : 'Every request is signed by its sender and answered with a signed answer. Bodies are JSON objects with `context` and `message`.';
+  return actions.length === 0 ? 'Every answer is JSON.' : signingGuide;
 }
 
-/** Schemas with a title, each once. A variation under the same title (another description, say) stays where it stands. */
-class Components {
-  readonly schemas: Record<string, JsonSchema> = {};
-  readonly #sources = new Map<string, string>();
+const signingGuide = `Every request is signed by its sender and answered with a signed answer. Bodies are JSON objects with \`context\` and \`message\`.
 
-  reference(schema: TSchema): JsonSchema {
-    return this.inline(plainJson(schema));
-  }
+### Signing a request
 
-  inline(schema: JsonSchema): JsonSchema {
-    const { title } = schema;
-    if (typeof title !== 'string') return this.#within(schema);
-    const source = JSON.stringify(schema);
-    const known = this.#sources.get(title);
-    if (known !== undefined && known !== source) return this.#within(schema);
-    if (known === undefined) {
-      this.#sources.set(title, source);
-      this.schemas[title] = this.#within(schema);
-    }
-    return { $ref: `#/components/schemas/${title}` };
-  }
+The header \`Authorization\` holds an Ed25519 signature over three lines, joined by line feeds, the last without one:
 
-  #within(schema: JsonSchema): JsonSchema {
-    return Object.fromEntries(
-      Object.entries(schema).map(([keyword, value]) => [keyword, this.#child(keyword, value)]),
-    );
-  }
+    (created): 1752000000
+    (expires): 1752000300
+    digest: BLAKE-512=<base64 of BLAKE2b-512 over the body>
 
-  #child(keyword: string, value: unknown): unknown {
-    if (dataKeywords.has(keyword)) return value;
-    if (Array.isArray(value)) return value.map((item) => (isObject(item) ? this.inline(item) : item));
-    if (!isObject(value)) return value;
-    if (!namedKeywords.has(keyword)) return this.inline(value);
-    return Object.fromEntries(
-      Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? this.inline(schema) : schema]),
-    );
-  }
-}
+It stands on one line:
 
-/** Keywords that hold values, and keywords that hold schemas by name. */
-const dataKeywords = new Set([
-  'examples',
-  'example',
-  'default',
-  'enum',
-  'const',
-  'required',
-  'dependentRequired',
-]);
-const namedKeywords = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+    Authorization: Signature keyId="<subscriber_id>|<record_id>|ed25519",algorithm="ed25519",created="1752000000",expires="1752000300",headers="(created) (expires) digest",signature="<base64 signature>"
 
-/** A TypeBox schema carries marks of its own; what JSON makes of it is the schema. */
-function plainJson(schema: TSchema): JsonSchema {
-  return JSON.parse(JSON.stringify(schema));
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+The public key stands in the identity registry under the \`subscriber_id\` and \`record_id\` of the \`keyId\`. A GET or DELETE signs the digest of zero bytes. A callback signs a
+fourth line, \`request-signature:\`, with the signature of the request that it answers. The answer carries a signature of that form in the header \`Signature\`.`;

@@ -59,8 +59,13 @@ describe('the operations of a role', () => {
     const { url } = await start();
     const { status, headers, text } = await get(`${url}/docs`);
     expect(status).toBe(200);
-    expect(headers['content-security-policy']).toContain("default-src 'none'");
-    expect(text).not.toMatch(/<script|(src|href)="https?:/);
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
+    expect(text).not.toMatch(/(src|href)="https?:/);
+    const files = [...text.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, file]) => file);
+    expect(files).toHaveLength(4);
+    for (const file of files) expect((await get(`${url}/${file}`)).status, file).toBe(200);
+    for (const file of ['docs/none.js', 'docs/..%2fweb%2findex.html', 'docs/%00.js'])
+      expect((await get(`${url}/${file}`)).status, file).toBe(404);
   });
 });
 
@@ -90,8 +95,8 @@ describe('operations at another address', () => {
       json: { roles: { catalog: { ready: true }, registry: { ready: false } } },
     });
     expect((await get(`${url}/metrics`)).text).toContain('role="catalog"');
-    expect((await get(`${url}/docs`)).text).toContain('<h1>Signpost catalog</h1>');
-    expect((await get(`${url}/docs?role=registry`)).text).toContain('<h1>Signpost registry</h1>');
+    expect((await get(`${url}/docs`)).text).toContain('data-role="catalog"');
+    expect((await get(`${url}/docs?role=registry`)).text).toContain('data-role="registry"');
     expect((await get(`${url}/openapi.json?role=registry`)).json).toMatchObject({
       info: { title: 'Signpost registry' },
     });

@@ -2,8 +2,7 @@ import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } 
 import { Registry } from 'prom-client';
 import { type Logger, warningsOnly } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { docsPage } from './docs-page.ts';
-import { pagePolicy } from './home-page.ts';
+import { addViewerRoute, type DocsPage, docsPolicy, renderDocs } from './docs-page.ts';
 import type { OpenApiDocument } from './openapi.ts';
 
 /** What an operator looks at: /health (the process is up), /ready (it can do its work), /metrics (Prometheus), /docs. */
@@ -37,14 +36,19 @@ export function addOperations(
   });
 
   server.get<{ Querystring: RoleQuery }>('/docs', { config }, async ({ query }, reply) => {
-    const { role, document } = chosen(roles, query);
-    const page = docsPage(
-      document(),
-      roles.map((one) => one.role),
-      role,
-    );
-    return reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy).send(page);
+    const { role, document, docs } = chosen(roles, query);
+    const page = docs?.(query.role) ?? {
+      roles: roles.map((one) => one.role),
+      current: role,
+      documentUrl: `openapi.json?role=${encodeURIComponent(role)}`,
+      isSigned: hasSignedOperations(document()),
+    };
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', docsPolicy)
+      .send(renderDocs(page));
   });
+  addViewerRoute(server);
 }
 
 /**
@@ -87,10 +91,17 @@ export interface OperatedRole {
   ready: () => Promise<unknown>;
   metrics: Metrics;
   document: () => OpenApiDocument;
+  /** What /docs shows, where that is more than the document of the role. */
+  docs?: (wanted: string | undefined) => DocsPage;
 }
 
 interface RoleQuery {
   role?: string;
+}
+
+function hasSignedOperations({ paths }: OpenApiDocument): boolean {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  return operations.some(({ security = [] }) => security.length > 0);
 }
 
 function chosen(roles: readonly OperatedRole[], query: RoleQuery): OperatedRole {

@@ -19,8 +19,8 @@ import type { Admission } from './admission.ts';
 import { type ConnectionLimits, limitConnections, limitProxiedRequests } from './connections.ts';
 import { asProtocolError, errorAnswer } from './error-answer.ts';
 import { observeRequests, shownUrl } from './observe-requests.ts';
-import { buildOpenApi, type OpenApiDocument, type PlainOperation } from './openapi.ts';
-import { addOperations, type OperationsServer } from './operations.ts';
+import { buildOpenApi, type OpenApiDocument, type PlainExamples, type PlainOperation } from './openapi.ts';
+import { addOperations, type OperatedRole, type OperationsServer } from './operations.ts';
 import { createProxyCheck } from './source.ts';
 
 /**
@@ -44,6 +44,10 @@ export interface ServerOptions {
   requestTimeoutMs?: number;
   /** How long requests may finish when the server is closed: a slow sender or reader would hold it up. */
   finishMs?: number;
+  /** Examples of unsigned routes, by method and path: `POST /api/find`. */
+  examples?: Readonly<Record<string, PlainExamples>>;
+  /** What /docs shows, where that is more than the document of the role. */
+  docs?: OperatedRole['docs'];
   /** What an error says to clients that know no NACK. */
   errorBody?: (error: ProtocolError) => object;
 }
@@ -134,7 +138,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (action) actions.push(action);
     if (operation) {
       for (const method of [route.method].flat()) {
-        if (method !== 'HEAD') plain.push({ method, path: route.url, operation });
+        if (method === 'HEAD') continue;
+        const examples = options.examples?.[`${method} ${route.url}`] ?? operation.examples;
+        plain.push({ method, path: route.url, operation: { ...operation, examples } });
       }
     }
   });
@@ -164,7 +170,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.get('/openapi.json', { config: { always: true } }, async () => document());
   const operated = { role, ready, metrics, document };
   if (options.operations) options.operations.add(operated);
-  else addOperations(server, [operated]);
+  else addOperations(server, [{ ...operated, docs: options.docs }]);
   return server;
 }
 

@@ -5,6 +5,7 @@ import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { ClientGone, readBody } from '../http/read-body.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { catalog, provider } from '../protocol/example-catalog.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 import { requireToken } from './trigger-token.ts';
@@ -60,13 +61,22 @@ const TriggerQuery = Type.Object({
 });
 type TriggerQuery = Static<typeof TriggerQuery>;
 
-const triggerOperation: PlainOperation = {
+export const triggerOperation: PlainOperation = {
+  id: 'publishFiles',
   summary: 'Publish catalogs as signed files; retire, pause and resume published ones.',
   description:
     'Local and unsigned, with the bearer token of the trigger. Answers when the files are written.',
   query: TriggerQuery,
   body: TriggerRequest,
   answer: TriggerAnswer,
+  examples: {
+    parameters: { index: defaultIndexName, node: provider.bppId },
+    bodies: {
+      publish: { summary: 'Publish a catalog', value: { message: { catalogs: [catalog] } } },
+      retire: { summary: 'Retire a catalog, for ever', value: { retire: [catalog.id] } },
+    },
+    answer: { status: 'COMPLETED', results: [{ catalogId: catalog.id, status: 'ACCEPTED', version: 1 }] },
+  },
   answers: {
     400: 'The request is wrong: SCH_… or CTX_…, with details.path. Nothing was published.',
     401: 'The token is missing or wrong: the message names its file.',

@@ -38,39 +38,47 @@ const answers = {
   404: 'NOT_FOUND: it is not there, or was not at that moment.',
 };
 
+/** Of an identity: `provider.example.org/subscribers.beckn.one`. */
+const examples = {
+  parameters: {
+    ...{ namespace: 'provider.example.org', registryName: 'subscribers.beckn.one', recordId: 'key-1' },
+    ...{ page: 1, page_size: 100 },
+  },
+};
+
 export const operations = {
   '/lookup/:namespace': {
     summary: 'Look up a namespace: one half of an identity or of a networkId.',
-    ...{ query: atVersion, answer: NamespaceAnswer, answers },
+    ...{ query: atVersion, answer: NamespaceAnswer, answers, examples },
   },
   '/lookup/:namespace/:registryName': {
     summary: 'Look up a registry: the keys of a participant, or of the members of a network.',
-    ...{ query: atVersion, answer: RegistryAnswer, answers },
+    ...{ query: atVersion, answer: RegistryAnswer, answers, examples },
   },
   '/lookup/:namespace/:registryName/:recordId': {
     summary: 'Look up one signing key of a participant.',
-    ...{ query: atVersion, answer: LookupAnswer, answers },
+    ...{ query: atVersion, answer: LookupAnswer, answers, examples },
   },
   '/query/:namespace': {
     summary: 'List the registries of a namespace.',
-    ...{ query: Type.Object({ status: state, ...list }), answer: RegistriesAnswer, answers },
+    ...{ query: Type.Object({ status: state, ...list }), answer: RegistriesAnswer, answers, examples },
   },
   '/query/:namespace/:registryName': {
     summary: 'List the keys of a participant, or of the members of a network.',
     description: 'The two names are an identity or a networkId. page and page_size (up to 1000) turn pages.',
-    ...{ query: Type.Object({ state, ...list }), answer: QueryAnswer, answers },
+    ...{ query: Type.Object({ state, ...list }), answer: QueryAnswer, answers, examples },
   },
   '/versions/:namespace': {
     summary: 'List the versions of a namespace: one, because only its records change.',
-    ...{ answer: VersionsAnswer, answers },
+    ...{ answer: VersionsAnswer, answers, examples },
   },
   '/versions/:namespace/:registryName': {
     summary: 'List the versions of a registry: one, because only its records change.',
-    ...{ answer: VersionsAnswer, answers },
+    ...{ answer: VersionsAnswer, answers, examples },
   },
   '/versions/:namespace/:registryName/:recordId': {
     summary: 'List the versions of one signing key, the newest first.',
-    ...{ query: Type.Object({ page, page_size: pageSize }), answer: VersionsAnswer, answers },
+    ...{ query: Type.Object({ page, page_size: pageSize }), answer: VersionsAnswer, answers, examples },
   },
 } satisfies Record<string, PlainOperation>;
 

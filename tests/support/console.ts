@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { DemoNetwork } from '../../src/config.ts';
 import { operatorTokenFile } from '../../src/console/operator-token.ts';
 import { freePort } from './free-port.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
@@ -22,7 +23,10 @@ export interface TestConsole {
 }
 
 /** Every role but the publisher in one process; its discovery service follows its catalog service, and crawls. */
-export async function startConsole(settings: Record<string, string> = {}): Promise<TestConsole> {
+export async function startConsole(
+  settings: Record<string, string> = {},
+  demo?: DemoNetwork,
+): Promise<TestConsole> {
   const catalogPort = await freePort();
   const subscription = {
     catalogUrl: `http://127.0.0.1:${catalogPort}`,
@@ -30,6 +34,7 @@ export async function startConsole(settings: Record<string, string> = {}): Promi
     networkIds: [defaultNetwork],
   };
   const network = await startNetwork({
+    demo,
     settings: {
       ...{ ROLES: 'registry,catalog,discovery,console', CATALOG_PORT: String(catalogPort) },
       CATALOG_ID: subscription.catalogId,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Config, type DemoNetwork, readConfig } from '../../src/config.ts';
 import { createGuardedClient } from '../../src/http/guarded-client.ts';
 import { type Logger, silentLogger } from '../../src/logger.ts';
 import { type Process, startProcess } from '../../src/main.ts';
@@ -41,6 +41,8 @@ export async function startNetwork(
     logger?: Logger;
     database?: TestDatabase;
     now?: () => Date;
+    /** As `signpost up` sets it. */
+    demo?: DemoNetwork;
   } = {},
 ): Promise<TestNetwork> {
   const { logger = silentLogger(), now } = options;
@@ -48,7 +50,7 @@ export async function startNetwork(
   const dataDir = mkdtempSync(join(tmpdir(), 'signpost-test-'));
   const ports = await Promise.all(Array.from({ length: 6 }, freePort));
   const [registryPort, catalogPort, discoveryPort, publisherPort, triggerPort, consolePort] = ports;
-  const config = readConfig({
+  const settings = readConfig({
     DATABASE_URL: testDatabase.url,
     DATA_DIR: dataDir,
     // A publisher is started by tests that need one: it has no part in what the services say to each other.
@@ -68,6 +70,7 @@ export async function startNetwork(
     ...indexSettings(),
     ...options.settings,
   });
+  const config: Config = { ...settings, ...(options.demo && { demo: options.demo }) };
   const actors: Actor[] = [];
   const client = createGuardedClient({ allowPrivateAddresses: true, nameServers: config.DNS_SERVERS });
   const registry = createRegistryClient({

@@ -1,10 +1,11 @@
 import { createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Action, actions } from '../../protocol/actions.ts';
+import { fillIn } from '../../protocol/fill-in.ts';
 import type { JsonObject } from '../../protocol/json.ts';
 import { generateSeed, privateKeyFromSeed } from '../../protocol/keys.ts';
 import { parseSignatureHeader, verifySignature } from '../../protocol/request-signature.ts';
-import { buildRequest, fillIn, type Method, prepareDraft } from './request.ts';
+import { buildRequest, type Method, prepareDraft } from './request.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');
 const privateKey = privateKeyFromSeed(generateSeed());

@@ -6,7 +6,10 @@ import { paint } from '../colour.ts';
 /** What a newcomer reads first: the page, and what to type. */
 export function renderBanner(config: Config): string {
   const { catalog } = config.identities;
-  const docs = (config.OPERATIONS_PORT ?? 0) === 0 ? 'docs' : 'openapi.json'; // which stays when the operator's pages move away
+  const hasConsole = config.roles.includes('console');
+  // The console can sign what is tried. OPERATIONS_PORT moves the pages of the operator away, and leaves the document.
+  const docs = `${hasConsole ? config.consoleUrl : catalog.url}/docs${hasConsole ? '?role=catalog' : ''}`;
+  const api = (config.OPERATIONS_PORT ?? 0) === 0 ? docs : `${catalog.url}/openapi.json`;
   const steps = [
     `npx signpost send ${nameExample('publish-chargers.json')} --as provider.signpost.test --to ${catalog.url} --wait`,
     'npx signpost discover fast charger --near 12.97,77.64 --within 5km',
@@ -15,7 +18,7 @@ export function renderBanner(config: Config): string {
       : []),
     'npx signpost status',
   ];
-  const page = config.roles.includes('console')
+  const page = hasConsole
     ? `Open ${paint('bold', config.consoleUrl)}`
     : 'It has no page: ROLES names no console.';
   return `
@@ -24,7 +27,7 @@ ${paint('good', 'Signpost is up.')} ${page}
 In another terminal, in the same folder:
 ${steps.map((step) => `  ${step}`).join('\n')}
 
-API: ${catalog.url}/${docs}    Ctrl-C stops everything.`;
+API: ${api}    Ctrl-C stops everything.`;
 }
 
 /** As it can be typed in this folder: the examples are wherever this package is installed. */

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { downDiscoveryId } from '../../demo/network.ts';
+import { downDiscoveryId, providerId } from '../../demo/network.ts';
 import { demoCity } from '../../demo/places.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { CommandContext } from '../command.ts';
@@ -34,5 +34,5 @@ export function readUpConfig(
   });
   if (empty) return config;
   const quietAbout = [identityOf(downDiscoveryId, config.REGISTRY_NAME)];
-  return { ...config, demo: { city: demoCity, quietAbout } };
+  return { ...config, demo: { city: demoCity, providerId, quietAbout } };
 }

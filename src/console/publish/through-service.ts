@@ -6,12 +6,11 @@ import { bodyDigest } from '../../protocol/digest.ts';
 import { protocolVersion } from '../../protocol/endpoints.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { SigningKey } from '../../protocol/keys.ts';
 import { readNackBytes } from '../../protocol/nack.ts';
-import { currentKeyId, findSigningKey } from '../../registry/key-files.ts';
 import { joinPath } from '../../rules/base-address.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
+import { findSigner } from '../signer.ts';
 import { refusedBy } from './refused.ts';
 import { awaitCallback } from './trigger.ts';
 
@@ -32,7 +31,7 @@ export async function publishThroughService(
   as = context.config.identities.publisher.id,
 ): Promise<SentPublish> {
   const { config, outside, logger, now } = context;
-  const key = signerOf(config, as);
+  const key = findSigner(config, as);
   const registry = outside.freshRegistry();
   const records = await registry.findSubscriber(identityOf(as, config.REGISTRY_NAME));
   const registered = records.find(({ url }) => url !== undefined)?.url;
@@ -69,17 +68,4 @@ export async function publishThroughService(
     throw refusedBy('catalog service', { status, nack: readNackBytes(said) }, hint);
   }
   return { messageId, transactionId };
-}
-
-function signerOf(config: ConsoleContext['config'], id: string): SigningKey {
-  const own = Object.values(config.identities).find((identity) => identity.id === id);
-  const keyId = own?.keyId ?? currentKeyId(config.DATA_DIR, id);
-  const key = findSigningKey(config.DATA_DIR, { id, keyId, ...(own?.seed && { seed: own.seed }) });
-  if (key) return key;
-  throw new ConsoleError('AUT_KEY_NOT_FOUND', `There is no key of ${id} on this machine.`, {
-    ...{
-      status: 409,
-      hint: `Publish where its key is: signpost publish FILE --to ${config.identities.catalog.url}`,
-    },
-  });
 }

@@ -1,0 +1,182 @@
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { exchangeSigned } from '../delivery/exchange.ts';
+import type { DocsPage } from '../http/docs-page.ts';
+import { FetchFailure } from '../http/fetch-failure.ts';
+import type { PlainOperation } from '../http/openapi.ts';
+import { type Endpoint, endpoints } from '../protocol/endpoints.ts';
+import { actionExamples } from '../protocol/example-messages.ts';
+import { fillIn } from '../protocol/fill-in.ts';
+import { identityOf } from '../protocol/identity.ts';
+import { type JsonObject, parseJson } from '../protocol/json.ts';
+import { closed, oneOfTexts } from '../protocol/shapes.ts';
+import { prepareValidator, validator } from '../protocol/validate.ts';
+import { actorOf } from './audit.ts';
+import { audited } from './audited.ts';
+import type { ConsoleContext } from './context.ts';
+import { ConsoleError, notFound } from './errors.ts';
+import { findSigner } from './signer.ts';
+
+// "Try it out" on the API page of the demo network: the console fills in ids and time, signs the request with a key of the demo, sends it to the
+// service and shows what was sent and what came back. Only for the operator, and only in `signpost up`.
+
+const triedRoles = ['catalog', 'discovery'] as const;
+const maxBodyBytes = 1024 * 1024;
+const maxAnswerBytes = 8 * 1024 * 1024;
+const withinMs = 15_000;
+
+export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): void {
+  const { config, outside } = context;
+  server.get<{ Params: { role: string } }>(
+    '/api/openapi/:role',
+    { config: { operation: documentOperation } },
+    async ({ params }) => {
+      const url = findDocument(context, params.role);
+      const limits = { timeoutMs: withinMs, maxBytes: maxAnswerBytes, operatorConfigured: true };
+      return parseJson((await outside.client.request(url, limits).catch(explainFailure)).body);
+    },
+  );
+  if (!config.demo) return;
+  prepareValidator(TryRequest);
+  server.post('/api/try', { bodyLimit: maxBodyBytes, config: { operation } }, async (request) => {
+    const asked = validator(TryRequest)(request.body);
+    const endpoint = findEndpoint(asked);
+    const as = asked.as ?? chooseSigner(context, endpoint);
+    const target = `${asked.method} ${asked.path} as ${as}`;
+    return audited(context, actorOf(request), { action: 'try', target }, () =>
+      sendAs(context, as, endpoint, asked),
+    );
+  });
+}
+
+/** What /docs of the console shows: its own API, and those of the services of this process, to try in the demo. */
+export function chooseDocs({ config }: Pick<ConsoleContext, 'config'>, wanted = 'console'): DocsPage {
+  const others = config.roles.filter((role) => role !== 'console' && role !== 'publisher');
+  const current = others.find((role) => role === wanted) ?? 'console';
+  const isSigned = triedRoles.some((role) => role === current);
+  return {
+    roles: ['console', ...others],
+    current,
+    documentUrl: current === 'console' ? 'openapi.json' : `api/openapi/${current}`,
+    isSigned,
+    ...(config.demo && isSigned && { tryUrl: 'api/try' }),
+  };
+}
+
+async function sendAs(
+  context: ConsoleContext,
+  as: string,
+  endpoint: Endpoint,
+  { role, method, path, body }: TryRequest,
+): Promise<TryAnswer> {
+  const { config, outside, logger, now } = context;
+  const registry = outside.freshRegistry();
+  const records = await registry.findSubscriber(identityOf(as, config.REGISTRY_NAME));
+  const uri = records.find(({ url }) => url !== undefined)?.url ?? `${config.consoleUrl}/inbox`;
+  const filled =
+    method === 'POST' && fillIn((body ?? {}) as JsonObject, { action: endpoint, id: as, uri, now: now() });
+  let authorization = '';
+  const sender = {
+    key: findSigner(config, as),
+    client: outside.client,
+    findKey: registry.findKey,
+    logger,
+    now,
+  };
+  const answer = await exchangeSigned(sender, {
+    ...{ method, url: `${config.identities[role].url}${path}`, maxAnswerBytes, operatorConfigured: true },
+    ...(filled && { body: Buffer.from(JSON.stringify(filled)) }),
+    signal: AbortSignal.timeout(withinMs),
+    beforeSending: async (header) => {
+      authorization = header;
+    },
+  }).catch(explainFailure);
+  return {
+    sent: { method, path, authorization, ...(filled && { body: filled }) },
+    answer: { status: answer.status, signer: answer.signer ?? null, body: parseJson(answer.body) },
+  };
+}
+
+/** A provider publishes, the catalog service pushes; everything else is asked by the consumer. */
+function chooseSigner({ config }: ConsoleContext, { name, caller }: Endpoint): string {
+  const { catalog, consumer } = config.identities;
+  if (name === endpoints.push.name) return catalog.id;
+  return (caller === 'bpp' && config.demo?.providerId) || consumer.id;
+}
+
+function findEndpoint({ method, path }: TryRequest): Endpoint {
+  const [pathname] = path.split('?');
+  const endpoint = Object.values<Endpoint>(endpoints).find(
+    (one) => one.method === method && one.path === pathname,
+  );
+  if (!endpoint) throw notFound(`There is no signed operation ${method} ${pathname}.`);
+  if (endpoint.kind === 'request') return endpoint;
+  throw new ConsoleError('NET_NOT_IMPLEMENTED', 'A callback answers a request: it cannot be sent by hand.', {
+    hint: 'Send the request that it answers; callbacks to the consumer are shown in the inbox.',
+  });
+}
+
+function findDocument({ config }: ConsoleContext, role: string): string {
+  if (!config.roles.some((one) => one === role)) throw notFound(`No role ${role} runs in this process.`);
+  if (role === 'registry') return new URL('/openapi.json', config.registryUrl).href;
+  const tried = triedRoles.find((one) => one === role);
+  if (!tried) throw notFound(`The API of ${role} is described at its own address.`);
+  return `${config.identities[tried].url}/openapi.json`;
+}
+
+function explainFailure(error: unknown): never {
+  if (!(error instanceof FetchFailure)) throw error;
+  throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', `The service does not answer: ${error.message}`);
+}
+
+const TryRequest = closed({
+  role: oneOfTexts(triedRoles),
+  method: oneOfTexts(['GET', 'POST', 'DELETE']),
+  path: Type.String({ pattern: '^/', maxLength: 2_048, description: 'With its query string.' }),
+  body: Type.Optional(
+    Type.Object({}, { description: 'Of a POST. Ids, addresses and time in its context are filled in.' }),
+  ),
+  as: Type.Optional(
+    Type.String({ minLength: 1, description: 'Who signs; its key must be on this machine.' }),
+  ),
+});
+type TryRequest = Static<typeof TryRequest>;
+
+const TryAnswer = Type.Object({
+  sent: Type.Object({
+    method: Type.String(),
+    path: Type.String(),
+    authorization: Type.String({ description: 'The signature, as it was sent.' }),
+    body: Type.Optional(Type.Unknown()),
+  }),
+  answer: Type.Object({
+    status: Type.Integer(),
+    signer: Type.Union([Type.String(), Type.Null()], {
+      description: 'Who signed the answer, where the signature holds.',
+    }),
+    body: Type.Unknown(),
+  }),
+});
+type TryAnswer = Static<typeof TryAnswer>;
+
+const operation: PlainOperation = {
+  summary: 'Sign a request with a key of the demo network, and send it.',
+  description: 'Only in `signpost up`. Callbacks to a participant without an address come to the inbox.',
+  body: TryRequest,
+  answer: TryAnswer,
+  answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
+  examples: {
+    bodies: Object.fromEntries(
+      Object.entries(actionExamples.discover.bodies).map(([name, { summary, value }]) => [
+        name,
+        { summary, value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body: value } },
+      ]),
+    ),
+  },
+};
+
+const documentOperation: PlainOperation = {
+  summary: 'The OpenAPI document of another role of this process.',
+  answers: { 404: 'No such role runs in this process.' },
+  examples: { parameters: { role: 'catalog' } },
+};

@@ -1,0 +1,63 @@
+import type { TSchema } from 'typebox';
+
+export type JsonSchema = Record<string, unknown>;
+
+/** Schemas with a title, each once. A variation under the same title (another description, say) stays where it stands. */
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+  readonly #sources = new Map<string, string>();
+
+  reference(schema: TSchema): JsonSchema {
+    return this.inline(plainJson(schema));
+  }
+
+  inline(schema: JsonSchema): JsonSchema {
+    const { title } = schema;
+    if (typeof title !== 'string') return this.#within(schema);
+    const source = JSON.stringify(schema);
+    const known = this.#sources.get(title);
+    if (known !== undefined && known !== source) return this.#within(schema);
+    if (known === undefined) {
+      this.#sources.set(title, source);
+      this.schemas[title] = this.#within(schema);
+    }
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  #within(schema: JsonSchema): JsonSchema {
+    return Object.fromEntries(
+      Object.entries(schema).map(([keyword, value]) => [keyword, this.#child(keyword, value)]),
+    );
+  }
+
+  #child(keyword: string, value: unknown): unknown {
+    if (dataKeywords.has(keyword)) return value;
+    if (Array.isArray(value)) return value.map((item) => (isObject(item) ? this.inline(item) : item));
+    if (!isObject(value)) return value;
+    if (!namedKeywords.has(keyword)) return this.inline(value);
+    return Object.fromEntries(
+      Object.entries(value).map(([name, schema]) => [name, isObject(schema) ? this.inline(schema) : schema]),
+    );
+  }
+}
+
+/** Keywords that hold values, and keywords that hold schemas by name. */
+const dataKeywords = new Set([
+  'examples',
+  'example',
+  'default',
+  'enum',
+  'const',
+  'required',
+  'dependentRequired',
+]);
+const namedKeywords = new Set(['properties', 'patternProperties', '$defs', 'dependentSchemas']);
+
+/** A TypeBox schema carries marks of its own; what JSON makes of it is the schema. */
+export function plainJson(schema: TSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema));
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

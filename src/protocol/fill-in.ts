@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { type Endpoint, protocolVersion } from './endpoints.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+
+export interface Filling {
+  action: Endpoint;
+  /** The subscriberId that signs. */
+  id: string;
+  /** The base address that answers come to. */
+  uri: string;
+  now: Date;
+}
+
+/**
+ * The document with a context for this sending: a fresh message of the identity that signs it. A callback keeps the messageId
+ * of the request that it answers. The transaction goes on where the file names one.
+ */
+export function fillIn(document: JsonObject, { action, id, uri, now }: Filling): JsonObject {
+  const given = isJsonObject(document.context) ? document.context : {};
+  const side = sideOf(action, given);
+  return {
+    ...document,
+    context: {
+      ...given,
+      version: protocolVersion,
+      action: action.name,
+      messageId: (action.kind === 'callback' && given.messageId) || randomUUID(),
+      transactionId: given.transactionId ?? randomUUID(),
+      timestamp: now.toISOString(),
+      ...(side && { [`${side}Id`]: id, [`${side}Uri`]: uri }),
+    },
+  };
+}
+
+/** Which pair of context members names the caller. Where the action needs none, one that stands there must still be ours. */
+function sideOf(action: Endpoint, given: JsonObject): 'bap' | 'bpp' | undefined {
+  if (action.caller || action.kind === 'callback') return action.caller;
+  return (['bap', 'bpp'] as const).find((side) => `${side}Id` in given || `${side}Uri` in given);
+}
