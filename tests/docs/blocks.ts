@@ -5,10 +5,12 @@ import { readFileSync } from 'node:fs';
 //   <!-- background: TEXT -->   a command that stays; it is ready when it has printed TEXT
 //   <!-- file: PATH -->         is written to this file
 //   <!-- prints -->             each of its lines stands, in this order, in what the command before it printed
+//   <!-- until -->              is repeated until it prints what it should: what it looks for is on its way
 //   <!-- needs: A, B -->        is left out where one of them is not installed
 //   <!-- not run: REASON -->    is not run
 //
-// Blocks of `sh` are run; of any other language, only these.
+// Blocks of `sh` are run. Blocks of `console` have commands after `$ `, each with what it prints below it. Of any other language, only the above.
+// In what is printed, `…` stands for anything.
 
 /** The documents all of whose blocks are run. */
 export const guides = [
@@ -22,6 +24,7 @@ export const guides = [
   'docs/run-a-discovery-service.md',
   'docs/self-hosting.md',
   'docs/troubleshooting.md',
+  'README.md',
   'examples/python/README.md',
   'vectors/README.md',
 ];
@@ -36,24 +39,39 @@ export interface Step {
   needs: string[];
   /** Lines that it prints. */
   prints: string[];
+  /** It is repeated until it prints them. */
+  isRepeated: boolean;
 }
 
 export function readSteps(guide: string): Step[] {
   const steps: Step[] = [];
   for (const { line, language, text, marks } of readBlocks(guide)) {
+    const lines = text.split('\n').filter((one) => one.trim() !== '');
     if (marks.has('prints')) {
-      steps.at(-1)?.prints.push(...text.split('\n').filter((printed) => printed.trim() !== ''));
+      steps.at(-1)?.prints.push(...lines);
       continue;
     }
     const kind = (['background', 'file', 'not run'] as const).find((name) => marks.has(name)) ?? 'run';
-    if (kind === 'run' && language !== 'sh')
+    const needs = marks.get('needs')?.split(', ') ?? [];
+    const step = { line, kind, detail: marks.get(kind) ?? '', needs, isRepeated: marks.has('until') };
+    if (kind !== 'run' || language === 'sh') steps.push({ ...step, text, prints: [] });
+    else if (language === 'console')
+      steps.push(...readConsole(lines).map((typed) => ({ ...step, ...typed })));
+    else
       throw new Error(
         `${guide}, line ${line}: nothing says what to do with this block of ${language || 'text'}`,
       );
-    const needs = marks.get('needs')?.split(', ') ?? [];
-    steps.push({ line, kind, text, detail: marks.get(kind) ?? '', needs, prints: [] });
   }
   return steps;
+}
+
+function readConsole(lines: readonly string[]): Pick<Step, 'text' | 'prints'>[] {
+  const typed: Pick<Step, 'text' | 'prints'>[] = [];
+  for (const line of lines) {
+    if (line.startsWith('$ ')) typed.push({ text: line.slice(2), prints: [] });
+    else typed.at(-1)?.prints.push(line);
+  }
+  return typed;
 }
 
 interface Block {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import keys from '../../vectors/keys.json' with { type: 'json' };
 import requests from '../../vectors/requests.json' with { type: 'json' };
+import { until } from '../support/time.ts';
 import { guides, readSteps } from './blocks.ts';
 import { openWorkplace, type Workplace } from './workplace.ts';
 
@@ -18,13 +19,9 @@ describe.each(guides)('%s', (guide) => {
     it(`holds at line ${step.line}: ${step.text.split('\n')[0]}`, { retry: 0 }, async (context) => {
       const missing = await workplace.findMissing(step);
       if (missing !== undefined) context.skip(`needs ${missing}`);
-      const printed = await workplace.take(step);
-      let rest = printed.replace(/\s+/g, ' ');
-      for (const line of step.prints.map((one) => one.trim().replace(/\s+/g, ' '))) {
-        if (line === '…') continue;
-        expect(rest, printed).toContain(line);
-        rest = rest.slice(rest.indexOf(line) + line.length);
-      }
+      const fault = async () => findDifference(await workplace.take(step), step.prints.map(workplace.here));
+      if (step.isRepeated) await until(async () => (await fault()) === undefined, 'it to print this');
+      else expect(await fault()).toBeUndefined();
     });
   }
 
@@ -48,3 +45,15 @@ describe.each(guides)('%s', (guide) => {
     },
   );
 });
+
+/** The first line that does not follow in what was printed; undefined where all do. */
+function findDifference(printed: string, lines: readonly string[]): string | undefined {
+  const inOneLine = (text: string) => text.trim().replace(/\s+/g, ' ');
+  let rest = inOneLine(printed);
+  for (const part of lines.flatMap((line) => line.split('…')).map(inOneLine)) {
+    const at = rest.indexOf(part);
+    if (at === -1) return `${part}\n\nnot in\n\n${printed}`;
+    rest = rest.slice(at + part.length);
+  }
+  return undefined;
+}

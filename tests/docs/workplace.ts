@@ -16,6 +16,8 @@ export interface Workplace {
   directory: string;
   /** What it lacks, or undefined. */
   findMissing(step: Pick<Step, 'needs'>): Promise<string | undefined>;
+  /** A text of the guide with the ports of this place. */
+  here(text: string): string;
   /** Returns what it printed. */
   take(step: Step): Promise<string>;
   /** Runs a command in it. */
@@ -56,11 +58,18 @@ export async function openWorkplace(): Promise<Workplace> {
   const running: ChildProcess[] = [];
 
   async function shell(script: string, stdin = ''): Promise<string> {
-    const shown = run('sh', ['-e', '-c', script], { cwd: directory, env, timeout: stepTimeoutMs });
+    // What is printed and what is told stand in the order of a terminal.
+    const shown = run('sh', ['-e', '-c', `exec 2>&1\n${script}`], {
+      cwd: directory,
+      env,
+      timeout: stepTimeoutMs,
+    });
     // A command that reads nothing may have ended before this is written.
     shown.child.stdin?.on('error', () => undefined).end(stdin);
-    const { stdout, stderr } = await shown;
-    return stdout + stderr;
+    const { stdout } = await shown.catch((error) => {
+      throw new Error(`${script}\n\nended with ${error.code}:\n\n${error.stdout}`);
+    });
+    return stdout;
   }
 
   async function stay({ text, detail }: Step): Promise<string> {
@@ -81,6 +90,7 @@ export async function openWorkplace(): Promise<Workplace> {
 
   return {
     directory,
+    here,
     shell,
     async findMissing({ needs }) {
       for (const need of needs) {
