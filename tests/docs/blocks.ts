@@ -17,6 +17,7 @@ export const guides = [
   'docs/beside-onix.md',
   'docs/conformance-checks.md',
   'docs/domain-schemas.md',
+  'docs/importing.md',
   'docs/join-a-network.md',
   'docs/publishing.md',
   'docs/query-as-an-app.md',
