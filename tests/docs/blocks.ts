@@ -54,7 +54,13 @@ export function readSteps(guide: string): Step[] {
     }
     const kind = (['background', 'file', 'not run'] as const).find((name) => marks.has(name)) ?? 'run';
     const needs = marks.get('needs')?.split(', ') ?? [];
-    const step = { line, kind, detail: marks.get(kind) ?? '', needs, isRepeated: marks.has('until') };
+    const step: Omit<Step, 'text' | 'prints'> = {
+      line,
+      kind,
+      detail: marks.get(kind) ?? '',
+      needs,
+      isRepeated: marks.has('until'),
+    };
     if (kind !== 'run' || language === 'sh') steps.push({ ...step, text, prints: [] });
     else if (language === 'console')
       steps.push(...readConsole(lines).map((typed) => ({ ...step, ...typed })));
