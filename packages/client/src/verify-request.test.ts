@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import callbacks from '../../../vectors/callbacks.json' with { type: 'json' };
+import keyring from '../../../vectors/keys.json' with { type: 'json' };
+import { verifyRequest } from './index.ts';
+
+// The callbacks of vectors/, as a participant receives them who knows what it sent.
+
+interface ReceivedCallback {
+  body: string;
+  authorization: string;
+  sent: string[];
+  at: number;
+}
+
+describe('verifyRequest, held against the vectors of callbacks,', () => {
+  const verify = ({ body, authorization, sent, at }: ReceivedCallback) =>
+    verifyRequest(
+      Buffer.from(body),
+      { authorization },
+      {
+        resolveKey: ({ subscriberId, keyId }) =>
+          keyring.keys.find((key) => key.subscriberId === subscriberId && key.recordId === keyId)?.publicKey,
+        findSent: () => sent,
+        now: new Date(at * 1_000),
+      },
+    );
+
+  it.each(callbacks.accept)('takes $name', async (callback) => {
+    const { signer, keyId, chained } = await verify(callback);
+    const { subscriberId, recordId } = callback;
+    expect({ keyId, chained }).toEqual({ keyId: recordId, chained: callback.chained });
+    expect(signer).toBe(`${subscriberId}/subscribers.beckn.one`);
+  });
+
+  // That of another request in requestDigest is known where the request is: a Signpost refuses it.
+  it.each(callbacks.refuse.filter(({ code }) => code.startsWith('AUT_')))(
+    'refuses $name',
+    async (callback) => {
+      await expect(verify(callback)).rejects.toMatchObject({ code: callback.code });
+    },
+  );
+});
