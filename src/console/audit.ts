@@ -27,7 +27,7 @@ const Cursor = Type.Object({ id: Type.Integer() });
 const operation: PlainOperation = {
   summary: 'List what operators changed, by this API or by commands, the latest first.',
   description:
-    'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 15.',
+    'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 16.',
   tag: 'Operator',
   query: ListQuery,
   answer: listOf(
