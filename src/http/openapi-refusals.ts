@@ -3,7 +3,10 @@ import { ProtocolError, type ProtocolErrorOptions } from '../protocol/errors.ts'
 import { exampleIds } from '../protocol/example-catalog.ts';
 import type { Example } from '../protocol/example-messages.ts';
 import { faultAt } from '../protocol/fault.ts';
+import { settings } from '../setting-table.ts';
+import type { Kind } from '../settings.ts';
 import { errorAnswer } from './error-answer.ts';
+import { tooLarge } from './read-body.ts';
 
 // What a signed route answers when it does not accept a request (catalog spec: Errors): in words, and as examples, which are made by the same
 // function as the answers of the service.
@@ -59,13 +62,13 @@ export const refusals: Record<number, DescribedRefusal> = {
   413: {
     description: 'SCH_SCHEMA_VALIDATION_FAILED: the body is too large; split it across several requests.',
     examples: {
-      large: refusal(
-        'Too large',
-        'SCH_SCHEMA_VALIDATION_FAILED',
-        'The body has more than 10485760 bytes; split it across several requests.',
-        {
-          status: 413,
-        },
+      large: example(
+        'Larger than BODY_SIZE_LIMIT (its default)',
+        tooLarge(defaultOf(settings.BODY_SIZE_LIMIT)),
+      ),
+      bulk: example(
+        'A push, on_pull or on_discover larger than BULK_BODY_SIZE_LIMIT (its default)',
+        tooLarge(defaultOf(settings.BULK_BODY_SIZE_LIMIT)),
       ),
     },
   },
@@ -150,6 +153,10 @@ function refusal(
 
 function example(summary: string, error: ProtocolError): Example {
   return { summary, value: errorAnswer(error, { messageId: exampleIds.message }).body as object };
+}
+
+function defaultOf<T>({ parse, fallback }: Kind<T>): T {
+  return parse(fallback);
 }
 
 function received(summary: string, message: string): Example {

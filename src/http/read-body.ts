@@ -194,7 +194,7 @@ function giveTurns(): void {
   ticking = undefined;
 }
 
-function tooLarge(maxBytes: number): ProtocolError {
+export function tooLarge(maxBytes: number): ProtocolError {
   return new ProtocolError(
     'SCH_SCHEMA_VALIDATION_FAILED',
     `The body has more than ${maxBytes} bytes; split it across several requests.`,
