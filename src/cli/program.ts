@@ -191,5 +191,5 @@ Examples:
   $ signpost discover fast charger --near 12.97,77.64 --within 5km
 
 Exit codes: 0 it was done; 1 it was refused, failed, or was called in a wrong way; 2 only a part was done (import); 130 interrupted by Ctrl-C.
-Every command takes --json, for programs. On a terminal, what it prints is coloured, unless NO_COLOR is set.
+Every command but completion takes --json, for programs. On a terminal, what it prints is coloured, unless NO_COLOR is set.
 Settings are environment variables; .env.example lists them all.`;
