@@ -12,7 +12,8 @@ import type { Actor, Exchange, SendOptions } from './support/actor.ts';
 import { startConsole, type TestConsole } from './support/console.ts';
 import { until } from './support/time.ts';
 
-// Every example of the OpenAPI documents, sent to a network. Ids, addresses and times of the context are those of whoever sends it.
+// The examples of the OpenAPI documents, sent to a network: every signed request and callback, three of the refusals, and the bodies that the console takes.
+// Ids, addresses and times of the context are those of whoever sends it.
 
 let the: TestConsole;
 let provider: Actor;

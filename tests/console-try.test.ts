@@ -66,7 +66,7 @@ describe('POST /api/try', () => {
 });
 
 describe('the API page of the console', () => {
-  it('shows the documents of all roles, and has signed requests go through the console', async () => {
+  it('shows the documents of catalog, discovery and registry, not of the publisher, and has signed requests go through the console', async () => {
     const { text } = await the.ask('/docs?role=catalog');
     expect(text).toContain('data-document="api/openapi/catalog" data-role="catalog" data-signed');
     expect(text).toContain('data-try="api/try"');
