@@ -8,9 +8,12 @@ import {
 } from '../packages/client/src/index.ts';
 import type { Catalog } from '../src/protocol/catalog.ts';
 import { startClient } from './support/client.ts';
+import { catalogOf, teas } from './support/crawl-scene.ts';
 import { startDiscovery, type TestDiscovery } from './support/discovery.ts';
+import { forge } from './support/forged-node.ts';
 import { freePort } from './support/free-port.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
+import { startProvider } from './support/provider.ts';
 import { trigger } from './support/publisher.ts';
 import { catalog, charger, offer, plain } from './support/sample-catalogs.ts';
 import { until } from './support/time.ts';
@@ -219,5 +222,40 @@ describe('the client', () => {
       isValid: false,
       faults: [{ document: 'manifest', code: 'key-unknown' }],
     });
+  });
+
+  it('refuses a published tree whose changes leave a catalog empty, or do not lead to the announced version', async () => {
+    const host = await startProvider(network, 'client-emptied');
+    await host.publish({ message: { catalogs: [catalogOf('teas', 0, 10)] } });
+    await host.publish({ message: { catalogs: [catalogOf('teas', 0, 11)] } });
+    const { registryUrl: registry } = network.config;
+    expect(await verifyTree(host.url, { registry })).toMatchObject({ isValid: true, documents: 6 });
+    const removals = teas(0, 10).map(({ id }) => id);
+    host.spoil(
+      forge(host, {
+        change(file) {
+          file.resources = { upserts: [], removals };
+        },
+      }),
+    );
+    expect(await verifyTree(host.url, { registry })).toMatchObject({
+      ...{ isValid: false, catalogs: [] },
+      faults: [{ document: 'entry', catalogId: 'teas', code: 'empty-catalog' }],
+    });
+    host.spoil(
+      forge(host, {
+        entry({ changes }) {
+          Object.assign(changes[0], { fromVersion: 2, toVersion: 3, version: 3 });
+        },
+        change(file) {
+          Object.assign(file, { fromVersion: 2, toVersion: 3, version: 3 });
+        },
+      }),
+    );
+    expect(await verifyTree(host.url, { registry })).toMatchObject({
+      ...{ isValid: false, catalogs: [] },
+      faults: [{ document: 'entry', catalogId: 'teas', code: 'gap' }],
+    });
+    await host.stop();
   });
 });

@@ -1,12 +1,17 @@
 import type { CatalogType } from '../../../src/protocol/catalog.ts';
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
-import { isJsonObject, type JsonObject } from '../../../src/protocol/json.ts';
-import type { ChangeReference, IndexEntry } from '../../../src/protocol/signed-files.ts';
-import { applyChangeFiles, contentOfBaseline } from '../../../src/rules/self-hosted/content.ts';
+import type { JsonObject } from '../../../src/protocol/json.ts';
+import type { ChangeReference } from '../../../src/protocol/signed-files.ts';
+import { assembleCatalog, describeGap } from '../../../src/rules/self-hosted/assemble.ts';
+import {
+  claimedFileUrls,
+  claimedHostOf,
+  claimedNodeOf,
+  findClaimedKeys,
+} from '../../../src/rules/self-hosted/claims.ts';
 import { type HostedDocument, TrustFault } from '../../../src/rules/self-hosted/faults.ts';
 import { type OpenedDocument, openDocument } from '../../../src/rules/self-hosted/open-document.ts';
-import { planReading } from '../../../src/rules/self-hosted/reading-plan.ts';
 import {
   claimedRecordId,
   type HostingNode,
@@ -29,7 +34,7 @@ export interface VerifyTreeOptions {
   /** Base address of the registry's DeDi API, or a registry of your own making: the keys of the node are the registry's word. */
   registry: string | Registry;
   registryName?: string;
-  /** Whose files these must be, by subscriberId; without it, whoever the files say, if its keys say the same. */
+  /** subscriberId of the node that must have signed the files. Default: the node that the files name; its keys must have signed them. */
   node?: string;
   fetch?: typeof fetch;
   signal?: AbortSignal;
@@ -111,7 +116,7 @@ async function verifyNode(
     about.url = opened.url;
     const node = await describeNode(walk, opened.document, named);
     const keys = await findKeys(walk, node, [claimedRecordId(opened.document)]);
-    const host = source.host ?? hostOfFiles(opened.document);
+    const host = source.host ?? claimedHostOf(opened.document);
     return { node, manifest: trustManifest(opened, { node, host, keys }) };
   });
   if (!verified) return undefined;
@@ -183,30 +188,26 @@ async function verifyCatalog(walk: Walk, node: HostingNode, trusted: TrustedEntr
     if (file) files.set(change, file);
   }
   if (!base || files.size !== changes.length) return;
-  const content = applyChangeFiles(
-    contentOfBaseline(base),
-    pendingChanges(entry).flatMap((change) => files.get(change) ?? []),
-  );
-  const { version, resources, offers } = content;
-  report.catalogs.push({ catalogId, catalogType, version, resources: resources.size, offers: offers.size });
-  if (version !== announced(entry))
-    report.faults.push({
-      ...{ document: 'entry', catalogId, code: 'gap' },
-      message: `${catalogId} announces version ${announced(entry)}, but its files lead to ${version}.`,
-      hint: 'Publish a new baseline, or list every change since the last one.',
-    });
+  try {
+    const content = assembleCatalog(entry, base, files);
+    if (!content) {
+      report.faults.push({
+        document: 'entry',
+        catalogId,
+        code: 'gap',
+        message: describeGap(entry),
+        hint: gapHint,
+      });
+      return;
+    }
+    const { version, resources, offers } = content;
+    report.catalogs.push({ catalogId, catalogType, version, resources: resources.size, offers: offers.size });
+  } catch (error) {
+    report.faults.push(describeFault({ document: 'entry', catalogId }, error));
+  }
 }
 
-/** The changes that lead on from the baseline. */
-function pendingChanges(entry: IndexEntry): ChangeReference[] {
-  const plan = planReading(entry, undefined, { cutoverFraction: 1 });
-  const reading = plan.kind === 'gap' ? plan.readable : plan;
-  return reading.kind === 'baseline' ? reading.changes : [];
-}
-
-function announced({ baseline, changes }: IndexEntry): number {
-  return Math.max(baseline?.version ?? 0, ...changes.map(({ toVersion }) => toVersion));
-}
+const gapHint = 'Publish a new baseline, or list every change since the last one.';
 
 type About = Pick<TreeFault, 'document' | 'url' | 'catalogId'>;
 
@@ -255,38 +256,20 @@ async function open(
   return openDocument(document, file, { digest, maxInflatedBytes });
 }
 
-/** Who the files say they are of, before anything of it is believed: its keys will have to say the same. */
-async function findClaimedNode(source: TreeSource, manifest: JsonObject): Promise<string> {
-  const { files, domain } = manifest;
-  for (const file of Array.isArray(files) ? files.filter(isJsonObject) : []) {
-    const opened = await open(source, 'record', String(file.url)).catch(() => undefined);
-    const name = opened && nameIn(opened.document);
-    if (name !== undefined) return name;
-  }
-  return String(domain);
-}
-
-function nameIn(document: JsonObject): string | undefined {
-  const [record = document] = Array.isArray(document.records) ? document.records : [];
-  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
-  return typeof details.subscriber_id === 'string' ? details.subscriber_id : undefined;
-}
-
-/** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */
-function hostOfFiles({ files }: JsonObject): string {
-  const [file] = Array.isArray(files) ? files : [];
-  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
-  return URL.canParse(url) ? new URL(url).host : '';
-}
-
 async function findKeys(
   { registry }: Walk,
-  { identity, keyNames }: HostingNode,
+  node: HostingNode,
   claimed: readonly (string | undefined)[],
 ): Promise<Keys> {
-  const names = [...new Set(claimed.filter((name) => name !== undefined))];
-  const lookups = names.map(
-    async (name) => [name, await registry.findKey(identity, keyNames?.get(name) ?? name)] as const,
-  );
-  return new Map(await Promise.all(lookups));
+  return findClaimedKeys(node, claimed, (name) => registry.findKey(node.identity, name));
+}
+
+/** The node that the files claim to belong to. Nothing is verified here: the signatures will have to be those of this node's keys. */
+async function findClaimedNode(source: TreeSource, manifest: JsonObject): Promise<string> {
+  for (const url of claimedFileUrls(manifest)) {
+    const opened = await open(source, 'record', url).catch(() => undefined);
+    const name = opened && claimedNodeOf(opened.document);
+    if (name !== undefined) return name;
+  }
+  return String(manifest.domain);
 }

@@ -1,6 +1,7 @@
 import { ProtocolError } from '../../protocol/errors.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import type { Check } from '../../rules/check-attributes.ts';
+import { findClaimedKeys } from '../../rules/self-hosted/claims.ts';
 import { type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import {
   claimedBytes,
@@ -146,22 +147,15 @@ export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
 
 const maxLikelyKeys = 20;
 
-/** A node has a few keys. Who claims many more would have the registry asked for each. */
-const maxKeysAtOnce = 100;
-
 /** What the registry says about the keys that documents claim. */
 export async function findKeys(
   { registry }: Pick<Reader, 'registry'>,
-  { identity, keyNames }: HostingNode,
+  node: HostingNode,
   claimed: readonly (string | undefined)[],
 ): Promise<Map<string, KeyAnswer>> {
-  const wanted = [...new Set(claimed.filter((name) => name !== undefined))];
-  const ask = (name: string) => askRegistry(() => registry.findKey(identity, keyNames?.get(name) ?? name));
-  const found = await Promise.all(
-    wanted.slice(0, maxKeysAtOnce).map((name): Promise<KeyAnswer> => ask(name).catch(asUnavailable)),
+  return findClaimedKeys(node, claimed, (name) =>
+    askRegistry<KeyAnswer>(() => registry.findKey(node.identity, name)).catch(asUnavailable),
   );
-  const reason = `it was not asked, because more than ${maxKeysAtOnce} keys are claimed`;
-  return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key', reason }]));
 }
 
 function asUnavailable(error: unknown): KeyAnswer {

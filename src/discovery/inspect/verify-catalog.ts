@@ -1,9 +1,7 @@
 import { counted } from '../../counted.ts';
-import type { BaselineReference, ChangeReference, IndexEntry } from '../../protocol/signed-files.ts';
-import { applyChangeFiles, type CatalogContent, contentOfBaseline } from '../../rules/self-hosted/content.ts';
-import { TrustFault } from '../../rules/self-hosted/faults.ts';
+import type { BaselineReference, ChangeReference } from '../../protocol/signed-files.ts';
+import { assembleCatalog, describeGap } from '../../rules/self-hosted/assemble.ts';
 import type { OpenedDocument } from '../../rules/self-hosted/open-document.ts';
-import { announcedVersion, planReading } from '../../rules/self-hosted/reading-plan.ts';
 import { claimedRecordId, type HostingNode } from '../../rules/self-hosted/signer.ts';
 import { type FileReader, trustBaseline, trustChange } from '../../rules/self-hosted/trust-files.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
@@ -39,7 +37,9 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
   try {
     if (retiredAt !== undefined) findings.push(holds(about, `retired at ${retiredAt}`));
     else if (baselineFile && changeFiles.size === changes.length) {
-      const { version, resources, offers } = readThrough(entry, baselineFile, changeFiles);
+      const content = assembleCatalog(entry, baselineFile, changeFiles);
+      if (!content) throw new CrawlFault('gap', describeGap(entry));
+      const { version, resources, offers } = content;
       findings.push(
         holds(
           about,
@@ -53,7 +53,6 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
   return findings;
 }
 
-type BaselineFileContent = ReturnType<typeof trustBaseline>['file'];
 type ChangeFileContent = ReturnType<typeof trustChange>['file'];
 
 /** Reads one file of the catalog and takes down what was found; undefined where it cannot be trusted. */
@@ -80,27 +79,4 @@ function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Fi
       return undefined;
     }
   };
-}
-
-/** What a reader who holds nothing ends with. */
-function readThrough(
-  entry: IndexEntry,
-  baseline: BaselineFileContent,
-  changes: ReadonlyMap<ChangeReference, ChangeFileContent>,
-): CatalogContent {
-  const plan = planReading(entry, undefined, { cutoverFraction: 1 });
-  if (plan.kind !== 'baseline') {
-    const announced = announcedVersion(entry);
-    throw new CrawlFault(
-      'gap',
-      `${entry.catalogId} announces version ${announced}, but its files do not lead there.`,
-    );
-  }
-  const files = plan.changes.flatMap((reference) => changes.get(reference) ?? []);
-  const content = applyChangeFiles(contentOfBaseline(baseline), files);
-  if (content.resources.size + content.offers.size === 0) {
-    const message = `After its changes, ${entry.catalogId} holds neither a resource nor an offer.`;
-    throw new TrustFault('entry', 'empty-catalog', message);
-  }
-  return content;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../protocol/json.ts';
+import { claimedFileUrls, claimedHostOf, claimedNodeOf } from '../../rules/self-hosted/claims.ts';
 import { claimedRecordId, type HostingNode, keyNamesOf } from '../../rules/self-hosted/signer.ts';
 import { type TrustedManifest, trustManifest } from '../../rules/self-hosted/trust-node.ts';
 import type { Fetcher } from '../crawl/fetch.ts';
@@ -76,7 +76,7 @@ async function* verifyManifest(
     const records = await askRegistry(() => reader.registry.findSubscriber(check.node.identity));
     const node = { ...check.node, keyNames: keyNamesOf(document, records) };
     const keys = await findKeys(reader, node, [claimedRecordId(document)]);
-    const host = source.host === undefined ? hostOfFiles(document) : new URL(first.opened.url).host;
+    const host = source.host === undefined ? claimedHostOf(document) : new URL(first.opened.url).host;
     const manifest = trustManifest(first.opened, { node, host, keys });
     const { next_update: nextUpdate } = manifest.manifest;
     yield holds(
@@ -132,28 +132,19 @@ async function* verifyRecord(
   }
 }
 
-/** Who the tree says it is of, before anything of it is believed: its keys will have to say the same. */
+/** The node that the tree claims to belong to. Nothing is verified here: the signatures will have to be those of this node's keys. */
 export async function findClaimedNode(check: Omit<NodeCheck, 'node' | 'now'>): Promise<string | undefined> {
   const { source, reader, signal } = check;
   const [manifest] = await openManifests(check).catch(() => []);
-  const files = manifest?.opened.document.files;
-  const urls = Array.isArray(files) ? files.filter(isJsonObject).map(({ url }) => String(url)) : [];
+  const urls = manifest ? claimedFileUrls(manifest.opened.document) : [];
   for (const url of [...urls, ...source.indexUrls]) {
     const maxBytes = reader.limits.maxIndexBytes;
     const answer = await fetchDocument(reader, 'record', url, { maxBytes, signal }).catch(() => undefined);
-    const name = answer?.kind === 'opened' ? nameIn(answer.opened.document) : undefined;
+    const name = answer?.kind === 'opened' ? claimedNodeOf(answer.opened.document) : undefined;
     if (name !== undefined) return name;
   }
   const domain = manifest?.opened.document.domain;
   return typeof domain === 'string' ? domain : undefined;
-}
-
-/** The name in a Subscriber record file, a bare record, or an index. */
-function nameIn(document: JsonObject): string | undefined {
-  const [record = document] = Array.isArray(document.records) ? document.records : [];
-  const details = isJsonObject(record) && isJsonObject(record.details) ? record.details : {};
-  const name = details.subscriber_id ?? document.nodeId;
-  return typeof name === 'string' ? name : undefined;
 }
 
 async function openManifests({
@@ -175,11 +166,4 @@ async function openManifests({
     if (isNoHost(error)) return [];
     throw error;
   });
-}
-
-/** Out of a directory, nobody knows yet which host will serve it, but for the addresses in it. */
-function hostOfFiles({ files }: JsonObject): string {
-  const [file] = Array.isArray(files) ? files : [];
-  const url = isJsonObject(file) && typeof file.url === 'string' ? file.url : '';
-  return URL.canParse(url) ? new URL(url).host : '';
 }
