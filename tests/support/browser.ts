@@ -81,7 +81,7 @@ async function visit(
     if (line.text().includes('Content Security Policy')) errors.push(line.text());
   });
   await page.goto(`${url}/${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+  await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
   return { page, hosts, errors };
 }
 
