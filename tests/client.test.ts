@@ -122,6 +122,32 @@ describe('the client', () => {
     expect(await consumer.unsubscribe(subscriptionId)).toMatchObject({ status: 'INACTIVE' });
   });
 
+  it('tells of a download that is too large, breaks off or takes too long by a SignpostError', async () => {
+    let body: () => ReadableStream | undefined = () => undefined;
+    const puller = await startClient(network, 'client-puller', {
+      async fetch(address, init) {
+        const answer = body();
+        if (!String(address).includes('/download') || !answer) return fetch(address, init);
+        return new Response(answer);
+      },
+    });
+    const { subscriptionId } = await puller.subscribe({ networkIds: [defaultNetwork] });
+    const pull = async (options: Parameters<Signpost['pull']>[1]) => {
+      for await (const _ of puller.pull(subscriptionId, options));
+    };
+    const code = 'NET_CATALOG_SOURCE_UNAVAILABLE';
+    const tooLarge = await errorOf(pull({ maxDownloadBytes: 100 }));
+    expect(tooLarge).toMatchObject({ code, message: expect.stringContaining('more than 100 bytes') });
+    expect(await errorOf(pull({ downloadTimeoutMs: 0 }))).toMatchObject({
+      ...{ code, cause: { name: 'TimeoutError' } },
+    });
+    body = () => new ReadableStream({ pull: (stream) => stream.error(new Error('the line was cut')) });
+    expect(await errorOf(pull({}))).toMatchObject({
+      ...{ code, message: expect.stringContaining('the line was cut') },
+    });
+    await puller.close();
+  });
+
   it('searches the catalogs of a catalog service, page by page', async () => {
     const ids: string[] = [];
     for await (const { id } of consumer.search({ type: 'REGULAR' }, { pageSize: 1 })) ids.push(id);

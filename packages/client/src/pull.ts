@@ -14,10 +14,14 @@ export interface PullOptions extends Omit<CallOptions, 'messageId'> {
   pageSize?: number;
   /** A larger download is refused (default 256 MiB, and eight times that when decompressed). */
   maxDownloadBytes?: number;
+  /** How long one download may take (default 300,000). */
+  downloadTimeoutMs?: number;
 }
 
 const defaultMaxDownloadBytes = 256 * 1024 * 1024;
 const maxInflation = 8;
+/** Of the whole download, headers and body. */
+const defaultDownloadTimeoutMs = 300_000;
 
 /**
  * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). What the service offers as a download is fetched, checked
@@ -26,7 +30,12 @@ const maxInflation = 8;
 export async function* pull(
   core: Core,
   subscriptionId: string,
-  { pageSize = 20, maxDownloadBytes = defaultMaxDownloadBytes, ...options }: PullOptions = {},
+  {
+    pageSize = 20,
+    maxDownloadBytes = defaultMaxDownloadBytes,
+    downloadTimeoutMs = defaultDownloadTimeoutMs,
+    ...options
+  }: PullOptions = {},
 ): AsyncGenerator<ReceivedCatalog, void, void> {
   for (let offset = 0; ; ) {
     const message = { subscriptionId, mode: 'FULL', limit: pageSize, offset };
@@ -44,6 +53,7 @@ export async function* pull(
       ? await download(core, downloadManifest, {
           messageId,
           maxBytes: maxDownloadBytes,
+          timeoutMs: downloadTimeoutMs,
           signal: options.signal,
         })
       : catalogs;
@@ -53,18 +63,30 @@ export async function* pull(
   }
 }
 
+interface DownloadOptions {
+  messageId: string;
+  maxBytes: number;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
 async function download(
   { settings }: Core,
   { url, checksum }: DownloadManifest,
-  { messageId, maxBytes, signal }: { messageId: string; maxBytes: number; signal?: AbortSignal },
+  { messageId, maxBytes, timeoutMs, signal }: DownloadOptions,
 ): Promise<ReceivedCatalog[]> {
   const fail = (problem: string, cause?: unknown) =>
     new SignpostError('NET_CATALOG_SOURCE_UNAVAILABLE', `The download ${problem}.`, { messageId, cause });
-  const response = await settings.fetch(url, { signal }).catch((error: unknown) => {
-    throw fail(`at ${url} cannot be fetched`, error);
-  });
+  const notFetched = (error: unknown): never => {
+    signal?.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw fail(`at ${url} cannot be fetched: ${reason}`, error);
+  };
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const ends = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  const response = await settings.fetch(url, { signal: ends }).catch(notFetched);
   if (!response.ok) throw fail(`at ${url} answers ${response.status}`);
-  const bytes = await readBytes(response, maxBytes);
+  const bytes = await readBytes(response, maxBytes).catch(notFetched);
   if (!sha256Matches(checksum, bytes)) throw fail('does not have its checksum');
   try {
     const document = parseJson(gunzipSync(bytes, { maxOutputLength: maxBytes * maxInflation }));
