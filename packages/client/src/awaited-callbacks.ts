@@ -17,7 +17,7 @@ export interface AwaitedCallbacks {
 export interface AwaitedCallback {
   /** Every attempt has a signature of its own. */
   addAttempt(authorization: string): void;
-  /** Who was asked, once the signature of its answer told it: nobody else can answer then. */
+  /** The service that acknowledged the request, known by the signature of its acknowledgement: from then on only its callback is accepted. */
   setAsked(identity: string): void;
   wait(timeoutMs: number, signal?: AbortSignal): Promise<ReceivedMessage>;
   /** To be called however it ends. */

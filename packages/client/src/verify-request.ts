@@ -48,7 +48,7 @@ export interface Verified {
 export interface VerifyOptions {
   /** The public key that a signature names, as text of a registry record or as KeyObject; undefined where there is none to use. */
   resolveKey(signer: { subscriberId: string; keyId: string }): ResolvedKey | Promise<ResolvedKey>;
-  /** By what a callback may name a request of yours with this messageId: the values of its Authorization header, of every attempt. */
+  /** The Authorization headers that your request with this messageId was sent with, one for each attempt: a callback signs one of their signatures. */
   findSent?(messageId: string): readonly string[] | Promise<readonly string[]>;
   /** What is expected at this address; without it, whatever `context.action` names. */
   action?: ReceivedMessage['action'];

@@ -88,11 +88,11 @@ async function readList(database: Search['database'], list: number): Promise<Rea
 
 /** By value, part by part; few of them in the order of keys. How many they are decides that, not how many runs hold them: compaction must not change the order of an answer. */
 async function readNumbers(database: Search['database'], range: NumberRange): Promise<Reading> {
-  let first = await readRange(database, range, { maxRuns: moreNumberRuns, enough: fewNumbers });
+  let first = await readRange(database, range, { maxRuns: moreNumberRuns, enoughSeen: fewNumbers });
   for (let maxRuns = moreNumberRuns; first.rest !== undefined && first.seen <= fewNumbers; ) {
     maxRuns *= growth;
     const { numbers, runs, seen, rest } = await readRange(database, range, {
-      ...{ maxRuns, from: first.rest, enough: fewNumbers },
+      ...{ maxRuns, from: first.rest, enoughSeen: fewNumbers },
     });
     first = {
       numbers: concatenate(first.numbers, numbers),

@@ -153,14 +153,14 @@ export interface RangePart {
 interface RangeOptions {
   maxRuns: number;
   from?: number;
-  /** Where more than so many are seen, and more runs have the lowest value, that is not read to its end: the part is empty. */
-  enough?: number;
+  /** A first look that has seen more than so many numbers does not read on to the end of a value that very many runs have; the part is then empty. */
+  enoughSeen?: number;
 }
 
 export async function readRange(
   reader: IndexReader,
   range: NumberRange,
-  { maxRuns, from = range.low?.value ?? Number.NEGATIVE_INFINITY, enough = Infinity }: RangeOptions,
+  { maxRuns, from = range.low?.value ?? Number.NEGATIVE_INFINITY, enoughSeen = Infinity }: RangeOptions,
 ): Promise<RangePart> {
   const { path, low, high } = range;
   const isPastFrom = low?.value === from && !low.inclusive;
@@ -179,11 +179,11 @@ export async function readRange(
   const rest = firsts[maxRuns];
   if (rest === undefined) return { numbers, runs: firsts.length, seen, rest };
   if (rest > from) return { numbers: selectBelow(numbers, rest), runs: firsts.length, seen, rest };
-  if (seen > enough) return { numbers: selectBelow(numbers, from), runs: 0, seen, rest: from };
+  if (seen > enoughSeen) return { numbers: selectBelow(numbers, from), runs: 0, seen, rest: from };
   const ofValue = numbers.values.filter((value) => value === from).length;
   if (ofValue > seen / 2) return readValue(reader, range, from);
   // So many runs overlap here: compaction has not come to them yet.
-  return readRange(reader, range, { maxRuns: maxRuns * growth, from, enough });
+  return readRange(reader, range, { maxRuns: maxRuns * growth, from, enoughSeen });
 }
 
 /** Of a value that very many runs have: all its numbers at once. */
