@@ -139,3 +139,22 @@ describe('of this project, the release script', () => {
     expect(jobs.package.permissions['id-token']).toBe('write');
   });
 });
+
+describe('the workflows', () => {
+  it.each(['test.yml', 'release.yml'])(
+    '%s is YAML, may read only, and calls npm scripts that are there',
+    async (name) => {
+      const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+      const { jobs, permissions } = parse(await readFile(`.github/workflows/${name}`, 'utf8'));
+      expect(permissions).toEqual({ contents: 'read' });
+      const commands = Object.values<{ steps: { run?: string }[] }>(jobs)
+        .flatMap(({ steps }) => steps.map((step) => step.run ?? ''))
+        .join('\n');
+      const called = [...commands.matchAll(/\bnpm (?:run ([\w:]+)|(test)\b)/g)].map(
+        ([, run, test]) => run ?? test,
+      );
+      expect(called.length).toBeGreaterThan(0);
+      expect(Object.keys(scripts)).toEqual(expect.arrayContaining(called));
+    },
+  );
+});
