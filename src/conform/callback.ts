@@ -6,7 +6,7 @@ import {
   verifySignature,
 } from '../protocol/request-signature.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
-import { NotReached, Unmet } from './check.ts';
+import { CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectEqual } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
@@ -40,19 +40,19 @@ export async function ask(
 }
 
 /** For checks that look at a callback, and are no check of whether it comes. */
-export function arrived({ answer, callback }: Asked): Received {
+export function requireCallback({ answer, callback }: Asked): Received {
   if (callback) return callback;
-  throw new NotReached(`no ${answer.action.callback} came`);
+  throw new CheckSkipped(`no ${answer.action.callback} came`);
 }
 
 /** The callback carries the action of its endpoint and the messageId of the request. */
 export function expectAnswersRequest(asked: Asked): void {
-  const { body } = arrived(asked);
+  const { body } = requireCallback(asked);
   expectEqual(at(body, 'context', 'action'), asked.answer.action.callback, 'context.action of the callback');
 }
 
 export function expectRequestDigest(asked: Asked): void {
-  const digest = at(arrived(asked).body, 'context', 'requestDigest', 'digest');
+  const digest = at(requireCallback(asked).body, 'context', 'requestDigest', 'digest');
   expectEqual(digest, asked.answer.digest, 'context.requestDigest.digest');
 }
 
@@ -76,16 +76,16 @@ export async function verifySender(
     const { subscriberId, recordId } = header;
     const lookup = await registry.findKey(subscriberId, recordId);
     if (lookup.kind !== 'key')
-      throw new Unmet(`${subscriberId}, ${recordId} has no usable key in the registry: ${lookup.kind}`);
+      throw new CheckFailed(`${subscriberId}, ${recordId} has no usable key in the registry: ${lookup.kind}`);
     const answering = answered ? chainValues(answered.authorization) : [];
     verifySignature(header, lookup.publicKey, raw, answering);
     return { subscriberId, header };
   } catch (error) {
-    if (error instanceof Unmet) throw error;
+    if (error instanceof CheckFailed) throw error;
     if (error instanceof RegistryUnavailable)
-      throw new NotReached(`the registry could not be asked for the key: ${error.message}`);
+      throw new CheckSkipped(`the registry could not be asked for the key: ${error.message}`);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Unmet(`its Authorization is "${authorization}": ${reason}`);
+    throw new CheckFailed(`its Authorization is "${authorization}": ${reason}`);
   }
 }
 

@@ -4,8 +4,8 @@ import type { Catalog } from '../protocol/catalog.ts';
 import type { Json } from '../protocol/json.ts';
 import type { PublishDirective, PublishMessage } from '../protocol/publish-messages.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { type Asked, arrived, ask } from './callback.ts';
-import { NotReached, once, Unmet } from './check.ts';
+import { type Asked, ask, requireCallback } from './callback.ts';
+import { CheckFailed, CheckSkipped, memoize } from './check.ts';
 import { at, describe, listAt } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
@@ -29,7 +29,7 @@ export interface CatalogScene extends RequestScene {
   download(url: string): Promise<Buffer>;
   samples: Samples;
   subscribed: () => Promise<Answer>;
-  /** Of the subscription; throws NotReached where there is none. */
+  /** Of the subscription; throws CheckSkipped where there is none. */
   subscriptionId: () => Promise<string>;
   /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
   published: () => Promise<Asked>;
@@ -92,18 +92,18 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
     probe: { action: actions.search, message: { filters: { networkIds: [networkId] }, limit: 1 } },
     endpoints: endpoints(),
     publish,
-    subscribed: once(() =>
+    subscribed: memoize(() =>
       self.send(actions.subscribe, {
         message: { subscription: { networkIds: [networkId], schemaTypes: [chargerContext, ownType] } },
       }),
     ),
-    subscriptionId: once(async () => {
+    subscriptionId: memoize(async () => {
       const answer = await scene.subscribed();
       const found = at(answer.body, 'message', 'subscriptions', 0, 'subscriptionId');
-      if (typeof found !== 'string') throw new NotReached('no subscription was created');
+      if (typeof found !== 'string') throw new CheckSkipped('no subscription was created');
       return found;
     }),
-    published: once(async () => {
+    published: memoize(async () => {
       // Pushes are looked at, so the subscription comes first; a service that creates none is asked all the same.
       await scene.subscribed();
       return publish(
@@ -116,34 +116,34 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
         ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
       );
     }),
-    merged: once(async () => {
-      arrived(await scene.published());
+    merged: memoize(async () => {
+      requireCallback(await scene.published());
       const changed = { ...charger('r2'), descriptor: { name: 'changed' } };
       return publish(
         [catalog('chargers', { resources: [changed, charger('r3')] })],
         [directive('chargers', { updateMode: 'MERGE' })],
       );
     }),
-    replaced: once(async () => {
-      arrived(await scene.merged());
+    replaced: memoize(async () => {
+      requireCallback(await scene.merged());
       return publish(
         [catalog('chargers', { resources: [charger('r4')] })],
         [directive('chargers', { updateMode: 'FULL' })],
       );
     }),
-    mastered: once(async () => {
-      arrived(await scene.published());
+    mastered: memoize(async () => {
+      requireCallback(await scene.published());
       const template = charger('template', { attributes: { connectorType: 'CCS2' } });
       return publish(
         [catalog('master', { resources: [template] })],
         [directive('master', { catalogType: 'MASTER' })],
       );
     }),
-    extended: once(async () => {
+    extended: memoize(async () => {
       const mastered = await scene.mastered();
-      const status = at(arrived(mastered).body, 'message', 'results', 0, 'status');
+      const status = at(requireCallback(mastered).body, 'message', 'results', 0, 'status');
       if (status !== 'ACCEPTED')
-        throw new NotReached(`the MASTER catalog was not taken: ${describe(mastered.answer)}`);
+        throw new CheckSkipped(`the MASTER catalog was not taken: ${describe(mastered.answer)}`);
       const faithful = { id: id('faithful') };
       const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
       return publish(
@@ -158,15 +158,15 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
         ],
       );
     }),
-    pulled: once(async () => {
+    pulled: memoize(async () => {
       const subscriptionId = await scene.subscriptionId();
-      arrived(await scene.replaced());
+      requireCallback(await scene.replaced());
       return ask(options, actions.pull, { message: { subscriptionId, mode: 'FULL', limit: pageSize } });
     }),
-    unsubscribed: once(async () =>
+    unsubscribed: memoize(async () =>
       self.send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),
     ),
-    withdrawn: once(async () => {
+    withdrawn: memoize(async () => {
       const directives = takenCatalogs(options).map((taken) => ({
         ...{ ...taken, updateMode: 'FULL' as const, visibleTo: [networkId] },
       }));
@@ -185,7 +185,7 @@ export function createCatalogScene(options: CatalogSceneOptions): CatalogScene {
         const found = page.find((one) => at(one, 'id') === id(name));
         if (found !== undefined || page.length < pageSize) return found;
       }
-      throw new NotReached(`it is not among the first ${maxPages * pageSize} catalogs of a search`);
+      throw new CheckSkipped(`it is not among the first ${maxPages * pageSize} catalogs of a search`);
     },
     push: (name) => (message) =>
       message.action === actions.push.name &&
@@ -215,7 +215,7 @@ function takenCatalogs({ self, inbox }: CatalogSceneOptions) {
 }
 
 /** Takes back what a run has left: its subscriptions and its catalogs. */
-export async function leave({ self, withdrawn }: CatalogScene): Promise<void> {
+export async function withdrawAll({ self, withdrawn }: CatalogScene): Promise<void> {
   const idsIn = ({ body }: Answer) =>
     listAt(body, 'message', 'subscriptions').map((one) => String(at(one, 'subscriptionId')));
   const answered = (action: Action) =>
@@ -224,7 +224,7 @@ export async function leave({ self, withdrawn }: CatalogScene): Promise<void> {
   for (const subscriptionId of answered(actions.subscribe).filter((one) => !ended.includes(one)))
     await self.send(actions.unsubscribe, { query: { subscriptionId } });
   const asked = await withdrawn();
-  if (asked && asked.answer.status !== 200) throw new Unmet(describe(asked.answer));
+  if (asked && asked.answer.status !== 200) throw new CheckFailed(describe(asked.answer));
 }
 
 function endpoints(): RequestScene['endpoints'] {

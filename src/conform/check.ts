@@ -11,18 +11,18 @@ export interface Check<Scene> {
   /** Where the specification asks for it. */
   clause: string;
   expects: string;
-  /** Throws Unmet or NotReached. */
+  /** Throws CheckFailed or CheckSkipped. */
   run(scene: Scene): Promise<void>;
 }
 
 /** The node did something else than the clause asks for; the message says what came. */
-export class Unmet extends Error {
-  override readonly name = 'Unmet';
+export class CheckFailed extends Error {
+  override readonly name = 'CheckFailed';
 }
 
 /** The check could not be made; the message says why. */
-export class NotReached extends Error {
-  override readonly name = 'NotReached';
+export class CheckSkipped extends Error {
+  override readonly name = 'CheckSkipped';
 }
 
 export interface CheckResult {
@@ -31,7 +31,7 @@ export interface CheckResult {
   expected: string;
   verdict: 'passed' | 'failed' | 'skipped';
   /** What came instead, or why the check was skipped. */
-  came?: string;
+  actual?: string;
   milliseconds: number;
 }
 
@@ -53,19 +53,19 @@ export async function* runChecks<Scene>(
 async function judge<Scene>(
   check: Check<Scene>,
   scene: Scene,
-): Promise<Pick<CheckResult, 'verdict' | 'came'>> {
+): Promise<Pick<CheckResult, 'verdict' | 'actual'>> {
   try {
     await check.run(scene);
     return { verdict: 'passed' };
   } catch (error) {
-    if (error instanceof Unmet) return { verdict: 'failed', came: error.message };
-    if (error instanceof NotReached) return { verdict: 'skipped', came: error.message };
+    if (error instanceof CheckFailed) return { verdict: 'failed', actual: error.message };
+    if (error instanceof CheckSkipped) return { verdict: 'skipped', actual: error.message };
     throw error;
   }
 }
 
-/** Remembers what was made first: several checks look at one exchange. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
+/** Makes it at the first call and returns the same afterwards: several checks look at one exchange. */
+export function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make();

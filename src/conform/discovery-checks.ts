@@ -1,6 +1,12 @@
 import { actions } from '../protocol/actions.ts';
-import { arrived, expectAnswersRequest, expectRequestDigest, isSameNode, verifySender } from './callback.ts';
-import { type Check, NotReached } from './check.ts';
+import {
+  expectAnswersRequest,
+  expectRequestDigest,
+  isSameNode,
+  requireCallback,
+  verifySender,
+} from './callback.ts';
+import { type Check, CheckSkipped } from './check.ts';
 import { type DiscoveryScene, resourceIdsIn, type Target } from './discovery-scene.ts';
 import {
   at,
@@ -29,7 +35,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
     expects: '200 with status ACK and the messageId of the request, and nothing beside message',
     async run({ found }) {
       const { answer } = await found();
-      if (answer.status === 202) throw new NotReached('nothing was found: give --text with words that do');
+      if (answer.status === 202) throw new CheckSkipped('nothing was found: give --text with words that do');
       expectAck(answer);
     },
   },
@@ -39,7 +45,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
     expects: 'an on_discover with the messageId of the discover',
     async run({ found, waitSeconds }) {
       const { answer, callback } = await found();
-      if (answer.status !== 200) throw new NotReached('the discover was not acknowledged with 200');
+      if (answer.status !== 200) throw new CheckSkipped('the discover was not acknowledged with 200');
       expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
     },
   },
@@ -61,7 +67,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
     expects: 'a signature that verifies with a key of the registry',
     async run({ found, registry }) {
       const asked = await found();
-      await verifySender(registry, arrived(asked), asked.answer);
+      await verifySender(registry, requireCallback(asked), asked.answer);
     },
   },
   {
@@ -69,7 +75,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
     clause: `${answering}, bppId and bppUri identify the DS`,
     expects: 'context.bppId of the service that signs, and its bppUri',
     async run({ found, registryName }) {
-      const { authorization, body } = arrived(await found());
+      const { authorization, body } = requireCallback(await found());
       const signer = /keyId="([^|"]*)/.exec(authorization)?.[1] ?? '';
       const named = at(body, 'context', 'bppId');
       expectThat(isSameNode(named, signer, registryName), `bppId is ${show(named)}, signed by ${signer}`);
@@ -81,7 +87,7 @@ const answerChecks: readonly DiscoveryCheck[] = [
     clause: `${answering}, message.catalogs is non-empty`,
     expects: 'at least one catalog, each with id, descriptor and provider',
     async run({ found }) {
-      const catalogs = listAt(arrived(await found()).body, 'message', 'catalogs');
+      const catalogs = listAt(requireCallback(await found()).body, 'message', 'catalogs');
       expectThat(catalogs.length > 0, 'message.catalogs is empty');
       for (const catalog of catalogs)
         for (const member of ['id', 'descriptor', 'provider'])
@@ -143,7 +149,7 @@ const intentChecks: readonly DiscoveryCheck[] = [
     expects: 'a resource by its name, combined with a filter',
     async run(scene) {
       const target = await scene.target();
-      if (target.name === undefined) throw new NotReached('no resource that was found has a name');
+      if (target.name === undefined) throw new CheckSkipped('no resource that was found has a name');
       const intent = { textSearch: target.name, filters: target.filters };
       expectFound(target, resourceIdsIn(await scene.discover(intent)));
     },
@@ -264,7 +270,7 @@ function near(coordinates: [number, number]) {
 
 function placeOf({ place }: Target): [number, number] {
   if (place) return place;
-  throw new NotReached('no provider that was found has a place');
+  throw new CheckSkipped('no provider that was found has a place');
 }
 
 function expectFound({ id }: Target, ids: readonly unknown[]): void {

@@ -1,8 +1,8 @@
 import { actions } from '../protocol/actions.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RegistryClient } from '../registry/client.ts';
-import { type Asked, arrived, ask } from './callback.ts';
-import { NotReached, once } from './check.ts';
+import { type Asked, ask, requireCallback } from './callback.ts';
+import { CheckSkipped, memoize } from './check.ts';
 import { at, describe, expectThat, listAt } from './expect.ts';
 import type { Inbox } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
@@ -59,12 +59,14 @@ export function createDiscoveryScene(options: DiscoverySceneOptions): DiscoveryS
       { action: actions.push, sending: { message: { catalogs: [] } } },
       { action: actions.onPull, sending: { message: {} } },
     ],
-    found: once(() => ask(options, actions.discover, { message: { intent } })),
-    target: once(async () => {
-      const targets = listAt(arrived(await scene.found()).body, 'message', 'catalogs').flatMap(targetsIn);
+    found: memoize(() => ask(options, actions.discover, { message: { intent } })),
+    target: memoize(async () => {
+      const targets = listAt(requireCallback(await scene.found()).body, 'message', 'catalogs').flatMap(
+        targetsIn,
+      );
       const [target] = targets.sort((one, other) => worth(other) - worth(one));
       if (!target)
-        throw new NotReached('on_discover has no resource that the other questions could be about');
+        throw new CheckSkipped('on_discover has no resource that the other questions could be about');
       return target;
     }),
     async discover(wanted) {

@@ -2,10 +2,10 @@ import type { TSchema } from 'typebox';
 import { errorStatus } from '../protocol/errors.ts';
 import type { Json } from '../protocol/json.ts';
 import { findFaults } from '../protocol/validate.ts';
-import { Unmet } from './check.ts';
+import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
 
-// What checks expect of an answer or a document. Each of these throws Unmet with what came instead.
+// What checks expect of an answer or a document. Each of these throws CheckFailed with what came instead.
 
 /** The member at a path; undefined where there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
@@ -23,8 +23,8 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): J
   return Array.isArray(list) ? list : [];
 }
 
-export function expectThat(holds: boolean, came: string): asserts holds {
-  if (!holds) throw new Unmet(came);
+export function expectThat(holds: boolean, actual: string): asserts holds {
+  if (!holds) throw new CheckFailed(actual);
 }
 
 export function expectEqual(found: unknown, expected: unknown, what: string): void {
@@ -51,7 +51,8 @@ export function expectAck(answer: Answer): void {
 
 export function expectShape(schema: TSchema, value: unknown, what: string): void {
   const [fault] = findFaults(schema)(value);
-  if (fault) throw new Unmet(`${what}: ${fault.message}${fault.details ? ` (${fault.details.path})` : ''}`);
+  if (fault)
+    throw new CheckFailed(`${what}: ${fault.message}${fault.details ? ` (${fault.details.path})` : ''}`);
 }
 
 export function expectKnownCode(code: unknown, where: string): void {

@@ -4,9 +4,9 @@ import { sha256Digest } from '../protocol/digest.ts';
 import type { Json } from '../protocol/json.ts';
 import { DownloadManifest } from '../protocol/pull-messages.ts';
 import { Pagination } from '../protocol/shapes.ts';
-import { arrived, ask, expectAnswersRequest, expectRequestDigest, verifySender } from './callback.ts';
+import { ask, expectAnswersRequest, expectRequestDigest, requireCallback, verifySender } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
-import { type Check, NotReached, Unmet } from './check.ts';
+import { type Check, CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectAck, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import { parseIfJson } from './sender.ts';
@@ -87,7 +87,7 @@ export const pullChecks: readonly CatalogCheck[] = [
     expects: 'an on_pull with the messageId of the pull',
     async run({ pulled, waitSeconds }) {
       const { answer, callback } = await pulled();
-      if (answer.status !== 200) throw new NotReached('the pull was refused');
+      if (answer.status !== 200) throw new CheckSkipped('the pull was refused');
       expectThat(callback !== undefined, `none came within ${waitSeconds} s`);
     },
   },
@@ -109,7 +109,7 @@ export const pullChecks: readonly CatalogCheck[] = [
     expects: 'a signature that verifies with a key of the registry',
     async run({ pulled, registry }) {
       const asked = await pulled();
-      await verifySender(registry, arrived(asked), asked.answer);
+      await verifySender(registry, requireCallback(asked), asked.answer);
     },
   },
   {
@@ -130,7 +130,7 @@ export const pullChecks: readonly CatalogCheck[] = [
     clause: `${answering}, exactly one of catalogs or downloadManifest`,
     expects: 'either catalogs or downloadManifest, never both',
     async run(scene) {
-      const message = await completed(scene);
+      const message = await requireCompleted(scene);
       const forms = ['catalogs', 'downloadManifest'].filter((member) => at(message, member) !== undefined);
       expectEqual(forms.length, 1, `the number of forms in ${show(Object.keys(message as object))}`);
     },
@@ -140,7 +140,7 @@ export const pullChecks: readonly CatalogCheck[] = [
     clause: answering,
     expects: 'pagination with total, and limit and offset of the request',
     async run(scene) {
-      const pagination = at(await completed(scene), 'pagination') ?? null;
+      const pagination = at(await requireCompleted(scene), 'pagination') ?? null;
       expectShape(Pagination, pagination, 'message.pagination');
       expectEqual(at(pagination, 'limit'), 100, 'pagination.limit');
       expectEqual(at(pagination, 'offset'), 0, 'pagination.offset');
@@ -189,20 +189,20 @@ export const pullChecks: readonly CatalogCheck[] = [
 ];
 
 async function messageOf({ pulled }: CatalogScene): Promise<Json> {
-  return at(arrived(await pulled()).body, 'message') ?? null;
+  return at(requireCallback(await pulled()).body, 'message') ?? null;
 }
 
-async function completed(scene: CatalogScene): Promise<Json> {
+async function requireCompleted(scene: CatalogScene): Promise<Json> {
   const message = await messageOf(scene);
-  if (at(message, 'status') !== 'COMPLETED') throw new NotReached('on_pull is not COMPLETED');
+  if (at(message, 'status') !== 'COMPLETED') throw new CheckSkipped('on_pull is not COMPLETED');
   return message;
 }
 
 async function manifestOf(scene: CatalogScene): Promise<Json> {
-  const message = await completed(scene);
+  const message = await requireCompleted(scene);
   const manifest = at(message, 'downloadManifest');
   if (manifest === undefined || at(message, 'catalogs') !== undefined)
-    throw new NotReached('the catalogs came inline');
+    throw new CheckSkipped('the catalogs came inline');
   return manifest;
 }
 
@@ -212,14 +212,14 @@ const maxPages = 50;
 /** Turns pages until the catalog is found. */
 async function findPulled(scene: CatalogScene, catalogId: string): Promise<Json | undefined> {
   const subscriptionId = await scene.subscriptionId();
-  let message = await completed(scene);
+  let message = await requireCompleted(scene);
   for (let page = 1; ; page += 1) {
     const catalogs = await catalogsIn(scene, message);
     const found = catalogs.find((one) => at(one, 'id') === catalogId);
     if (found !== undefined || catalogs.length < pageSize) return found;
-    if (page === maxPages) throw new NotReached(`it is not on the first ${maxPages} pages`);
+    if (page === maxPages) throw new CheckSkipped(`it is not on the first ${maxPages} pages`);
     const next = { subscriptionId, limit: pageSize, offset: page * pageSize };
-    message = at(arrived(await ask(scene, actions.pull, { message: next })).body, 'message') ?? null;
+    message = at(requireCallback(await ask(scene, actions.pull, { message: next })).body, 'message') ?? null;
   }
 }
 
@@ -231,6 +231,6 @@ async function catalogsIn(scene: CatalogScene, message: Json): Promise<Json[]> {
     const content = parseIfJson(gunzipSync(bytes));
     return Array.isArray(content) ? content : listAt(content, 'catalogs');
   } catch (error) {
-    throw new Unmet(`the download is no gzip: ${error instanceof Error ? error.message : error}`);
+    throw new CheckFailed(`the download is no gzip: ${error instanceof Error ? error.message : error}`);
   }
 }

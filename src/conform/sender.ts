@@ -7,7 +7,7 @@ import { protocolVersion } from '../protocol/endpoints.ts';
 import type { Json } from '../protocol/json.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
-import { Unmet } from './check.ts';
+import { CheckFailed } from './check.ts';
 
 // Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
 
@@ -122,7 +122,7 @@ function encode(document: object): Buffer {
 
 function noAnswer({ method, path }: Action, error: unknown): never {
   if (!(error instanceof FetchFailure)) throw error;
-  throw new Unmet(`${method} ${path} was not answered: ${error.message}`);
+  throw new CheckFailed(`${method} ${path} was not answered: ${error.message}`);
 }
 
 export function parseIfJson(bytes: Buffer): Json {

@@ -4,7 +4,7 @@ import { protocolVersion } from '../protocol/endpoints.ts';
 import { Pagination } from '../protocol/shapes.ts';
 import { SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
 import type { CatalogScene } from './catalog-scene.ts';
-import { type Check, NotReached } from './check.ts';
+import { type Check, CheckSkipped } from './check.ts';
 import { at, describe, expectEqual, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import type { Sender } from './sender.ts';
@@ -206,7 +206,7 @@ export const endingChecks: readonly CatalogCheck[] = [
 
 export function another({ other }: CatalogScene): Sender {
   if (other) return other;
-  throw new NotReached('it takes a second identity: give --other');
+  throw new CheckSkipped('it takes a second identity: give --other');
 }
 
 /** An id that nobody has. */

@@ -3,7 +3,7 @@ import { isReadingFault } from '../discovery/crawl/reasons.ts';
 import type { About, Complaint, Finding } from '../discovery/inspect/findings.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { isDateTime } from '../protocol/time.ts';
-import { type Check, NotReached, Unmet } from './check.ts';
+import { type Check, CheckFailed, CheckSkipped } from './check.ts';
 import { at, expectThat, listAt, show } from './expect.ts';
 import { type Code, type Document, links } from './tree-links.ts';
 import type { TreeScene } from './tree-scene.ts';
@@ -20,9 +20,9 @@ export const treeChecks: readonly TreeCheck[] = [
       async run({ findings }) {
         const ofThese = (await findings()).filter(({ document }) => documents.includes(document));
         const complaint = ofThese.find((finding) => isOneOf(finding, codes));
-        if (complaint) throw new Unmet(tell(complaint));
+        if (complaint) throw new CheckFailed(tell(complaint));
         if (!ofThese.some(({ kind }) => kind === 'holds'))
-          throw new NotReached(`there is no ${documents.join(' or ')} to look at`);
+          throw new CheckSkipped(`there is no ${documents.join(' or ')} to look at`);
       },
     }),
   ),
@@ -32,7 +32,7 @@ export const treeChecks: readonly TreeCheck[] = [
     expects: 'https addresses of indexes and files (http only where the tree itself was given as http)',
     async run({ findings, indexes, isPlainHttp }) {
       const wrong = (await findings()).find((finding) => isOneOf(finding, ['bad-url', 'address-refused']));
-      if (wrong) throw new Unmet(tell(wrong));
+      if (wrong) throw new CheckFailed(tell(wrong));
       const schemes = isPlainHttp ? ['https:', 'http:'] : ['https:'];
       for (const url of (await indexes()).flatMap((index) => [index.url, ...urlsIn(index.document)]))
         expectThat(URL.canParse(url) && schemes.includes(new URL(url).protocol), `there is ${show(url)}`);
@@ -101,7 +101,7 @@ export const treeChecks: readonly TreeCheck[] = [
       const left = (await findings()).find(
         (finding): finding is About & Complaint => finding.kind === 'fault' && !isChecked(finding),
       );
-      if (left) throw new Unmet(tell(left));
+      if (left) throw new CheckFailed(tell(left));
     },
   },
 ];
@@ -123,12 +123,12 @@ function tell({ document, catalogId, url, message }: About & Complaint): string 
 async function foundAt({ findings }: TreeScene, wanted: Document): Promise<string> {
   const found = (await findings()).find(({ document, kind }) => document === wanted && kind === 'holds');
   if (found?.url !== undefined) return found.url;
-  throw new NotReached(`there is no ${wanted} to ask for again`);
+  throw new CheckSkipped(`there is no ${wanted} to ask for again`);
 }
 
 async function expectConditional(scene: TreeScene, url: string): Promise<void> {
   const first = await fetchAgain(scene, url);
-  if (first.kind !== 'file') throw new Unmet(`${url} has nothing to offer any more`);
+  if (first.kind !== 'file') throw new CheckFailed(`${url} has nothing to offer any more`);
   const condition = { etag: first.etag ?? null, modified: first.modified ?? null };
   expectThat(
     condition.etag !== null || condition.modified !== null,
@@ -144,7 +144,7 @@ async function fetchAgain({ check }: TreeScene, url: string, condition?: FetchOp
   try {
     return await fetcher.fetch(url, options);
   } catch (error) {
-    if (isReadingFault(error)) throw new Unmet(error.message);
+    if (isReadingFault(error)) throw new CheckFailed(error.message);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Finding } from '../discovery/inspect/findings.ts';
 import type { NodeCheck } from '../discovery/inspect/verify-node.ts';
 import { verifyTree } from '../discovery/inspect/verify-tree.ts';
 import type { JsonObject } from '../protocol/json.ts';
-import { NotReached, once } from './check.ts';
+import { CheckSkipped, memoize } from './check.ts';
 
 // A published tree, read once as a crawler reads it: manifest, Subscriber record, indexes, entries, files. Checks look at what was found on the way.
 
@@ -32,7 +32,7 @@ export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeSce
     return answer?.kind === 'opened' ? answer.opened.document : undefined;
   }
 
-  const findings = once(async () => {
+  const findings = memoize(async () => {
     const found: Finding[] = [];
     for await (const finding of verifyTree(check, () => undefined)) found.push(finding);
     return found;
@@ -43,14 +43,14 @@ export function createTreeScene(check: NodeCheck, isPlainHttp: boolean): TreeSce
     isPlainHttp,
     findings,
     readAgain,
-    indexes: once(async () => {
+    indexes: memoize(async () => {
       const held = (await findings()).filter(
         ({ document, kind }) => document === 'index' && kind === 'holds',
       );
       const urls = [...new Set(held.flatMap(({ url }) => (url === undefined ? [] : [url])))];
       const read = await Promise.all(urls.map(async (url) => ({ url, document: await readAgain(url) })));
       const indexes = read.flatMap(({ url, document }) => (document ? [{ url, document }] : []));
-      if (indexes.length === 0) throw new NotReached('no index could be read');
+      if (indexes.length === 0) throw new CheckSkipped('no index could be read');
       return indexes;
     }),
   };

@@ -19,7 +19,7 @@ describe('signpost conform', () => {
 
   it.each(planted)('finds in a $role service: $check, $what', async ({ role, ...fault }) => {
     // Long enough for whatever comes; where a callback is dropped, the whole of it is waited for.
-    const { failed, came } = await scene.check(role, [fault], ['--wait', '10']);
-    expect({ failed, came }).toMatchObject({ failed: [fault.check] });
+    const { failed, actual } = await scene.check(role, [fault], ['--wait', '10']);
+    expect({ failed, actual }).toMatchObject({ failed: [fault.check] });
   });
 });

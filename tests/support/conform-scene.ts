@@ -4,7 +4,7 @@ import { privateKeyFromSeed, publicKeyOf } from '../../src/protocol/keys.ts';
 import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
 import { registerParticipant } from '../../src/storage/registry/participants.ts';
 import { type BrokenService, type Spoiling, startBrokenService } from './broken-service.ts';
-import { otherId } from './catalog-faults.ts';
+import { otherId } from './catalog-fault-parts.ts';
 import { type CommandRun, runCommand } from './command.ts';
 import { type Discovering, startDiscovering } from './discover.ts';
 import { freePort } from './free-port.ts';
@@ -34,7 +34,7 @@ export interface Checked {
   failed: string[];
   skipped: string[];
   /** What came instead, by the name of the check. */
-  came: Record<string, string>;
+  actual: Record<string, string>;
 }
 
 /** Pushes to it go to its registered address. */
@@ -133,11 +133,11 @@ async function publishTree(provider: Provider): Promise<void> {
 
 function read({ exitCode, out, notes }: CommandRun): Checked {
   if (out === '') throw new Error(notes);
-  const { checks } = JSON.parse(out) as { checks: { name: string; verdict: string; came?: string }[] };
+  const { checks } = JSON.parse(out) as { checks: { name: string; verdict: string; actual?: string }[] };
   const named = (verdict: string) =>
     checks.filter((check) => check.verdict === verdict).map(({ name }) => name);
   return {
     ...{ exitCode, passed: named('passed'), failed: named('failed'), skipped: named('skipped') },
-    came: Object.fromEntries(checks.map(({ name, came = '' }) => [name, came])),
+    actual: Object.fromEntries(checks.map(({ name, actual = '' }) => [name, actual])),
   };
 }

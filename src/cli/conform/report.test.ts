@@ -16,9 +16,9 @@ const failed: CheckResult = {
   ...passed,
   name: 'body-signed',
   verdict: 'failed',
-  came: '200 {"a": "<b> & \u0007"}\nmore',
+  actual: '200 {"a": "<b> & \u0007"}\nmore',
 };
-const skipped: CheckResult = { ...passed, name: 'push-comes', verdict: 'skipped', came: 'no address' };
+const skipped: CheckResult = { ...passed, name: 'push-comes', verdict: 'skipped', actual: 'no address' };
 
 const report = (...checks: CheckResult[]): ConformReport => ({
   ...{ role: 'catalog', url: 'https://catalog.example.org/?a&b', startedAt: '2026-03-01T12:00:00Z', checks },
@@ -31,7 +31,7 @@ describe('the report of signpost conform', () => {
     expect(plain(renderCheck(failed)).split('\n')).toEqual([
       'FAULT body-signed                  Catalog spec: Errors',
       '      expected  400',
-      '      came      200 {"a": "<b> & \u0007"}\\u000amore',
+      '      actual    200 {"a": "<b> & \u0007"}\\u000amore',
     ]);
     expect(renderVerdict(report(passed, failed, skipped))).toBe(
       '3 checks: 1 passed, 1 failed, 1 not checked.',
@@ -55,7 +55,7 @@ describe('the report of signpost conform', () => {
   <testsuite name="signpost conform https://catalog.example.org/?a&amp;b" tests="3" failures="1" errors="0" skipped="1" time="0.036" timestamp="2026-03-01T12:00:00Z">
     <testcase classname="conform.catalog" name="ttl-expired" time="0.012"/>
     <testcase classname="conform.catalog" name="body-signed" time="0.012">
-      <failure message="200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more" type="Catalog spec: Errors">Catalog spec: Errors&#10;expected: 400&#10;came: 200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more</failure>
+      <failure message="200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more" type="Catalog spec: Errors">Catalog spec: Errors&#10;expected: 400&#10;actual: 200 {&quot;a&quot;: &quot;&lt;b&gt; &amp; \ufffd&quot;}&#10;more</failure>
     </testcase>
     <testcase classname="conform.catalog" name="push-comes" time="0.012">
       <skipped message="no address"/>

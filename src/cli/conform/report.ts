@@ -28,12 +28,12 @@ const marks = { passed: 'ok', failed: 'FAULT', skipped: '–' } as const;
 const nameWidth = 28;
 
 /** A line for what passed; what was expected, what came and the clause for what failed. */
-export function renderCheck({ name, clause, expected, verdict, came = '' }: CheckResult): string {
+export function renderCheck({ name, clause, expected, verdict, actual = '' }: CheckResult): string {
   const mark = marks[verdict];
   const head = `${paintWord(mark)}${' '.repeat(6 - mark.length)}${name.padEnd(nameWidth)}`;
   if (verdict === 'passed') return oneLine(`${head} ${expected}`);
-  if (verdict === 'skipped') return oneLine(`${head} not checked: ${came}`);
-  const lines = [`${head} ${clause}`, `      expected  ${expected}`, `      came      ${came}`];
+  if (verdict === 'skipped') return oneLine(`${head} not checked: ${actual}`);
+  const lines = [`${head} ${clause}`, `      expected  ${expected}`, `      actual    ${actual}`];
   return lines.map(oneLine).join('\n');
 }
 
@@ -62,14 +62,14 @@ export function renderJunit({ role, url, startedAt, checks }: ConformReport): st
   const counts = `tests="${checks.length}" failures="${failed}" errors="0" skipped="${skipped}"`;
   const suite = `name="${escapeXml(`signpost conform ${url}`)}" ${counts} time="${total}" timestamp="${startedAt}"`;
   const cases = checks.map((check) => {
-    const { name, clause, expected, verdict, came = '', milliseconds } = check;
+    const { name, clause, expected, verdict, actual = '', milliseconds } = check;
     const head = `    <testcase classname="conform.${role}" name="${escapeXml(name)}" time="${seconds(milliseconds)}"`;
     if (verdict === 'passed') return `${head}/>`;
-    const text = escapeXml(`${clause}\nexpected: ${expected}\ncame: ${came}`);
+    const text = escapeXml(`${clause}\nexpected: ${expected}\nactual: ${actual}`);
     const inner =
       verdict === 'failed'
-        ? `<failure message="${escapeXml(came)}" type="${escapeXml(clause)}">${text}</failure>`
-        : `<skipped message="${escapeXml(came)}"/>`;
+        ? `<failure message="${escapeXml(actual)}" type="${escapeXml(clause)}">${text}</failure>`
+        : `<skipped message="${escapeXml(actual)}"/>`;
     return `${head}>\n      ${inner}\n    </testcase>`;
   });
   return [

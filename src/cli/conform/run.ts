@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Config } from '../../config.ts';
 import { catalogChecks } from '../../conform/catalog-checks.ts';
-import { type CatalogSceneOptions, createCatalogScene, leave } from '../../conform/catalog-scene.ts';
-import { type Check, type Role, runChecks, Unmet } from '../../conform/check.ts';
+import { type CatalogSceneOptions, createCatalogScene, withdrawAll } from '../../conform/catalog-scene.ts';
+import { type Check, CheckFailed, type Role, runChecks } from '../../conform/check.ts';
 import { discoveryChecks } from '../../conform/discovery-checks.ts';
 import { createDiscoveryScene } from '../../conform/discovery-scene.ts';
 import { openInbox } from '../../conform/inbox.ts';
@@ -91,7 +91,7 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
       report.as = peer.self.id;
       await run(catalogChecks, scene, parts, report);
     } finally {
-      await leave(scene).catch((error) => tellLeft(error, context));
+      await withdrawAll(scene).catch((error) => tellLeft(error, context));
     }
   });
 }
@@ -188,9 +188,9 @@ async function download(client: GuardedClient, url: string): Promise<Buffer> {
     const limits = { timeoutMs: downloadTimeoutMs, maxBytes: maxDownloadBytes, keepEncoding: true };
     const { status, wire } = await client.request(url, { ...limits, operatorConfigured: true });
     if (status === 200) return wire;
-    throw new Unmet(`${url} answered ${status}`);
+    throw new CheckFailed(`${url} answered ${status}`);
   } catch (error) {
-    if (error instanceof FetchFailure) throw new Unmet(`${url} could not be fetched: ${error.message}`);
+    if (error instanceof FetchFailure) throw new CheckFailed(`${url} could not be fetched: ${error.message}`);
     throw error;
   }
 }
