@@ -80,7 +80,7 @@ describe('signpost up', () => {
     const index = await read(record.meta.catalog_index_urls[0].url);
     expect(index).toMatchObject({
       nodeId: 'publisher.signpost.test',
-      catalogs: ['kaveri-mysuru', 'kaveri-west', 'kaveri-south'].map((catalogId) => ({ catalogId })),
+      catalogs: ['kaveri-city-station', 'kaveri-west', 'kaveri-south'].map((catalogId) => ({ catalogId })),
     });
     expect((await fetch(index.catalogs[0].baseline.url)).status).toBe(200);
   });
@@ -88,10 +88,11 @@ describe('signpost up', () => {
   it('crawls these files, so that discover finds what is in them', async () => {
     await running();
     const find = () =>
-      runCommand(registerDiscoverCommand, ['discover', 'charger', '--near', '12.32,76.65'], {
-        DATA_DIR: home.dataDir,
-        ...settings,
-      });
+      runCommand(
+        registerDiscoverCommand,
+        ['discover', 'charger', '--near', '12.978,77.57', '--within', '1km'],
+        { DATA_DIR: home.dataDir, ...settings },
+      );
     let found = await find();
     await until(async () => {
       if (!found.out.includes('Kaveri')) found = await find();

@@ -98,7 +98,7 @@ const kaveri: Operator = {
   ...{
     id: 'kaveri',
     name: 'Kaveri Charge',
-    about: 'Chargers along the road from Bengaluru to Mysuru',
+    about: 'Chargers in the west and the south of Bengaluru',
     make: 'Kaveri',
   },
   rupeesPerKilowattHour: { fast: 16, slow: 9.5, night: 12.5 },

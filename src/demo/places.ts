@@ -16,6 +16,7 @@ export interface Place {
 
 const rows: readonly [...(string | number)[]][] = [
   ['MGR', 'MG Road', 'Mahatma Gandhi Road', 12.9753, 77.6072, '560001'],
+  ['SBC', 'Majestic', 'Gubbi Thotadappa Road', 12.9781, 77.5695, '560023'],
   ['KOR', 'Koramangala', '80 Feet Road', 12.9362, 77.6248, '560034'],
   ['HSR', 'HSR Layout', '27th Main Road', 12.9116, 77.6474, '560102'],
   ['DOM', 'Domlur', 'Old Airport Road', 12.9609, 77.6421, '560071'],

@@ -14,7 +14,9 @@ export function renderBanner(config: Config): string {
     `npx signpost send ${nameExample('publish-chargers.json')} --as provider.signpost.test --to ${catalog.url} --wait`,
     'npx signpost discover fast charger --near 12.97,77.64 --within 5km',
     ...(config.demo
-      ? ['npx signpost discover charger --near 12.32,76.65     found in signed files that were crawled']
+      ? [
+          'npx signpost discover charger --near 12.978,77.57 --within 1km     found in signed files that were crawled',
+        ]
       : []),
     'npx signpost status',
   ];

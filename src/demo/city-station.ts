@@ -1,35 +1,27 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
+import { addressOf, placeOf, pointNear } from './places.ts';
 
-/** The catalog of Kaveri outside of the city: three chargers at a railway station. */
-export const mysuruCatalog: Catalog = {
-  id: 'kaveri-mysuru',
-  descriptor: { name: 'Kaveri Mysuru', shortDesc: 'Charging at Mysuru railway station' },
+const station = placeOf('SBC');
+
+/** A catalog with one location, that of its provider: three chargers of Kaveri at KSR Bengaluru, the main railway station. */
+export const cityStationCatalog: Catalog = {
+  id: 'kaveri-city-station',
+  descriptor: { name: 'Kaveri City Station', shortDesc: 'Charging at KSR Bengaluru railway station' },
   provider: {
     id: 'kaveri',
-    descriptor: { name: 'Kaveri Charge', shortDesc: 'Chargers along the road from Bengaluru to Mysuru' },
-    availableAt: [
-      {
-        geo: { type: 'Point', coordinates: [76.6454, 12.3163] },
-        address: {
-          streetAddress: 'Station Road',
-          addressLocality: 'Mysuru',
-          addressRegion: 'Karnataka',
-          postalCode: '570001',
-          addressCountry: 'IN',
-        },
-      },
-    ],
+    descriptor: { name: 'Kaveri Charge', shortDesc: 'Chargers in the west and the south of Bengaluru' },
+    availableAt: [{ geo: pointNear(station, 0, 0), address: addressOf(station) }],
   },
   resources: [
-    charger('MYS-1', 'Forecourt, left: DC fast charger', { kilowatts: 60, connectorType: 'CCS2' }),
-    charger('MYS-2', 'Forecourt, right: DC fast charger', { kilowatts: 60, connectorType: 'CHAdeMO' }),
-    charger('MYS-3', 'Car park: AC charger', { kilowatts: 11, connectorType: 'Type2' }),
+    charger('SBC-1', 'Forecourt, left: DC fast charger', { kilowatts: 60, connectorType: 'CCS2' }),
+    charger('SBC-2', 'Forecourt, right: DC fast charger', { kilowatts: 60, connectorType: 'CHAdeMO' }),
+    charger('SBC-3', 'Car park: AC charger', { kilowatts: 11, connectorType: 'Type2' }),
   ],
   offers: [
     {
       id: 'kaveri:per-kwh',
       descriptor: { name: 'By energy' },
-      resourceIds: ['kaveri:MYS-1', 'kaveri:MYS-2', 'kaveri:MYS-3'],
+      resourceIds: ['kaveri:SBC-1', 'kaveri:SBC-2', 'kaveri:SBC-3'],
       considerations: [
         {
           id: 'per-kwh',
