@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerCatalogCommand } from '../src/cli/catalog.ts';
 import { registerCrawlCommand } from '../src/cli/crawl.ts';
@@ -10,7 +12,7 @@ import { readCluster } from './support/embedded-process.ts';
 import { publish, useDirectory } from './support/publish-command.ts';
 import { smallCatalog } from './support/publisher.ts';
 import { until } from './support/time.ts';
-import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
+import { freePorts, makeDataDir, startCommand, startUp, type UpProcess } from './support/up-process.ts';
 
 // What a newcomer types.
 
@@ -32,6 +34,8 @@ describe('signpost up', () => {
   });
 
   const start = () => startUp(home.dataDir, settings);
+  /** The line with a new operator token. */
+  const tokenLine = /^token +([\w-]+) +for changes at the console; kept in (.*)$/m;
 
   async function running(): Promise<UpProcess> {
     signpost ??= start();
@@ -59,6 +63,12 @@ describe('signpost up', () => {
     const everyRole = Object.fromEntries(roles.map((role) => [role, { ready: true }]));
     expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, roles: everyRole }]);
     expect(await hasServer()).toBe(true);
+  });
+
+  it('prints the operator token at its first start, and where it is kept', async () => {
+    const [, token = '', file = ''] = tokenLine.exec((await running()).said()) ?? [];
+    expect(file).toBe(join(home.dataDir, 'operator-token'));
+    expect((await readFile(file, 'utf8')).trim()).toBe(token);
   });
 
   it('has logged its start before it says what to do next, so that this stays in sight', async () => {
@@ -232,11 +242,33 @@ describe('signpost up', () => {
     },
   );
 
-  it('publishes nothing of the demo again at its next start', async () => {
-    await running();
+  it('publishes nothing of the demo again at its next start, and prints no operator token', async () => {
+    expect((await running()).said()).not.toMatch(tokenLine);
     const env = { DATA_DIR: home.dataDir, LOG_LEVEL: 'silent', ...settings };
     const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
     const versions = JSON.parse(out).map(({ id, version }: { id: string; version: number }) => [id, version]);
     expect(versions.filter(([, version]: [string, number]) => version > 1)).toEqual([]);
+  });
+});
+
+describe('signpost up --empty', () => {
+  it('starts every role, without the catalogs and the other participants of the demo', async () => {
+    const { dataDir, remove } = await makeDataDir();
+    const settings = await freePorts();
+    const signpost = startCommand(['up', '--empty'], dataDir, settings);
+    try {
+      const printed = await signpost.saying('Signpost is up');
+      for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
+      const env = { DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...settings };
+      const { out } = await runCommand(registerCatalogCommand, ['catalog', 'list', '--json'], env);
+      expect(JSON.parse(out)).toEqual([]);
+      const index = `http://127.0.0.1:${settings.PUBLISHER_PORT}/index/catalogs.index.json`;
+      expect((await fetch(index)).status).toBe(404);
+      await expect(fetch(`http://127.0.0.1:${settings.DEMO_PORT}`)).rejects.toThrow();
+    } finally {
+      signpost.signal('SIGTERM');
+      await signpost.ended;
+      await remove();
+    }
   });
 });
