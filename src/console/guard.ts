@@ -106,7 +106,7 @@ function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
     throw refused('it takes nothing from pages of another origin');
 }
 
-/** A link from elsewhere may lead to the page. A script, an image or a frame of another page has no business here, and no other page calls the API, by a link neither. */
+/** Links on other sites may open the console's page. Their scripts, images and frames may load nothing from the console, and their links may not open /api/. */
 function isLinkToPage({ headers, method, routeOptions: { url = '' } }: FastifyRequest): boolean {
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers;
   return method === 'GET' && mode === 'navigate' && destination === 'document' && !url.startsWith('/api/');

@@ -22,7 +22,7 @@ export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<
   });
 }
 
-/** The operator has named this file, and it alone is served: where it is a link, what that leads to now. */
+/** Opens the file of MAP_TILES. A symbolic link is resolved at each request, so that the operator can point it at a newer file. */
 async function openTiles(file: string): Promise<OpenedFile | undefined> {
   const real = await realpath(file).catch(() => undefined);
   return real === undefined ? undefined : openFile(dirname(real), basename(real));

@@ -19,7 +19,7 @@ export type TriggerReply<T> = { kind: 'taken'; answer: T } | { kind: 'refused'; 
 export interface TriggerPublish {
   node: string;
   indexName?: string;
-  /** The body: what is published, or what is to happen to what was. */
+  /** The body: catalogs to publish, or a change to published ones, such as retire or pause. */
   request: object;
   timeoutMs: number;
 }

@@ -40,7 +40,10 @@ export async function refreshHere(
   });
 }
 
-/** When an earlier key can go: once nothing that is listed is signed with it, and whoever read the index before that has come to an end. */
+/**
+ * Says of each earlier key when it can be revoked: when no listed file is signed with it any more, and crawlers that read the former index have finished
+ * fetching its files, for which they have until the next update.
+ */
 function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config): string[] {
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {
