@@ -282,6 +282,6 @@ describe('signpost import csv', () => {
 
 it('the mapping in the documentation is a sound one', () => {
   const text = readFileSync('docs/importing.md', 'utf8');
-  const [mapping = ''] = /^ {4}file:[\s\S]*?\n(?=\S)/m.exec(text) ?? [];
+  const [, mapping = ''] = /^```yaml\n(file:[\s\S]*?)^```/m.exec(text) ?? [];
   expect(parseMapping(parseYaml(mapping)).columns.size).toBeGreaterThan(10);
 });
