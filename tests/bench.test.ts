@@ -1,20 +1,14 @@
-import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { benchInMiniature } from './support/bench.ts';
-import { obstacle } from './support/opensearch.ts';
+import { benchInMiniature, longScenarios, scenarios } from './support/bench.ts';
 
-// The benchmarks measure what changes every day, and nobody runs them every day: here each runs in miniature, on the built files.
-
-/** Where there is an OpenSearch, tests/opensearch-contract.test.ts has the search measured beside it. */
-const scenarios = readdirSync('bench/scenarios')
-  .map((file) => file.replace('.mjs', ''))
-  .filter((scenario) => scenario !== 'search' || obstacle);
+// The benchmarks measure what changes every day, and nobody runs them every day: here they run in miniature, on the built files; tests/long/bench.test.ts has those that take
+// longest, tests/opensearch-contract.test.ts the search beside OpenSearch.
 
 describe('npm run bench', () => {
-  it.each(scenarios)('runs the scenario %s to its end in miniature', async (scenario) => {
-    // tests/opensearch/bench.test.ts has the rest of it.
-    await benchInMiniature(scenario === 'opensearch' ? [scenario, '--without-opensearch'] : [scenario]);
-  });
+  it.each(scenarios.filter((scenario) => !longScenarios.includes(scenario)))(
+    'runs the scenario %s to its end in miniature',
+    (scenario) => benchInMiniature([scenario]),
+  );
 
   it('counts no question as asked for the first time that was asked before', async () => {
     const { createLedger } = await import(new URL('../bench/search/questions.mjs', import.meta.url).href);

@@ -1,9 +1,17 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject } from 'vitest';
+
+export const scenarios: readonly string[] = readdirSync('bench/scenarios').map((file) =>
+  file.replace('.mjs', ''),
+);
+
+/** In miniature they still take a quarter of a minute each. */
+export const longScenarios: readonly string[] = ['crawl', 'opensearch', 'search', 'search-caches', 'workers'];
 
 export interface Row {
   scenario: string;
