@@ -7,7 +7,7 @@ import { benchInMiniature, longScenarios, scenarios } from './support/bench.ts';
 describe('npm run bench', () => {
   it.each(scenarios.filter((scenario) => !longScenarios.includes(scenario)))(
     'runs the scenario %s to its end in miniature',
-    (scenario) => benchInMiniature([scenario]),
+    async (scenario) => void (await benchInMiniature([scenario])),
   );
 
   it('counts no question as asked for the first time that was asked before', async () => {
