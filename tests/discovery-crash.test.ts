@@ -1,16 +1,12 @@
 import { it } from 'vitest';
-import { identityOf, splitIdentity } from '../src/protocol/identity.ts';
-import { publicKeyOf } from '../src/protocol/keys.ts';
-import { loadOrCreateSigningKey } from '../src/registry/key-files.ts';
 import { pullPushesForward } from '../src/storage/catalog/pushes.ts';
-import { registerParticipant } from '../src/storage/registry/participants.ts';
 import { held } from './support/discovery.ts';
-import { freePort } from './support/free-port.ts';
+import { prepareDiscovery } from './support/discovery-process.ts';
 import { endLeases } from './support/leases.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
 import { served } from './support/publish.ts';
 import { areAllPushed } from './support/receiver.ts';
-import { type ServiceProcess, startServiceProcess } from './support/service-process.ts';
+import type { ServiceProcess } from './support/service-process.ts';
 import { newId, publishCatalog, resource } from './support/small-catalogs.ts';
 import { takeTime, until } from './support/time.ts';
 
@@ -39,7 +35,11 @@ it('a discovery service that is killed at any moment ends in step with its catal
         ),
       );
     await publishAll(0);
-    const start = await prepareDiscovery(network);
+    const start = await prepareDiscovery(network, {
+      DISCOVERY_SUBSCRIPTIONS: JSON.stringify([
+        { catalogUrl: network.catalogUrl, networkIds: [defaultNetwork] },
+      ]),
+    });
     for (let round = 1; round <= 3; round += 1) {
       service = await start();
       const publishing = publishAll(round);
@@ -62,32 +62,6 @@ it('a discovery service that is killed at any moment ends in step with its catal
     await network.close();
   }
 });
-
-/** Registers the service; returns how its process is started, each time at the same address. */
-async function prepareDiscovery({ config, database, databaseUrl, catalogUrl }: TestNetwork) {
-  const { discovery } = config.identities;
-  const port = await freePort();
-  const key = loadOrCreateSigningKey(config.DATA_DIR, discovery);
-  await registerParticipant(database, {
-    ...splitIdentity(identityOf(discovery.id, config.REGISTRY_NAME)),
-    subscriberId: discovery.id,
-    url: `http://127.0.0.1:${port}`,
-    networkIds: [defaultNetwork],
-    key: { recordId: discovery.keyId, publicKey: publicKeyOf(key.privateKey) },
-    replaceKey: true,
-  });
-  const settings = {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: config.DATA_DIR,
-    REGISTRY_URL: config.registryUrl,
-    DISCOVERY_ID: discovery.id,
-    DISCOVERY_PORT: String(port),
-    DISCOVERY_SUBSCRIPTIONS: JSON.stringify([{ catalogUrl, networkIds: [defaultNetwork] }]),
-    ALLOW_PRIVATE_ADDRESSES: 'true',
-    RETRY_BASE_MS: '50',
-  };
-  return () => startServiceProcess('discovery', settings);
-}
 
 async function isInStep({ database }: TestNetwork, id: string): Promise<boolean> {
   const [copy, { resources }] = await Promise.all([held(database, id), served(database, id)]);

@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findObstacle, type RunningOpenSearch, startOpenSearch } from '../../scripts/opensearch.mjs';
-import { identityOf, splitIdentity } from '../../src/protocol/identity.ts';
-import { publicKeyOf } from '../../src/protocol/keys.ts';
-import { loadOrCreateSigningKey } from '../../src/registry/key-files.ts';
-import { registerParticipant } from '../../src/storage/registry/participants.ts';
 import { type ChangingLamps, changeLamps } from '../support/changing-lamps.ts';
-import { freePort } from '../support/free-port.ts';
+import { prepareDiscovery } from '../support/discovery-process.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
 import { openSearchSettings } from '../support/opensearch.ts';
 import { playService } from '../support/played-service.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { until } from '../support/time.ts';
 
 // Three nodes of OpenSearch and two discovery services, each in a process of its own and killed by kill -9, while lamps are pushed and searched for. One service has OpenSearch alone, the
@@ -35,6 +31,10 @@ describe.skipIf(obstacle)(`three nodes of OpenSearch and two discovery services$
     const prepare = (names: string) =>
       prepareDiscovery(network, {
         ...openSearchSettings(opensearch.urls.join(), names),
+        RATE_LIMIT_PER_SECOND: '0',
+        TIME_LIMIT_MS_PER_SECOND: '0',
+        OVERLOAD_EVENT_LOOP_MS: '60000',
+        LOG_LEVEL: 'info',
         DISCOVERY_SUBSCRIPTIONS: JSON.stringify([
           { catalogUrl: service.actor.url, catalogId: service.actor.id, networkIds: [defaultNetwork] },
         ]),
@@ -144,39 +144,6 @@ describe.skipIf(obstacle)(`three nodes of OpenSearch and two discovery services$
     expect(await answer.json()).toMatchObject({ count: rows[0]?.resources });
   });
 });
-
-/** Registers the service; returns how its process is started, each time at the same address. */
-async function prepareDiscovery(
-  { config, database, databaseUrl }: TestNetwork,
-  settings: Record<string, string>,
-): Promise<() => Promise<ServiceProcess>> {
-  const { discovery } = config.identities;
-  const port = await freePort();
-  const key = loadOrCreateSigningKey(config.DATA_DIR, discovery);
-  await registerParticipant(database, {
-    ...splitIdentity(identityOf(discovery.id, config.REGISTRY_NAME)),
-    subscriberId: discovery.id,
-    url: `http://127.0.0.1:${port}`,
-    networkIds: [defaultNetwork],
-    key: { recordId: discovery.keyId, publicKey: publicKeyOf(key.privateKey) },
-    replaceKey: true,
-  });
-  return () =>
-    startServiceProcess('discovery', {
-      ...settings,
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: config.DATA_DIR,
-      REGISTRY_URL: config.registryUrl,
-      DISCOVERY_ID: discovery.id,
-      DISCOVERY_PORT: String(port),
-      ALLOW_PRIVATE_ADDRESSES: 'true',
-      RETRY_BASE_MS: '50',
-      RATE_LIMIT_PER_SECOND: '0',
-      TIME_LIMIT_MS_PER_SECOND: '0',
-      OVERLOAD_EVENT_LOOP_MS: '60000',
-      LOG_LEVEL: 'info',
-    });
-}
 
 /** Of all nodes that answer. */
 async function countQueries(urls: readonly string[]): Promise<number> {
