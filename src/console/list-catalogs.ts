@@ -1,13 +1,14 @@
 import type { CatalogType } from '../protocol/catalog.ts';
-import { type CatalogSummary, findEndOfLook, listCatalogs } from '../storage/catalog/catalog-list.ts';
+import { type CatalogSummary, listCatalogs, matchingCatalogs } from '../storage/catalog/catalog-list.ts';
 import {
   countedDocuments,
-  findEndOfIndexLook,
   type IndexedCatalog,
   type IndexSource,
   listIndexedCatalogs,
+  matchingIndexed,
 } from '../storage/console/indexed-catalogs.ts';
 import type { Queryable } from '../storage/database.ts';
+import { findEndOfLook } from '../storage/look-for-text.ts';
 import { renderCursor, withoutNulls } from './list.ts';
 
 // Catalogs: those that were published through the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be
@@ -54,14 +55,18 @@ export async function listAllCatalogs(queryable: Queryable, asked: AskedCatalogs
 async function listPublished(queryable: Queryable, asked: AskedCatalogs): Promise<CatalogPage> {
   const wanted = { ...asked, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listCatalogs(queryable, wanted);
-  return buildPage(found, publishedItem, wanted, 'service', () => findEndOfLook(queryable, wanted));
+  return buildPage(found, publishedItem, wanted, 'service', () =>
+    findEndOfLook(queryable, (given) => matchingCatalogs(wanted, given), wanted.lookAt),
+  );
 }
 
 async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<CatalogPage> {
   const source = asked.source === 'service' ? undefined : asked.source;
   const wanted = { ...asked, source, after: asked.after?.key, lookAt: asked.lookAt ?? maxLookedAt };
   const found = await listIndexedCatalogs(queryable, wanted);
-  return buildPage(found, indexedItem, wanted, 'index', () => findEndOfIndexLook(queryable, wanted));
+  return buildPage(found, indexedItem, wanted, 'index', () =>
+    findEndOfLook(queryable, (given) => matchingIndexed(wanted, given), wanted.lookAt),
+  );
 }
 
 async function buildPage<T extends { key: number }>(

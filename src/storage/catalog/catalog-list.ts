@@ -1,6 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Queryable } from '../database.ts';
-import { likePattern, Parameters } from '../parameters.ts';
+import { matchText, type TextFilter } from '../look-for-text.ts';
+import { Parameters } from '../parameters.ts';
 import type { CatalogRow } from './catalogs.ts';
 
 // Published catalogs as an operator sees them.
@@ -11,64 +12,41 @@ export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 's
   schemaTypes: string[];
 }
 
-export interface CatalogFilter {
+export interface CatalogFilter extends TextFilter {
   owner?: string;
   type?: CatalogType;
   networkId?: string;
-  /** A part of its id, its name or its owner, in any case. */
-  text?: string;
   limit: number;
   /** Only those that come after this key. */
   after?: number;
-  /** No index finds a part of a name: so many catalogs at most are looked at for it. All unless given. */
-  lookAt?: number;
 }
 
 /** In the order in which they were first published. */
 export async function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
-  const { text, limit, lookAt } = filter;
   const given = new Parameters();
-  const matching = `catalog.catalog where ${conditionsOf(filter, given)}`;
-  const chosen =
-    text === undefined
-      ? matching
-      : `(select * from ${matching} order by key limit ${given.add(lookAt)}) as looked where ${hasText(given.add(likePattern(text)))}`;
+  const chosen = matchText(matchingCatalogs(filter, given), filter, given);
   const { rows } = await queryable.query<CatalogSummary>(
     `select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",
        head -> 'descriptor' ->> 'name' as name, schema_types as "schemaTypes",
        resource_count as "resourceCount", offer_count as "offerCount", published_at as "publishedAt", updated_at as "updatedAt"
-     from ${chosen} order by key limit ${given.add(limit)}`,
+     from ${chosen} order by key limit ${given.add(filter.limit)}`,
     given.values,
   );
   return rows;
 }
 
-/** The key of the last catalog that a list looks at for a text; undefined where it looks at all that are left. */
-export async function findEndOfLook(
-  queryable: Queryable,
-  filter: CatalogFilter & { lookAt: number },
-): Promise<number | undefined> {
-  const given = new Parameters();
-  const { rows } = await queryable.query<{ key: number }>(
-    `select key from catalog.catalog where ${conditionsOf(filter, given)}
-     order by key offset ${given.add(filter.lookAt - 1)} limit 1`,
-    given.values,
-  );
-  return rows[0]?.key;
-}
-
-/** All but the text. */
-function conditionsOf({ owner, type, networkId, after }: CatalogFilter, given: Parameters): string {
+/** Those that match all but the text. */
+export function matchingCatalogs(
+  { owner, type, networkId, after }: CatalogFilter,
+  given: Parameters,
+): string {
   const conditions = ['true'];
   if (owner !== undefined) conditions.push(`owner = ${given.add(owner)}`);
   if (type !== undefined) conditions.push(`type = ${given.add(type)}`);
   if (networkId !== undefined) conditions.push(`visible_to @> array[${given.add(networkId)}]`);
   if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
-  return conditions.join(' and ');
+  return `catalog.catalog where ${conditions.join(' and ')}`;
 }
-
-const hasText = (pattern: string) =>
-  `(id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
 
 export interface CatalogVersion {
   version: number;

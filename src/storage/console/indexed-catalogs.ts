@@ -1,6 +1,7 @@
 import type { CatalogType } from '../../protocol/catalog.ts';
 import type { Queryable } from '../database.ts';
-import { likePattern, Parameters } from '../parameters.ts';
+import { matchText, type TextFilter } from '../look-for-text.ts';
+import { Parameters } from '../parameters.ts';
 
 // Catalogs of the discovery index as an operator sees them: copies that came by push or pull, and crawled ones.
 
@@ -27,19 +28,15 @@ export interface IndexedCatalog {
   isActive: boolean;
 }
 
-export interface IndexedFilter {
+export interface IndexedFilter extends TextFilter {
   owner?: string;
   id?: string;
   type?: CatalogType;
   networkId?: string;
   source?: IndexSource;
-  /** A part of its id, its name or its owner, in any case. */
-  text?: string;
   limit: number;
   /** Only those that come after this key. */
   after?: number;
-  /** No index finds a part of a name: so many catalogs at most are looked at for it. All unless given. */
-  lookAt?: number;
 }
 
 /** Documents of each catalog are counted up to this number. */
@@ -52,9 +49,6 @@ const sources: Record<IndexSource, string> = {
   crawl: "source = 'node'",
 };
 
-const hasText = (pattern: string) =>
-  `(id ilike ${pattern} or owner ilike ${pattern} or head -> 'descriptor' ->> 'name' ilike ${pattern})`;
-
 /** A document's key is that of its catalog times 2^26 and its number: resources below 2^25, offers from there on. */
 const count = (table: string, from: number, to: number) =>
   `(select count(*) from (
@@ -66,13 +60,8 @@ export async function listIndexedCatalogs(
   queryable: Queryable,
   filter: IndexedFilter,
 ): Promise<IndexedCatalog[]> {
-  const { text, limit, lookAt } = filter;
   const given = new Parameters();
-  const matching = `discovery.catalog where ${conditionsOf(filter, given)}`;
-  const chosen =
-    text === undefined
-      ? matching
-      : `(select * from ${matching} order by key limit ${given.add(lookAt)}) as looked where ${hasText(given.add(likePattern(text)))}`;
+  const chosen = matchText(matchingIndexed(filter, given), filter, given);
   const { rows } = await queryable.query<IndexedCatalog>(
     `select key, catalog.id, owner, head -> 'descriptor' ->> 'name' as name,
        case when source = 'node' then 'crawl' when ${isPushed} then 'push' else 'pull' end as source,
@@ -81,7 +70,7 @@ export async function listIndexedCatalogs(
        ${count('discovery.offer', 2 ** 25, 2 ** 26)} as offers,
        case when source = 'node' then target.version end as version, updated_at as "updatedAt",
        served as "isServed", is_active as "isActive"
-     from (select * from ${chosen} order by key limit ${given.add(limit)}) as catalog
+     from (select * from ${chosen} order by key limit ${given.add(filter.limit)}) as catalog
      left join discovery.crawl_target as target on target.node = owner and target.catalog_id = catalog.id
      order by key`,
     given.values,
@@ -89,22 +78,8 @@ export async function listIndexedCatalogs(
   return rows;
 }
 
-/** The key of the last catalog that a list looks at for a text; undefined where it looks at all that are left. */
-export async function findEndOfIndexLook(
-  queryable: Queryable,
-  filter: IndexedFilter & { lookAt: number },
-): Promise<number | undefined> {
-  const given = new Parameters();
-  const { rows } = await queryable.query<{ key: number }>(
-    `select key from discovery.catalog where ${conditionsOf(filter, given)}
-     order by key offset ${given.add(filter.lookAt - 1)} limit 1`,
-    given.values,
-  );
-  return rows[0]?.key;
-}
-
-/** All but the text. */
-function conditionsOf(
+/** Those that match all but the text. */
+export function matchingIndexed(
   { owner, id, type, networkId, source, after }: IndexedFilter,
   given: Parameters,
 ): string {
@@ -117,7 +92,7 @@ function conditionsOf(
     conditions.push(`(networks @> array[${given.add(networkId)}] or networks = '{}')`);
   if (source !== undefined) conditions.push(`(${sources[source]})`);
   if (after !== undefined) conditions.push(`key > ${given.add(after)}`);
-  return conditions.join(' and ');
+  return `discovery.catalog where ${conditions.join(' and ')}`;
 }
 
 /** The head, resources and offers of a catalog as texts of JSON, as long as they fit. */
