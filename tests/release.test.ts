@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -141,7 +142,7 @@ describe('of this project, the release script', () => {
 });
 
 describe('the workflows', () => {
-  it.each(['test.yml', 'release.yml'])(
+  it.each(readdirSync('.github/workflows'))(
     '%s is YAML, may read only, and calls npm scripts that are there',
     async (name) => {
       const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
@@ -157,4 +158,13 @@ describe('the workflows', () => {
       expect(Object.keys(scripts)).toEqual(expect.arrayContaining(called));
     },
   );
+
+  it('run every suite but those that want a machine of their own', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    const files = ['test.yml', 'nightly.yml'].map((name) => readFile(`.github/workflows/${name}`, 'utf8'));
+    const text = (await Promise.all(files)).join('');
+    const suites = Object.keys(scripts).filter((name) => name.startsWith('test:'));
+    const missing = suites.filter((name) => !text.includes(`npm run ${name}\n`));
+    expect(missing).toEqual(['test:attack', 'test:blocked']);
+  });
 });
