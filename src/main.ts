@@ -5,6 +5,7 @@ import { type Config, listeningAddress, ownConsoleUrl, type SigningRole } from '
 import { startMinuteRecorder } from './console/health/record-minutes.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
+import { startHousekeeping } from './housekeeping.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
 import { createOperationsServer } from './http/operations.ts';
 import type { ShareLimit } from './http/shared-limits.ts';
@@ -97,6 +98,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     if (database) {
       const recorder = startMinuteRecorder({ database, metrics, emptySearches, logger, now });
       closers.push(() => recorder.close());
+      const housekeeping = startHousekeeping({ database, config, logger, now });
+      closers.push(() => housekeeping.close());
       await prepare?.(database);
     }
 

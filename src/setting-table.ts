@@ -204,7 +204,11 @@ export const settings = {
   CRAWL_MAX_CHANGES: integer(1000, 'most change files of one entry', { min: 1 }),
   CRAWL_MAX_MASTERS: integer(8, 'most master catalogs that one entry depends on', { min: 1 }),
   CRAWL_MAX_RESOURCES: integer(2_000_000, 'most resources of one node', { min: 1 }),
-  CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', { unit: 'days', min: 1 }),
+  CRAWL_LOG_DAYS: integer(30, 'how long a line of the crawl log is kept', {
+    unit: 'days',
+    min: 1,
+    max: 36_500,
+  }),
   DISCOVER_TIMEOUT_MS: integer(
     5000,
     'how long a discover may take from its arrival, its wait for a turn included',
@@ -326,11 +330,36 @@ export const settings = {
   ),
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
-  HISTORY_DAYS: integer(30, 'how long the change history is kept (the latest change of a catalog for ever)', {
+  HISTORY_DAYS: integer(
+    30,
+    'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept (the latest change of a catalog for ever)',
+    { unit: 'days', min: 1, max: 36_500 },
+  ),
+  PARKED_DAYS: integer(
+    90,
+    'how long callbacks that were refused or given up are kept for their operator, and pushes that were given up to discovery services that have cancelled their subscriptions',
+    { unit: 'days', min: 1, max: 36_500 },
+  ),
+  REGISTRY_HISTORY_DAYS: integer(
+    1825,
+    'how long past versions of the records of the registry role are kept (the present one for ever)',
+    { unit: 'days', min: 1, max: 36_500 },
+  ),
+  AUDIT_LOG_DAYS: integer(365, 'how long the audit log keeps what operators changed', {
     unit: 'days',
     min: 1,
     max: 36_500,
   }),
+  HEALTH_DAYS: integer(7, "how long the console's numbers of each minute are kept", {
+    unit: 'days',
+    min: 1,
+    max: 36_500,
+  }),
+  EMPTY_SEARCH_DAYS: integer(
+    7,
+    'how long the console keeps a search that found nothing, at most 1000 of them',
+    { unit: 'days', min: 1, max: 36_500 },
+  ),
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
   BULK_BODY_SIZE_LIMIT: size('16mb', 'largest body of a push, an on_pull or an on_discover'),

@@ -15,6 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['catalog', 'discovery', 'publisher'],
   ['import', 'demo', 'conform'],
   ['console'],
+  ['housekeeping.ts'],
   ['main.ts'],
   ['workers'],
   ['cli'],

@@ -1,13 +1,7 @@
 import { ownConsoleUrl } from '../config.ts';
-import { repeat } from '../delivery/repeat.ts';
 import { createService } from '../delivery/service.ts';
 import { addHomePage } from '../http/home-page.ts';
 import { startOrClose } from '../start-or-close.ts';
-import { purgeLog } from '../storage/crawl/log.ts';
-import { purgePlainReceivers } from '../storage/work/callback-forms.ts';
-import { purgeCallbacks } from '../storage/work/callbacks.ts';
-import { purgeRequests } from '../storage/work/request-memory.ts';
-import { purgeSent } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { startCrawler } from './crawl/crawler.ts';
 import { addCrawlHintsRoute } from './crawl-hints.ts';
@@ -51,28 +45,7 @@ export async function startDiscoveryRole(
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();
     loops.push(await startCrawler(context));
-    loops.push(service.startCallbacks(), startHousekeeping(context));
+    loops.push(service.startCallbacks());
     return { url, close };
   }, close);
-}
-
-const housekeepingEveryMs = 60_000;
-const dayMs = 24 * 3_600_000;
-
-/**
- * Forgets what has been kept long enough: requests that nobody may repeat any more, callbacks that were settled or never came, old lines of
- * the crawl log.
- */
-function startHousekeeping(context: DiscoveryContext): { close(): Promise<void> } {
-  const { logger } = context;
-  return repeat({ what: 'housekeeping', everyMs: housekeepingEveryMs, logger }, () => tidyUp(context));
-}
-
-async function tidyUp({ database, config, now }: DiscoveryContext): Promise<void> {
-  const at = now();
-  await purgeRequests(database, at);
-  await purgeCallbacks(database, new Date(at.getTime() - config.HISTORY_DAYS * dayMs));
-  await purgeSent(database, at);
-  await purgePlainReceivers(database, at);
-  await purgeLog(database, new Date(at.getTime() - config.CRAWL_LOG_DAYS * dayMs));
 }

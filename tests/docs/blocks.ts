@@ -19,6 +19,7 @@ export const guides = [
   'docs/domain-schemas.md',
   'docs/importing.md',
   'docs/join-a-network.md',
+  'docs/operating.md',
   'docs/publishing.md',
   'docs/query-as-an-app.md',
   'docs/run-a-catalog-service.md',

@@ -3,9 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
-import { purgeAudit } from '../../storage/console/audit.ts';
-import { type EmptySearches, purgeEmptySearches } from '../../storage/console/empty-searches.ts';
-import { measureShared, type Numbers, purgeMinutes, writeMinute } from '../../storage/console/minutes.ts';
+import type { EmptySearches } from '../../storage/console/empty-searches.ts';
+import { measureShared, type Numbers, writeMinute } from '../../storage/console/minutes.ts';
 import type { Database } from '../../storage/database.ts';
 import { countProcess } from './count-process.ts';
 
@@ -14,10 +13,6 @@ import { countProcess } from './count-process.ts';
 
 const tickMs = 15_000;
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
-const keptDays = 7;
-const keptAuditDays = 365;
-const purgeEveryMs = 60 * minuteMs;
 const resolutionMs = 10;
 
 export interface RecorderOptions {
@@ -37,7 +32,6 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
   /** The counters when the minute began, and at the last sample. */
   let base: Numbers = {};
   let last: Numbers = {};
-  let purgedAt = Number.NEGATIVE_INFINITY;
 
   async function record(): Promise<void> {
     const counted = await countProcess(metrics);
@@ -54,15 +48,6 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     await measureShared(database, minute);
   }
 
-  async function purge(): Promise<void> {
-    if (performance.now() - purgedAt < purgeEveryMs) return;
-    purgedAt = performance.now();
-    const before = (days: number) => new Date(now().getTime() - days * dayMs);
-    await purgeMinutes(database, before(keptDays));
-    await purgeEmptySearches(database, before(keptDays));
-    await purgeAudit(database, before(keptAuditDays));
-  }
-
   async function run(): Promise<void> {
     loop.enable();
     const { signal } = stop;
@@ -72,9 +57,9 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
       await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(
         () => undefined,
       );
-      await record()
-        .then(purge)
-        .catch((error) => logger.debug({ err: error }, 'the numbers of this minute were not written'));
+      await record().catch((error) =>
+        logger.debug({ err: error }, 'the numbers of this minute were not written'),
+      );
     }
     loop.disable();
   }

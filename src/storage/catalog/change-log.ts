@@ -77,27 +77,35 @@ export async function readChanges(queryable: Queryable, afterSeq: number, limit:
   return rows.map(toChange);
 }
 
-const purgeBatch = 1_000;
+const purgeBatch = 5_000;
 
 /**
  * Forgets changes from before a time; the latest numbered one of each catalog is kept for ever, and so the highest number of all, from
- * which the numbering goes on. Returns how many were forgotten.
+ * which the numbering goes on. Returns how many were forgotten. It walks over the log from its beginning, once: what is kept is not looked at again by each
+ * batch.
  */
 export async function purgeChanges(database: Database, before: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from catalog.change_log where id in (
-         select id from catalog.change_log as old
-         where at < $1 and seq <= (select seq from catalog.push_cursor) and exists (
-           select from catalog.change_log as later
-           where later.catalog_key = old.catalog_key and later.version > old.version and later.seq > old.seq
-         )
-         limit $2
-       )`,
-      [before, purgeBatch],
+  let total = 0;
+  for (let last = 0; ; ) {
+    const { rows } = await database.query<{ last: number | null; old: number; gone: number }>(
+      `with batch as (
+         select id, catalog_key, version, seq, at from catalog.change_log where id > $1 order by id limit $2
+       ), gone as (
+         delete from catalog.change_log where id in (
+           select id from batch
+           where at < $3 and seq <= (select seq from catalog.push_cursor) and exists (
+             select from catalog.change_log as later
+             where later.catalog_key = batch.catalog_key and later.version > batch.version and later.seq > batch.seq
+           )
+         ) returning id
+       )
+       select max(id) as last, count(*) filter (where at < $3) as old, (select count(*) from gone) as gone from batch`,
+      [last, purgeBatch, before],
     );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
+    const { last: end = null, old = 0, gone = 0 } = rows[0] ?? {};
+    total += gone;
+    if (end === null || old === 0) return total;
+    last = end;
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { createGzipPieces } from './gzip-pieces.ts';
 
 // Downloads live in the database, in pieces, so that any process can serve them and none holds one in memory. A download appears with the
@@ -108,15 +109,13 @@ export async function* readDownload(
 }
 
 /** Removes what nobody may fetch any more; returns how many downloads that were. */
-export async function purgeDownloads(database: Database, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from catalog.download where id in (
-         select id from catalog.download where expires_at < $1 limit $2 for update skip locked
-       )`,
-      [new Date(now.getTime() - graceMs), purgeBatch],
-    );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
-  }
+export function purgeDownloads(database: Database, now: Date): Promise<number> {
+  return deleteInBatches(
+    database,
+    `delete from catalog.download where id in (
+       select id from catalog.download where expires_at < $1 limit $2 for update skip locked
+     )`,
+    [new Date(now.getTime() - graceMs)],
+    purgeBatch,
+  );
 }

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // Accepted publishes. A publisher's submissions take effect one after the other in the order of acceptance: the due work is the publisher's
 // lane, not the submission, and accepting one locks the lane first, so that ids rise within a lane in the order in which they committed.
@@ -213,18 +214,13 @@ export async function countOpenSubmissions(queryable: Queryable): Promise<number
   return rows.map(({ open }) => open);
 }
 
-const purgeBatch = 1_000;
-
 /** Forgets submissions that were done before a time, with their results; returns how many. */
-export async function purgeSubmissions(database: Database, doneBefore: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from catalog.submission where id in (
-         select id from catalog.submission where done_at < $1 limit $2
-       )`,
-      [doneBefore, purgeBatch],
-    );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
-  }
+export function purgeSubmissions(database: Database, doneBefore: Date): Promise<number> {
+  return deleteInBatches(
+    database,
+    `delete from catalog.submission where id = any (array(
+       select id from catalog.submission where done_at < $1 limit $2
+     ))`,
+    [doneBefore],
+  );
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // The audit log: what operators changed, at the console or by a command.
 
@@ -45,8 +46,13 @@ export async function listAudit(
   return rows;
 }
 
-export async function purgeAudit(queryable: Queryable, before: Date): Promise<void> {
-  await queryable.query('delete from console.audit where at < $1', [before]);
+/** Forgets lines from before a time; returns how many. */
+export function purgeAudit(queryable: Queryable, before: Date): Promise<number> {
+  return deleteInBatches(
+    queryable,
+    'delete from console.audit where id in (select id from console.audit where at < $1 order by at limit $2)',
+    [before],
+  );
 }
 
 /** Never half of a character, which no database takes. */

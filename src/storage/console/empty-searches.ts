@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Queryable } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // Searches that found nothing. A discover only notes them in memory; they are written together, a few seconds later.
 
@@ -111,13 +112,15 @@ export async function listEmptySearches(
   return rows;
 }
 
-/** Forgets what was not asked for lately, and all but the latest. */
-export async function purgeEmptySearches(queryable: Queryable, before: Date): Promise<void> {
-  await queryable.query(
-    `delete from console.empty_search where at < greatest($1, (
-       select at from console.empty_search order by at desc offset $2 limit 1
-     ))`,
+/** Forgets what was not asked for lately, and all but the latest; returns how many. */
+export function purgeEmptySearches(queryable: Queryable, before: Date): Promise<number> {
+  return deleteInBatches(
+    queryable,
+    `delete from console.empty_search where key in (
+       select key from console.empty_search where at < greatest($1, (
+         select at from console.empty_search order by at desc offset $2 limit 1
+       )) order by at limit $3
+     )`,
     [before, maxKept],
-    { timeoutMs },
   );
 }

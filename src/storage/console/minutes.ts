@@ -1,4 +1,5 @@
 import type { Queryable } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { countOrEstimate, countUpTo } from './counts.ts';
 
 // How processes did, minute by minute. Rows hold counts of the minute alone, so that those of several processes can be added up.
@@ -65,6 +66,13 @@ export async function readMinutes(queryable: Queryable, since: Date): Promise<Mi
   return rows;
 }
 
-export async function purgeMinutes(queryable: Queryable, before: Date): Promise<void> {
-  await queryable.query('delete from console.minute where at < $1', [before], { timeoutMs });
+/** Forgets rows from before a time; returns how many. */
+export function purgeMinutes(queryable: Queryable, before: Date): Promise<number> {
+  return deleteInBatches(
+    queryable,
+    `delete from console.minute where (at, process) in (
+       select at, process from console.minute where at < $1 order by at limit $2
+     )`,
+    [before],
+  );
 }

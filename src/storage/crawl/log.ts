@@ -1,4 +1,5 @@
-import type { Queryable, Transaction } from '../database.ts';
+import type { Queryable } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // The crawl log (self-hosted spec: Errors, "a DS's own crawl log is where they appear"). The same line again counts, and moves to the end. What
 // stands in a line comes from the nodes themselves: however much they write, only so much of it is kept.
@@ -79,6 +80,13 @@ export async function readLog(
   return { lines: rows, total: counted.rows[0]?.total ?? 0 };
 }
 
-export async function purgeLog(tx: Transaction | Queryable, before: Date): Promise<void> {
-  await tx.query('delete from discovery.crawl_log where at < $1', [before]);
+/** Forgets lines that were last written before a time; returns how many. */
+export function purgeLog(queryable: Queryable, before: Date): Promise<number> {
+  return deleteInBatches(
+    queryable,
+    `delete from discovery.crawl_log where id in (
+       select id from discovery.crawl_log where at < $1 order by at limit $2 for update skip locked
+     )`,
+    [before],
+  );
 }

@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 import { type Claim, settle } from './due-work.ts';
 import { dueIn, markSettled } from './leases.ts';
 import { closeRequest } from './request-memory.ts';
@@ -10,7 +11,7 @@ import { closeRequest } from './request-memory.ts';
 export const callbackTable = 'work.callback';
 export const callbacksChannel = 'callbacks';
 
-const purgeBatch = 1_000;
+const purgeBatch = 5_000;
 
 export interface NewCallback {
   /** The role that signs and sends it. */
@@ -178,16 +179,35 @@ export async function purgeUndelivered(
   return rowCount;
 }
 
-/** Removes callbacks that were delivered or skipped before a time; the others are kept for their operator. Returns how many those were. */
-export async function purgeCallbacks(database: Database, deliveredBefore: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from work.callback where id in (
-         select id from work.callback where state in ('delivered', 'skipped') and settled_at < $1 limit $2
-       )`,
-      [deliveredBefore, purgeBatch],
+/** Removes callbacks that were delivered or skipped before a time; returns how many those were. */
+export function purgeCallbacks(database: Database, settledBefore: Date): Promise<number> {
+  return purgeSettled(database, ['delivered', 'skipped'], settledBefore);
+}
+
+/** Removes callbacks that were refused or parked before a time: no operator has replayed them until then. Returns how many those were. */
+export function purgeParked(database: Database, settledBefore: Date): Promise<number> {
+  return purgeSettled(database, ['refused', 'parked'], settledBefore);
+}
+
+/**
+ * Looks at the oldest rows alone: they are settled about in the order in which they came, so that no index on `settled_at` is needed, which every callback
+ * would have to pay for.
+ */
+async function purgeSettled(
+  database: Database,
+  states: readonly string[],
+  settledBefore: Date,
+): Promise<number> {
+  let total = 0;
+  for (const state of states) {
+    total += await deleteInBatches(
+      database,
+      `delete from work.callback where settled_at < $2 and state = $1 and id = any (array(
+         select id from work.callback where state = $1 order by id limit $3
+       ))`,
+      [state, settledBefore],
+      purgeBatch,
     );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
   }
+  return total;
 }

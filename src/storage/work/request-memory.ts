@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { AlreadyRemembered } from '../../protocol/errors.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // Accepted requests and what they were answered, remembered at least until their signature expires and while their work is open: the same request
 // again gets the same answer, and nothing is done twice. Remembering happens in the transaction of the work itself.
@@ -79,16 +80,14 @@ export async function closeRequest(tx: Transaction, id: number): Promise<void> {
 
 /** Forgets what may be forgotten; returns how many requests that were. */
 export async function purgeRequests(database: Database, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from work.request where id in (
-         select id from work.request where expires < $1 and not open order by expires limit $2 for update skip locked
-       )`,
-      [new Date(now.getTime() - clockMarginMs), purgeBatch],
-    );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
-  }
+  return deleteInBatches(
+    database,
+    `delete from work.request where id in (
+       select id from work.request where expires < $1 and not open order by expires limit $2 for update skip locked
+     )`,
+    [new Date(now.getTime() - clockMarginMs)],
+    purgeBatch,
+  );
 }
 
 /** Under which a request is remembered: an address may be longer than an index entry. */

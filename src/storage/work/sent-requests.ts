@@ -1,5 +1,6 @@
 import { chainValues } from '../../protocol/request-signature.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { deleteInBatches } from '../delete-in-batches.ts';
 
 // Requests that we sent and that are answered by a callback, remembered before they leave: a callback is taken by whichever process it
 // reaches, also after a restart. And the callbacks that were taken: the same one again does nothing again.
@@ -79,15 +80,13 @@ export async function takeCallback(tx: Transaction, callback: TakenCallback): Pr
 }
 
 /** Forgets requests whose callback is not waited for any more, with what is known of their callbacks; returns how many. */
-export async function purgeSent(database: Database, now: Date): Promise<number> {
-  for (let total = 0; ; ) {
-    const { rowCount } = await database.query(
-      `delete from work.sent_request where (role, message_id) in (
-         select role, message_id from work.sent_request where expires < $1 order by expires limit $2 for update skip locked
-       )`,
-      [now, purgeBatch],
-    );
-    total += rowCount;
-    if (rowCount < purgeBatch) return total;
-  }
+export function purgeSent(database: Database, now: Date): Promise<number> {
+  return deleteInBatches(
+    database,
+    `delete from work.sent_request where (role, message_id) in (
+       select role, message_id from work.sent_request where expires < $1 order by expires limit $2 for update skip locked
+     )`,
+    [now],
+    purgeBatch,
+  );
 }

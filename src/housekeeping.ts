@@ -1,0 +1,79 @@
+import type { Config } from './config.ts';
+import { repeat } from './delivery/repeat.ts';
+import type { Logger } from './logger.ts';
+import { purgeChanges } from './storage/catalog/change-log.ts';
+import { purgeDownloads } from './storage/catalog/downloads.ts';
+import { purgeParkedPushes, purgeWithdrawn } from './storage/catalog/purge-pushes.ts';
+import { purgeSubmissions } from './storage/catalog/submissions.ts';
+import { purgeAudit } from './storage/console/audit.ts';
+import { purgeEmptySearches } from './storage/console/empty-searches.ts';
+import { purgeMinutes } from './storage/console/minutes.ts';
+import { purgeLog } from './storage/crawl/log.ts';
+import type { Database } from './storage/database.ts';
+import { purgeVersions } from './storage/registry/purge-versions.ts';
+import { purgePlainReceivers } from './storage/work/callback-forms.ts';
+import { purgeCallbacks, purgeParked } from './storage/work/callbacks.ts';
+import { claimHousekeeping } from './storage/work/housekeeping.ts';
+import { purgeRequests } from './storage/work/request-memory.ts';
+import { purgeSent } from './storage/work/sent-requests.ts';
+
+// Retention: what grows with use is forgotten after its time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
+// what bounds the tables that are not here; tests/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
+
+const lookEveryMs = 60_000;
+/** A little less than the time between two looks, so that a process finds it due again. */
+const claimMs = 0.9 * lookEveryMs;
+const dayMs = 24 * 3_600_000;
+
+export interface HousekeepingOptions {
+  database: Database;
+  config: Config;
+  logger: Logger;
+  now(): Date;
+}
+
+export function startHousekeeping(options: HousekeepingOptions): { close(): Promise<void> } {
+  const { database, logger } = options;
+  return repeat({ what: 'housekeeping', everyMs: lookEveryMs, logger }, async (signal) => {
+    if (!(await claimHousekeeping(database, claimMs))) return;
+    const forgotten = await forgetOld(options, signal);
+    if (Object.values(forgotten).some((count) => count > 0)) logger.debug(forgotten, 'housekeeping');
+  });
+}
+
+/** Forgets what has been kept long enough; returns how many rows of each kind. What fails does not keep the others from being forgotten. */
+export async function forgetOld(
+  { database, config, logger, now }: HousekeepingOptions,
+  signal?: AbortSignal,
+): Promise<Record<string, number>> {
+  const at = now();
+  const daysAgo = (days: number) => new Date(at.getTime() - days * dayMs);
+  const longAgo = daysAgo(config.HISTORY_DAYS);
+  const steps: Record<string, () => Promise<number>> = {
+    requests: () => purgeRequests(database, at),
+    sentRequests: () => purgeSent(database, at),
+    receivers: () => purgePlainReceivers(database, at),
+    downloads: () => purgeDownloads(database, at),
+    callbacks: () => purgeCallbacks(database, longAgo),
+    submissions: () => purgeSubmissions(database, longAgo),
+    changes: () => purgeChanges(database, longAgo),
+    withdrawnPushes: () => purgeWithdrawn(database, longAgo),
+    parkedCallbacks: () => purgeParked(database, daysAgo(config.PARKED_DAYS)),
+    parkedPushes: () => purgeParkedPushes(database, daysAgo(config.PARKED_DAYS)),
+    crawlLog: () => purgeLog(database, daysAgo(config.CRAWL_LOG_DAYS)),
+    recordVersions: () => purgeVersions(database, daysAgo(config.REGISTRY_HISTORY_DAYS)),
+    audit: () => purgeAudit(database, daysAgo(config.AUDIT_LOG_DAYS)),
+    minutes: () => purgeMinutes(database, daysAgo(config.HEALTH_DAYS)),
+    emptySearches: () => purgeEmptySearches(database, daysAgo(config.EMPTY_SEARCH_DAYS)),
+  };
+  const forgotten: Record<string, number> = {};
+  for (const [kind, forget] of Object.entries(steps)) {
+    if (signal?.aborted) break;
+    try {
+      forgotten[kind] = await forget();
+    } catch (error) {
+      logger.warn({ err: error, kind }, 'old rows could not be deleted; it will be tried again in a minute');
+    }
+  }
+  return forgotten;
+}
