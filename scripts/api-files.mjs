@@ -26,6 +26,7 @@ const documents = {
     plain: [{ method: 'POST', path: '/crawl-hints', operation: crawlHints }],
   }),
   publisher: buildOpenApi({ role: 'publisher', actions: pick('onPublish') }),
+  consumer: buildOpenApi({ role: 'consumer', actions: pick('onDiscover') }),
   trigger: buildOpenApi({
     role: 'trigger',
     actions: [],

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OpenApiDocument } from '../src/http/openapi.ts';
-import { refusals } from '../src/http/openapi-refusals.ts';
-import type { Acknowledgement } from '../src/protocol/acknowledgement.ts';
 import { type Action, actions } from '../src/protocol/actions.ts';
 import { parseEnvelope } from '../src/protocol/envelope.ts';
-import { catalog } from '../src/protocol/example-catalog.ts';
 import { type ActionExamples, actionExamples } from '../src/protocol/example-messages.ts';
 import type { SigningKey } from '../src/protocol/keys.ts';
 import { requireSigningKey } from '../src/registry/key-files.ts';
@@ -12,7 +9,8 @@ import type { Actor, Exchange, SendOptions } from './support/actor.ts';
 import { startConsole, type TestConsole } from './support/console.ts';
 import { until } from './support/time.ts';
 
-// The examples of the OpenAPI documents, sent to a network: every signed request and callback, three of the refusals, and the bodies that the console takes.
+// The examples of the OpenAPI documents, sent to a network: every signed request and callback, and the bodies that the console takes.
+// Refusals are in api-refusals.test.ts.
 // Ids, addresses and times of the context are those of whoever sends it.
 
 let the: TestConsole;
@@ -110,29 +108,6 @@ describe('the examples of callbacks', () => {
       ...{ to, key, raw: Buffer.from(JSON.stringify(body)) },
     });
     expect(answer).toMatchObject({ status: 200, body: { message: { status: 'ACK' } } });
-  });
-});
-
-describe('the examples of refusals', () => {
-  const errorOf = (status: number, name: string) => {
-    const { value } = refusals[status]?.examples[name] ?? {};
-    return (value as Acknowledgement | undefined)?.message.error;
-  };
-
-  it('are what the service answers: a member is missing, the signature does not match, somebody else signed', async () => {
-    const message = { catalogs: [catalog] };
-    const { id: _id, ...nameless } = catalog;
-    const missing = await provider.send(actions.publish, { catalogs: [nameless] });
-    expect(missing.body.message.error).toEqual(errorOf(400, 'missing'));
-    const changed = await provider.send(actions.publish, message, {
-      key: { ...provider.key, privateKey: application.key.privateKey },
-    });
-    expect(changed.body.message.error).toEqual(errorOf(401, 'invalid'));
-    const others = await provider.send(actions.publish, message, {
-      context: { bppId: application.id },
-    });
-    const { code, details } = errorOf(403, 'others') ?? {};
-    expect(others).toMatchObject({ status: 403, body: { message: { error: { code, details } } } });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
+import { changedExample, refusalExample } from '../http/refusal-examples.ts';
 import { sourceOf } from '../http/source.ts';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { CrawlHint } from '../protocol/crawl-messages.ts';
@@ -87,6 +88,55 @@ export const operation: PlainOperation = {
   answers: {
     400: 'The body is wrong: SCH_…, with details.path.',
     404: 'CTX_INVALID_FIELD: the node is not crawled here, and belongs to no network that is.',
+    413: 'SCH_SCHEMA_VALIDATION_FAILED: the body has more than 4 KiB.',
+    415: 'SCH_SCHEMA_VALIDATION_FAILED: the body is not application/json.',
     429: 'AUT_RATE_LIMITED: a hint came less than a minute ago; Retry-After says when to come again.',
   },
+  refusals: [
+    refusalExample(
+      'json',
+      'The body is no JSON',
+      ['SCH_INVALID_JSON', 'the text ends where a value is expected, at line 1, column 11'],
+      {
+        at: [],
+        value: '{"nodeId":',
+      },
+    ),
+    changedExample('missing', 'No node is named', { at: ['nodeId'] }, [
+      'SCH_REQUIRED_FIELD_MISSING',
+      'is missing',
+    ]),
+    changedExample('format', 'The node is named by nothing', { at: ['nodeId'], value: '' }, [
+      'SCH_INVALID_FORMAT',
+      'must not be empty',
+    ]),
+    changedExample('type', 'The node is a number', { at: ['nodeId'], value: 7 }, [
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      'must be a string, not a number',
+    ]),
+    changedExample('unknownMember', 'A member that nobody knows', { at: ['since'], value: '2026-01-31' }, [
+      'SCH_FIELD_NOT_ALLOWED',
+      'is not allowed here',
+    ]),
+    refusalExample(
+      'unknownNode',
+      'No network that is crawled has such a node',
+      ['CTX_INVALID_FIELD', 'grocer.example.org is not crawled here.', { status: 404, path: '$.nodeId' }],
+      { at: ['nodeId'], value: 'grocer.example.org' },
+    ),
+    refusalExample('large', 'Too large', [
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      'Request body is too large',
+      { status: 413 },
+    ]),
+    refusalExample('mediaType', 'It is sent as a form', [
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      'The body must be application/json.',
+      { status: 415 },
+    ]),
+    refusalExample('often', 'Two hints within a minute', [
+      'AUT_RATE_LIMITED',
+      `A hint for ${provider.bppId} came just before.`,
+    ]),
+  ],
 };

@@ -1,164 +1,139 @@
-import { nothingMatches } from '../protocol/discover-messages.ts';
-import { ProtocolError, type ProtocolErrorOptions } from '../protocol/errors.ts';
+import type { Action } from '../protocol/actions.ts';
 import { exampleIds } from '../protocol/example-catalog.ts';
 import type { Example } from '../protocol/example-messages.ts';
-import { faultAt } from '../protocol/fault.ts';
+import { jsonPath } from '../protocol/json.ts';
 import { settings } from '../setting-table.ts';
 import type { Kind } from '../settings.ts';
+import { refusalExamplesOf } from './action-refusals.ts';
 import { errorAnswer } from './error-answer.ts';
 import { tooLarge } from './read-body.ts';
+import { type Change, type RefusalExample, refusalExample } from './refusal-examples.ts';
 
-// What a signed route answers when it does not accept a request (catalog spec: Errors): in words, and as examples, which are made by the same
-// function as the answers of the service.
+// What a signed route answers when it does not accept a request (catalog spec: Errors): in words, with each code and an example of it.
 
 export interface DescribedRefusal {
   description: string;
   examples: Record<string, Example>;
 }
 
-/** Statuses that any signed route can answer with. */
-export const refusals: Record<number, DescribedRefusal> = {
-  400: {
-    description:
-      'The body, its context or a value in it is wrong: SCH_…, CTX_… or NET_NOT_IMPLEMENTED, with details.path.',
-    examples: {
-      missing: example(
-        'A member is missing',
-        faultAt('SCH_REQUIRED_FIELD_MISSING', ['message', 'catalogs', 0, 'id'], 'is missing'),
-      ),
-      late: example(
-        'The ttl is over',
-        faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], 'has elapsed since 2026-01-31T12:00:00Z'),
-      ),
-    },
+const meanings: Record<number, string> = {
+  202: 'Received, and nothing follows from it; not a failure',
+  400: 'The body, its context or a value in it is wrong, at details.path',
+  401: 'The sender is not known, or the signature is not its own',
+  403: 'The sender may not do that',
+  404: 'There is no such subscription',
+  413: 'The body is too large; split it across several requests',
+  429: 'Too many requests; Retry-After says when to come again',
+  500: 'A fault of the service',
+  503: 'For now it cannot be answered; Retry-After says when to come again',
+};
+
+/** What any signed route answers for reasons that are none of the message's. */
+const sharedExamples: readonly RefusalExample[] = [
+  refusalExample('unsigned', 'There is no signature', [
+    'AUT_SIGNATURE_MISSING',
+    'The request has no Authorization header.',
+  ]),
+  refusalExample('invalid', 'The body was changed after it was signed, or the key is another', [
+    'AUT_SIGNATURE_INVALID',
+    'the signature does not match the body and the key',
+  ]),
+  refusalExample('unknownKey', 'The registry does not know the key', [
+    'AUT_KEY_NOT_FOUND',
+    'The registry has no such key of this subscriber.',
+  ]),
+  refusalExample('revoked', 'The key was revoked', [
+    'AUT_KEY_EXPIRED_OR_REVOKED',
+    'The key cannot be used: the key is in state revoked.',
+  ]),
+  refusalExample('unknownSubscriber', 'The registry does not know the sender', [
+    'AUT_SUBSCRIBER_NOT_FOUND',
+    'The registry does not know this subscriber.',
+  ]),
+  refusalExample('often', 'Too often', [
+    'AUT_RATE_LIMITED',
+    'Too many requests from provider.example.org/subscribers.beckn.one.',
+  ]),
+  refusalExample('internal', 'A fault of the service', ['NET_INTERNAL_ERROR', 'internal error']),
+  refusalExample('overloaded', 'Too much at once', [
+    'NET_OVERLOADED',
+    'The service is overloaded. Try again later.',
+  ]),
+  refusalExample('downstream', 'The registry cannot be asked', [
+    'NET_DOWNSTREAM_UNAVAILABLE',
+    'The registry cannot be reached.',
+  ]),
+];
+
+/** The body is larger than the setting allows by default. */
+const tooLargeFor: Record<Action['bodyLimit'], RefusalExample> = {
+  request: {
+    name: 'large',
+    summary: 'Larger than BODY_SIZE_LIMIT (its default)',
+    error: tooLarge(defaultOf(settings.BODY_SIZE_LIMIT)),
   },
-  401: {
-    description:
-      'AUT_SIGNATURE_MISSING, AUT_SIGNATURE_INVALID, AUT_KEY_NOT_FOUND, AUT_KEY_EXPIRED_OR_REVOKED or AUT_SUBSCRIBER_NOT_FOUND.',
-    examples: {
-      invalid: refusal(
-        'The body was changed after it was signed, or the key is another',
-        'AUT_SIGNATURE_INVALID',
-        'the signature does not match the body and the key',
-      ),
-      unknown: refusal(
-        'The registry does not know the key',
-        'AUT_KEY_NOT_FOUND',
-        'The registry has no such key of this subscriber.',
-      ),
-    },
-  },
-  403: {
-    description: 'AUT_UNAUTHORIZED_ACTION or AUT_DOMAIN_NOT_ALLOWED.',
-    examples: {
-      others: refusal(
-        'It is signed by somebody else than the context names',
-        'AUT_UNAUTHORIZED_ACTION',
-        'The request is signed by provider.example.org/subscribers.beckn.one, which is not grocer.example.org.',
-        { path: '$.context.bppId' },
-      ),
-    },
-  },
-  413: {
-    description: 'SCH_SCHEMA_VALIDATION_FAILED: the body is too large; split it across several requests.',
-    examples: {
-      large: example(
-        'Larger than BODY_SIZE_LIMIT (its default)',
-        tooLarge(defaultOf(settings.BODY_SIZE_LIMIT)),
-      ),
-      bulk: example(
-        'A push, on_pull or on_discover larger than BULK_BODY_SIZE_LIMIT (its default)',
-        tooLarge(defaultOf(settings.BULK_BODY_SIZE_LIMIT)),
-      ),
-    },
-  },
-  429: {
-    description: 'AUT_RATE_LIMITED; Retry-After says when to come again.',
-    examples: {
-      often: refusal('Too often', 'AUT_RATE_LIMITED', 'Too many requests from provider.example.org.'),
-    },
-  },
-  500: {
-    description: 'NET_INTERNAL_ERROR.',
-    examples: { internal: refusal('A fault of the service', 'NET_INTERNAL_ERROR', 'internal error') },
-  },
-  503: {
-    description: 'NET_OVERLOADED or NET_DOWNSTREAM_UNAVAILABLE; Retry-After says when to come again.',
-    examples: {
-      overloaded: refusal(
-        'Too much at once',
-        'NET_OVERLOADED',
-        'Too much is being received at once. Try again later.',
-      ),
-    },
+  bulk: {
+    name: 'large',
+    summary: 'Larger than BULK_BODY_SIZE_LIMIT (its default)',
+    error: tooLarge(defaultOf(settings.BULK_BODY_SIZE_LIMIT)),
   },
 };
 
-const unknownSubscription = refusal(
-  'An id that the service never gave out',
-  'CTX_INVALID_FIELD',
-  'There is no such subscription.',
-  { status: 404 },
-);
+/** What every signed action may answer, by its status. */
+export const sharedRefusals = groupByStatus(sharedExamples);
 
-/** What single actions answer beyond that. */
-export const furtherAnswers: Record<string, Record<number, DescribedRefusal>> = {
-  subscribe: {
-    404: {
-      description: 'CTX_INVALID_FIELD: there is no such subscription to update.',
-      examples: { unknown: unknownSubscription },
-    },
-  },
-  unsubscribe: {
-    404: {
-      description: 'CTX_INVALID_FIELD: there is no such subscription.',
-      examples: { unknown: unknownSubscription },
-    },
-  },
-  pull: {
-    404: {
-      description: 'CTX_INVALID_FIELD: there is no such subscription.',
-      examples: { unknown: unknownSubscription },
-    },
-  },
-  push: {
-    202: {
-      description:
-        'BIZ_NO_RESULTS_FOUND: received, but no subscription of this service matches. Not a failure.',
-      examples: {
-        unwanted: received(
-          'Nothing was subscribed to',
-          'No active subscription with catalog.example.org matches, and none of it is held here.',
-        ),
-      },
-    },
-  },
-  discover: {
-    202: {
-      description:
-        'BIZ_NO_RESULTS_FOUND: nothing was found, and no callback follows. The message names what came close.',
-      examples: { nothing: received('Nothing was found', nothingMatches) },
-    },
-  },
-};
-
-function refusal(
-  summary: string,
-  code: ProtocolError['code'],
-  message: string,
-  options?: ProtocolErrorOptions,
-): Example {
-  return example(summary, new ProtocolError(code, message, options));
+/** What this action answers beyond that, by its status. */
+export function describeRefusals(id: string | undefined, action: Action): Record<string, DescribedRefusal> {
+  return groupByStatus(ownExamples(id, action));
 }
 
-function example(summary: string, error: ProtocolError): Example {
-  return { summary, value: errorAnswer(error, { messageId: exampleIds.message }).body as object };
+export function allRefusalExamples(id: string | undefined, action: Action): RefusalExample[] {
+  return [...ownExamples(id, action), ...sharedExamples];
+}
+
+function ownExamples(id: string | undefined, action: Action): RefusalExample[] {
+  return [...refusalExamplesOf(id, action), ...(action.body ? [tooLargeFor[action.bodyLimit]] : [])];
+}
+
+function groupByStatus(examples: readonly RefusalExample[]): Record<string, DescribedRefusal> {
+  const statuses = [...new Set(examples.map(({ error }) => error.status))].sort();
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const given = examples.filter(({ error }) => error.status === status);
+      return [status, { description: descriptionOf(status, given), examples: renderExamples(given) }];
+    }),
+  );
+}
+
+function descriptionOf(status: number, examples: readonly RefusalExample[]): string {
+  const codes = [...new Set(examples.map(({ error }) => error.code))].join(', ');
+  return `${meanings[status] ?? 'Refused'}: ${codes}.`;
+}
+
+/** As OpenAPI has them, made by the function that makes the answers of the service. */
+export function renderExamples(
+  examples: readonly RefusalExample[],
+  { messageId }: { messageId?: string } = { messageId: exampleIds.message },
+): Record<string, Example> {
+  return Object.fromEntries(
+    examples.map(({ name, summary, error, change }) => {
+      const value = errorAnswer(error, {
+        messageId: error.code === 'SCH_INVALID_JSON' ? undefined : messageId,
+      }).body;
+      return [
+        name,
+        { summary, ...(change && { description: describeChange(change) }), value: value as object },
+      ];
+    }),
+  );
+}
+
+function describeChange({ at, value }: Change): string {
+  if (at.length === 0) return `The body is ${value}`;
+  const place = jsonPath(at);
+  return value === undefined ? `${place} is left out.` : `${place} is ${JSON.stringify(value)}.`;
 }
 
 function defaultOf<T>({ parse, fallback }: Kind<T>): T {
   return parse(fallback);
-}
-
-function received(summary: string, message: string): Example {
-  return example(summary, new ProtocolError('BIZ_NO_RESULTS_FOUND', message));
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { createAjv } from '../protocol/ajv.ts';
 import { renderDocs } from './docs-page.ts';
-import { buildOpenApi, type Operation } from './openapi.ts';
+import { buildOpenApi, type Operation, type Response } from './openapi.ts';
 import type { JsonSchema } from './openapi-components.ts';
 
 const document = buildOpenApi({ role: 'everything', actions: Object.values(actions) });
@@ -25,7 +26,7 @@ describe('the OpenAPI document', () => {
       expect(operation?.requestBody !== undefined).toBe('body' in action);
       expect(Object.keys(operation?.callbacks ?? {})).toEqual('callback' in action ? [action.callback] : []);
       expect(Object.keys(operation?.responses ?? {})).toEqual(
-        expect.arrayContaining(['200', '400', '401', '403', '413', '429', '500', '503']),
+        expect.arrayContaining(['200', '400', '401', '429', '500', '503']),
       );
     }
   });
@@ -66,11 +67,23 @@ describe('the OpenAPI document', () => {
       expect(bodies, operationId).not.toEqual([]);
       const wanted = parameters.filter(({ required }) => required);
       for (const { name, example } of wanted) expect(example, `${operationId} ${name}`).toBeDefined();
-      const done = responses[200];
-      expect(done && 'content' in done && done.content?.['application/json'].examples).toBeTruthy();
+      for (const [status, { content }] of responsesOf(responses))
+        expect(
+          Object.keys(content?.['application/json'].examples ?? {}),
+          `${operationId} ${status}`,
+        ).not.toEqual([]);
     }
-    for (const [name, { content }] of Object.entries(document.components.responses))
-      expect(Object.keys(content?.['application/json'].examples ?? {}), name).not.toEqual([]);
+  });
+
+  it('gives an example of every code that an answer is said to have', () => {
+    for (const { operationId, responses } of operationsIn(document))
+      for (const [status, { description, content }] of responsesOf(responses)) {
+        if (status === '200') continue;
+        const codes = description.match(/\b[A-Z]{3}_[A-Z_]+\b/g) ?? [];
+        const examples = Object.values(content?.['application/json'].examples ?? {});
+        const shown = examples.map(({ value }) => (value as Acknowledgement).message.error?.code);
+        expect(new Set(codes), `${operationId} ${status}`).toEqual(new Set(shown));
+      }
   });
 
   it('gives only examples that the schemas accept', () => {
@@ -132,6 +145,14 @@ function operationsIn({ paths }: typeof document): Operation[] {
   );
 }
 
+/** Each with its status; those that are the same for every action stand among the components. */
+function responsesOf(responses: Operation['responses']): [status: string, response: Response][] {
+  return Object.entries(responses).map(([status, response]) => [
+    status,
+    '$ref' in response ? (resolvePointer(response.$ref) as Response) : response,
+  ]);
+}
+
 type JsonContent = NonNullable<Operation['requestBody']>['content']['application/json'];
 
 function contentsIn(value: unknown): JsonContent[] {
@@ -181,7 +202,7 @@ const content = {
           type: 'object',
           additionalProperties: {
             type: 'object',
-            properties: { summary: text, value: {} },
+            properties: { summary: text, description: text, value: {} },
             required: ['value'],
             additionalProperties: false,
           },

@@ -3,7 +3,13 @@ import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { type Action, actions as allActions } from '../protocol/actions.ts';
 import { type ActionExamples, actionExamples, type Example } from '../protocol/example-messages.ts';
 import { Components, type JsonSchema, plainJson } from './openapi-components.ts';
-import { type DescribedRefusal, furtherAnswers, refusals } from './openapi-refusals.ts';
+import {
+  type DescribedRefusal,
+  describeRefusals,
+  renderExamples,
+  sharedRefusals,
+} from './openapi-refusals.ts';
+import type { RefusalExample } from './refusal-examples.ts';
 
 /**
  * The OpenAPI 3.1 document of a role, from the table of actions and the schemas that the requests are checked with. A schema
@@ -19,7 +25,7 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
   for (const { method, path, operation } of plain) {
     add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, path, components));
   }
-  const errors = Object.entries(refusals).map(([status, refusal]) => [
+  const shared = Object.entries(actions.length > 0 ? sharedRefusals : {}).map(([status, refusal]) => [
     `Refused${status}`,
     refusedResponse(refusal, components),
   ]);
@@ -30,7 +36,7 @@ export function buildOpenApi({ role, actions, plain = [] }: Described): OpenApiD
     paths,
     components: {
       schemas: components.schemas,
-      responses: Object.fromEntries(errors),
+      responses: Object.fromEntries(shared),
       headers: { Signature: signatureHeader },
       securitySchemes: { Signature: signatureScheme },
     },
@@ -56,6 +62,8 @@ export interface PlainOperation {
   answer?: TSchema;
   /** Other statuses, in words. */
   answers?: Record<number, string>;
+  /** Examples for these, where the body is a NACK. */
+  refusals?: readonly RefusalExample[];
   examples?: PlainExamples;
 }
 
@@ -133,7 +141,7 @@ function signedOperation(action: Action, components: Components): Operation {
   });
   const callback = Object.values(allActions).find(({ name }) => name === action.callback);
   const examples: ActionExamples | undefined = operationId && actionExamples[operationId];
-  const further = Object.entries(furtherAnswers[operationId ?? ''] ?? {});
+  const refusals = Object.entries(describeRefusals(operationId, action));
   return {
     ...(operationId && { operationId }),
     summary: action.summary,
@@ -151,10 +159,13 @@ function signedOperation(action: Action, components: Components): Operation {
         ...(action.answerAction && { 'x-action': action.answerAction }),
       },
       ...Object.fromEntries(
-        further.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
+        refusals.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
       ),
       ...Object.fromEntries(
-        Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]),
+        Object.keys(sharedRefusals).map((status) => [
+          status,
+          { $ref: `#/components/responses/Refused${status}` },
+        ]),
       ),
     },
     ...(callback && {
@@ -174,7 +185,7 @@ function refusedResponse({ description, examples }: DescribedRefusal, components
 }
 
 function plainOperation(operation: PlainOperation, path: string, components: Components): Operation {
-  const { summary, description, tag = 'Unsigned', query, body, answer, answers = {}, examples } = operation;
+  const { summary, description, tag = 'Unsigned', query, body, answer, examples } = operation;
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path' as const,
@@ -199,9 +210,26 @@ function plainOperation(operation: PlainOperation, path: string, components: Com
             examples: examples?.answer && { done: { summary: 'Found, or done', value: examples.answer } },
           })
         : { description: 'Found, or done.' },
-      ...Object.fromEntries(Object.entries(answers).map(([status, text]) => [status, { description: text }])),
+      ...refusedResponses(operation, components),
     },
   };
+}
+
+function refusedResponses(
+  { answers = {}, refusals = [] }: PlainOperation,
+  components: Components,
+): Record<string, Response> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, description]) => {
+      const given = refusals.filter(({ error }) => error.status === Number(status));
+      if (given.length === 0) return [status, { description }];
+      const examples = renderExamples(given, {});
+      return [
+        status,
+        jsonResponse(description, components.reference(Acknowledgement), { isSigned: false, examples }),
+      ];
+    }),
+  );
 }
 
 function queryParameters(

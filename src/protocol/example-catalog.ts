@@ -8,6 +8,9 @@ export const exampleIds = {
   message: '0a6f0d3c-5f0b-4b52-9d64-6e1c6a6f2c11',
   transaction: 'b9f4a7de-23c1-4f0e-8d53-1f6d2a3c7e90',
   subscription: '1b4e28ba-2fa1-41d2-883f-0016d3cca427',
+  othersSubscription: '6f1c2a58-7d3e-4e0b-9a41-5b7c8d9e0f12',
+  inactiveSubscription: 'c3d2e1f0-1a2b-4c3d-8e5f-60718293a4b5',
+  unknownSubscription: '00000000-0000-4000-8000-000000000000',
 };
 export const provider = { bppId: 'provider.example.org', bppUri: 'https://provider.example.org/beckn' };
 export const catalogService = { bppId: 'catalog.example.org', bppUri: 'https://catalog.example.org' };

@@ -27,6 +27,7 @@ import type { SubscribeMessage, Subscription } from './subscription-messages.ts'
 
 export interface Example {
   summary: string;
+  description?: string;
   value: object;
 }
 

@@ -29,14 +29,17 @@ export interface PublisherThread {
 /** So much is never needed; without an end, one fault would keep everything waiting for ever. */
 const workMs = 30 * 60_000;
 /** Requests that wait for their turn are in memory. */
-const maxWaitingBytes = 512 * 1024 * 1024;
+const usualMaxWaitingBytes = 512 * 1024 * 1024;
 /** How long the work under way may finish when the role is stopped. */
 const usualFinishMs = 3_000;
 
 export function startPublisherThread(
   config: Config,
   logger: Logger,
-  { finishMs = usualFinishMs }: { finishMs?: number } = {},
+  {
+    finishMs = usualFinishMs,
+    maxWaitingBytes = usualMaxWaitingBytes,
+  }: { finishMs?: number; maxWaitingBytes?: number } = {},
 ): PublisherThread {
   const threads = createThreadPool({ size: 1, logger });
   let last: Promise<unknown> = Promise.resolve();

@@ -3,10 +3,12 @@ import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
 import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
-import { ClientGone, readBody } from '../http/read-body.ts';
+import { ClientGone, readBody, tooLarge } from '../http/read-body.ts';
+import { changedExample, refusalExample } from '../http/refusal-examples.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { catalog, provider } from '../protocol/example-catalog.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import { settings } from '../setting-table.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 import { requireToken } from './trigger-token.ts';
 
@@ -61,6 +63,11 @@ const TriggerQuery = Type.Object({
 });
 type TriggerQuery = Static<typeof TriggerQuery>;
 
+const tokenAdvice =
+  'It stands in /var/lib/signpost/publisher/trigger-token; send it as "Authorization: Bearer …".';
+const { parse, fallback } = settings.TRIGGER_BODY_SIZE_LIMIT;
+const defaultBodyLimit = parse(fallback);
+
 export const triggerOperation: PlainOperation = {
   id: 'publishFiles',
   summary: 'Publish catalogs as signed files; retire, pause and resume published ones.',
@@ -85,6 +92,67 @@ export const triggerOperation: PlainOperation = {
     415: 'The body is not application/json.',
     503: 'NET_OVERLOADED: too much is waiting to be published.',
   },
+  refusals: [
+    refusalExample(
+      'json',
+      'The body is no JSON',
+      ['SCH_INVALID_JSON', 'the text ends where a value is expected, at line 1, column 12'],
+      {
+        at: [],
+        value: '{"message":',
+      },
+    ),
+    changedExample('missing', 'A catalog has no id', { at: ['message', 'catalogs', 0, 'id'] }, [
+      'SCH_REQUIRED_FIELD_MISSING',
+      'is missing',
+    ]),
+    changedExample('action', 'Another action', { at: ['context'], value: { action: 'discover' } }, [
+      'CTX_ACTION_MISMATCH',
+      'must be one of catalog/publish',
+      ['context', 'action'],
+    ]),
+    changedExample('unknownMember', 'A member that nobody knows', { at: ['delete'], value: [] }, [
+      'SCH_FIELD_NOT_ALLOWED',
+      'is not allowed here',
+    ]),
+    changedExample('twice', 'Published and retired at once', { at: ['retire'], value: [catalog.id] }, [
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      'names a catalog that this request names already',
+      ['retire', 0],
+    ]),
+    refusalExample(
+      'index',
+      'The name of the index is none',
+      ['CTX_INVALID_FIELD', 'The name of an index has up to 64 lower-case letters, digits and -.'],
+      { at: ['query', 'index'], value: 'My index' },
+    ),
+    refusalExample('unsigned', 'There is no token', [
+      'AUT_SIGNATURE_MISSING',
+      `The trigger asks for its token. ${tokenAdvice}`,
+    ]),
+    refusalExample('invalid', 'The token is another', [
+      'AUT_SIGNATURE_INVALID',
+      `This is not the trigger's token. ${tokenAdvice}`,
+    ]),
+    refusalExample('browser', 'It is sent by a page in a browser', [
+      'AUT_UNAUTHORIZED_ACTION',
+      'The trigger is for programs of this machine: it takes nothing that carries the header origin.',
+    ]),
+    {
+      name: 'large',
+      summary: 'Larger than TRIGGER_BODY_SIZE_LIMIT (its default)',
+      error: tooLarge(defaultBodyLimit),
+    },
+    refusalExample('mediaType', 'It is sent as a form', [
+      'SCH_SCHEMA_VALIDATION_FAILED',
+      'The body must be application/json.',
+      { status: 415 },
+    ]),
+    refusalExample('overloaded', 'Too much at once', [
+      'NET_OVERLOADED',
+      'Too much is waiting to be published. Try again later.',
+    ]),
+  ],
 };
 
 /** Several publishers may run on a machine, and only one of them has a port. */
