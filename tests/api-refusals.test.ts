@@ -165,7 +165,8 @@ describe('the examples of what a signed route answers for no fault of the reques
   const sender = createParticipant('provider.example.org');
   const self = createParticipant('service.example.org');
   const accidents: Record<string, Partial<SignedService>> = {
-    often: { rateLimits: createRateLimits(1) },
+    // Less than one request at once.
+    often: { rateLimits: createRateLimits(0.01) },
     internal: {},
     overloaded: {},
     downstream: {
@@ -194,18 +195,11 @@ describe('the examples of what a signed route answers for no fault of the reques
     );
     for (const [id, action] of Object.entries(actions) as [ActionId, Action][]) {
       const example = allRefusalExamples(id, action).find((one) => one.name === name);
-      const ask = () => {
-        const request = prepare(id, action);
-        const own = action.caller ? { [`${action.caller}Id`]: sender.subscriberId } : {};
-        const document = request.body === '' ? undefined : JSON.parse(request.body);
-        const body = document && { ...document, context: { ...document.context, ...own } };
-        return sendSigned(id, action, {
-          ...{ ...request, body: body ? JSON.stringify(body) : '', to: url, key: sender },
-        });
-      };
-      // Ten are more than the burst.
-      for (let times = 0; name === 'often' && times < 10; times++) await ask();
-      expectAnswered(await ask(), example);
+      const request = prepare(id, action);
+      const document = request.body && JSON.parse(request.body);
+      if (action.caller) document.context[`${action.caller}Id`] = sender.subscriberId;
+      const body = document && JSON.stringify(document);
+      expectAnswered(await sendSigned(id, action, { ...request, body, to: url, key: sender }), example);
     }
     await server.close();
   });
