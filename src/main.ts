@@ -2,16 +2,22 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCatalogRole } from './catalog/role.ts';
 import { type Config, listeningAddress, ownConsoleUrl, type SigningRole } from './config.ts';
+import { addDatabaseGauges } from './console/health/database-gauges.ts';
 import { startMinuteRecorder } from './console/health/record-minutes.ts';
 import { startConsoleRole } from './console/role.ts';
 import { startDiscoveryRole } from './discovery/role.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createGuardedClient } from './http/guarded-client.ts';
-import { createOperationsServer } from './http/operations.ts';
 import type { ShareLimit } from './http/shared-limits.ts';
 import { connectionLimits } from './http/signed-limits.ts';
 import type { Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import {
+  type Closers,
+  openConfiguredDatabase,
+  openConfiguredReplicas,
+  openOperations,
+} from './open-parts.ts';
 import { startPublisherRole } from './publisher/role.ts';
 import { createRegistryClient } from './registry/client.ts';
 import { requireSigningKey } from './registry/key-files.ts';
@@ -22,9 +28,7 @@ import { createSearch, type SearchService } from './search/port.ts';
 import type { Role } from './setting-table.ts';
 import { closeAll } from './start-or-close.ts';
 import { createEmptySearches } from './storage/console/empty-searches.ts';
-import { type Database, openDatabase } from './storage/database.ts';
-import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
-import { openReplicas, type Replicas } from './storage/replicas.ts';
+import type { Database } from './storage/database.ts';
 import { createThreadPool } from './thread-pool.ts';
 
 // The composition root: opens what the roles of this process share, starts them in the order in which they need each
@@ -67,6 +71,8 @@ export interface StartOptions {
   /** Aborted, nothing more is started, and what is gets closed; then its reason is thrown. */
   signal?: AbortSignal;
   metrics?: Metrics;
+  /** False where another worker tells what is in the database. */
+  measuresDatabase?: boolean;
   /** Has limits hold for all workers together. */
   shareLimit?: ShareLimit;
   /** Of /health, /ready, /metrics and /docs at an address of their own; unless given, before everything else. */
@@ -92,7 +98,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     let operationsUrl: string | undefined;
     if (operationsStart === 'first') operationsUrl = await operations?.listen(operationsAddress);
     const database = config.roles.some(keepsData)
-      ? await openConfiguredDatabase(config, options, closers)
+      ? await openConfiguredDatabase(config, { ...options, metrics }, closers)
       : undefined;
     const emptySearches = createEmptySearches();
     if (database) {
@@ -100,6 +106,7 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       closers.push(() => recorder.close());
       const housekeeping = startHousekeeping({ database, config, logger, now });
       closers.push(() => housekeeping.close());
+      if (options.measuresDatabase !== false) addDatabaseGauges({ database, metrics, logger });
       await prepare?.(database);
     }
 
@@ -247,57 +254,4 @@ export function keepsData(role: Role): boolean {
 function needed(database: Database | undefined): Database {
   if (!database) throw new Error('a role was started without the database that it needs');
   return database;
-}
-
-type Closers = (() => Promise<void>)[];
-
-/** Throws, in plain words, where there is no connection to be had. */
-export async function openConfiguredDatabase(
-  config: Config,
-  { logger, signal }: Pick<StartOptions, 'logger' | 'signal'>,
-  closers: Closers,
-): Promise<Database> {
-  const url = config.DATABASE_URL ?? (await startEmbedded(config, { logger, signal }, closers));
-  signal?.throwIfAborted();
-  const database = await openDatabase({
-    ...{ url, logger, waitForServer: true, signal },
-    maxConnections: config.DATABASE_CONNECTIONS,
-    transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
-  });
-  closers.push(() => database.close());
-  return database;
-}
-
-/** The address of the embedded server, which is stopped in the end, unless somebody else uses it. */
-export async function startEmbedded(
-  { DATA_DIR: dataDir }: Config,
-  { logger, signal }: Pick<StartOptions, 'logger' | 'signal'>,
-  closers: Closers,
-): Promise<string> {
-  const embedded = await startEmbeddedPostgres({ dataDir, logger, signal });
-  closers.push(() => embedded.close());
-  return embedded.url;
-}
-
-async function openConfiguredReplicas(
-  config: Config,
-  tools: { database: Database; logger: Logger; metrics: Metrics },
-): Promise<Replicas | undefined> {
-  if (config.DATABASE_READ_URL.length === 0) return undefined;
-  return openReplicas({
-    ...{ ...tools, urls: config.DATABASE_READ_URL },
-    maxConnections: config.DATABASE_CONNECTIONS,
-    statementMs: config.DISCOVER_TIMEOUT_MS,
-  });
-}
-
-/**
- * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
- * else is there, so that whoever watches the process sees that it lives while it waits for its database.
- */
-function openOperations({ OPERATIONS_PORT: port = 0 }: Config, logger: Logger, closers: Closers) {
-  if (port === 0) return undefined;
-  const operations = createOperationsServer(logger);
-  closers.push(() => operations.close());
-  return operations;
 }

@@ -9,8 +9,13 @@ export interface Metrics {
   /** The text of /metrics: of all workers together, where there are several. */
   render(): Promise<string>;
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  /** Of what all processes share, such as the rows of a table: of several workers, the highest value counts. */
-  gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
+  /** Unless told otherwise, of what all processes share, such as the rows of a table: of several workers, the highest value counts. */
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    options?: GaugeOptions,
+  ): Gauge<L>;
   histogram<L extends string>(
     name: string,
     help: string,
@@ -20,6 +25,13 @@ export interface Metrics {
 }
 
 export type { Counter, Gauge, Histogram } from 'prom-client';
+
+export interface GaugeOptions {
+  /** How the values of several workers are added up. */
+  aggregator?: 'max' | 'sum';
+  /** Awaited before the gauge is read. */
+  collect?: () => void | Promise<void>;
+}
 
 /** From a millisecond, a signed read, to ten seconds, where callers have given up. */
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -33,7 +45,7 @@ export interface MetricsOptions {
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
-  if (options.process !== false) collectDefaultMetrics({ register: registry });
+  if (options.process !== false) collectProcessMetrics(registry);
   const named = <M extends object>(name: string, create: () => M): M =>
     // The caller's type argument is a promise about the labels of a family that it declared under this name.
     (registry.getSingleMetric(name) as M | undefined) ?? create();
@@ -42,10 +54,10 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     render: options.renderAll ?? (() => registry.metrics()),
     counter: (name, help, labels = []) =>
       named(name, () => new Counter({ name, help, labelNames: labels, registers: [registry] })),
-    gauge: (name, help, labels = []) =>
+    gauge: (name, help, labels = [], { aggregator = 'max', collect } = {}) =>
       named(
         name,
-        () => new Gauge({ name, help, labelNames: labels, registers: [registry], aggregator: 'max' }),
+        () => new Gauge({ name, help, labelNames: labels, registers: [registry], aggregator, collect }),
       ),
     histogram: (name, help, labels = [], buckets = secondsBuckets) =>
       named(
@@ -53,4 +65,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
         () => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] }),
       ),
   };
+}
+
+/** prom-client would tell the average of all workers, in which one that is blocked does not show. */
+function collectProcessMetrics(register: Registry): void {
+  collectDefaultMetrics({ register });
+  for (const measure of ['', 'mean_', 'stddev_', 'p50_', 'p90_', 'p99_'])
+    Object.assign(register.getSingleMetric(`nodejs_eventloop_lag_${measure}seconds`) ?? {}, {
+      aggregator: 'max',
+    });
 }

@@ -15,7 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['catalog', 'discovery', 'publisher'],
   ['import', 'demo', 'conform'],
   ['console'],
-  ['housekeeping.ts'],
+  ['housekeeping.ts', 'open-parts.ts'],
   ['main.ts'],
   ['workers'],
   ['cli'],

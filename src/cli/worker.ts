@@ -54,7 +54,9 @@ async function runRoles(channel: SupervisorChannel): Promise<boolean> {
   const shareLimit = createSharedLimits(channel.peers);
   let running: Process;
   try {
-    running = await startProcess(config, { logger, signal, metrics, shareLimit, operationsStart });
+    const measuresDatabase = worker === 1;
+    const options = { logger, signal, metrics, measuresDatabase, shareLimit, operationsStart };
+    running = await startProcess(config, options);
   } catch (error) {
     if (signal.aborted && error === signal.reason) return true;
     logger.debug({ err: error }, 'the start failed');

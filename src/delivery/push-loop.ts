@@ -57,6 +57,8 @@ export function startPushLoop<Item extends { id: number }, Said>(
 ): { close(): Promise<void> } {
   const { pushesPerReceiver, sender, metrics } = options;
   const outcomes = metrics.counter('signpost_pushes_total', 'Attempts to push, by outcome', ['outcome']);
+  for (const outcome of ['unsent', 'delivered', 'refused', 'failed'] satisfies Verdict['kind'][])
+    outcomes.inc({ outcome }, 0);
   const slots = createSlots({ total: Number.POSITIVE_INFINITY, perParty: pushesPerReceiver });
   return startLaneLoop<Item>({
     ...options,

@@ -20,6 +20,7 @@ import {
 } from '../search/port.ts';
 import { Stale } from '../storage/freshness.ts';
 import type { DiscoveryContext } from './context.ts';
+import { type ObserveDiscover, observeDiscovers } from './observe-discover.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The intent is evaluated and its answer rendered and stored before it is
 // acknowledged: an ACK means that on_discover will come. The specification forbids an empty on_discover; decided: where nothing is found,
@@ -37,19 +38,26 @@ type DiscoverContext = DiscoveryContext & {
   /** For large pages, beside the turn of their search. */
   largeTurns: Turns;
   costs?: CostLimits;
+  observe: ObserveDiscover;
 };
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: Omit<DiscoverContext, 'turns' | 'largeTurns' | 'costs'>,
+  context: Omit<DiscoverContext, 'turns' | 'largeTurns' | 'costs' | 'observe'>,
 ): void {
   const { DISCOVER_CONCURRENCY: size, DISCOVER_WAITING: maxWaiting } = context.config;
   const turns = createTurns({ size, maxWaiting });
   const largeTurns = createTurns(largePage.turns);
-  const { costs } = service;
-  const handler = (request: Discover) => discover({ ...context, turns, largeTurns, costs }, request);
+  const own = {
+    ...context,
+    turns,
+    largeTurns,
+    costs: service.costs,
+    observe: observeDiscovers(context.metrics),
+  };
+  const handler = (request: Discover) => discover(own, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
 
@@ -100,9 +108,7 @@ async function answer(
   const answer = await (isFound
     ? promise(context, request, found, destination)
     : tellNothing(context, request, found, options.deadline));
-  context.metrics
-    .counter('signpost_discovers_total', 'Evaluated intents, by whether something was found', ['found'])
-    .inc({ found: String(isFound) });
+  context.observe(message.intent, request.arrivedAt, isFound);
   return answer;
 }
 

@@ -1,4 +1,5 @@
 import { longestRetryWaitMs, nextAttemptMs } from '../delivery/retry-policy.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Database } from '../storage/database.ts';
 import { dropAnswer, type Feed, feedsChannel, feedTable, findAnswer } from '../storage/feeds/feeds.ts';
 import { type Claim, settle, startWorkLoop, type WorkLoop } from '../storage/work/due-work.ts';
@@ -17,6 +18,7 @@ const feedsAtOnce = 4;
 
 export function startPullClient(context: DiscoveryContext): WorkLoop {
   const { database, logger } = context;
+  failureCounter(context.metrics).inc(0);
   return startWorkLoop<Feed>({
     database,
     table: feedTable,
@@ -100,6 +102,10 @@ function earlier(one: Date | null, other: Date | null): Date | null {
   return one < other ? one : other;
 }
 
+function failureCounter(metrics: Metrics) {
+  return metrics.counter('signpost_sync_failures_total', 'Steps of staying in step that failed');
+}
+
 /** The page, or whatever the step was, is tried again; a subscription that the service does not know (any more) is made anew. */
 async function recordFailure(
   { database, config, metrics, logger }: DiscoveryContext,
@@ -112,7 +118,7 @@ async function recordFailure(
   const failure = { attempts, leftMs: Number.POSITIVE_INFINITY, retryAfterMs, random: Math.random() };
   const dueInMs = nextAttemptMs({ baseMs: config.RETRY_BASE_MS }, failure) ?? 0;
   logger.warn({ catalogUrl, networkId, error, attempts, dueInMs }, 'not in step with a catalog service');
-  metrics.counter('signpost_sync_failures_total', 'Steps of staying in step that failed', []).inc();
+  failureCounter(metrics).inc();
   const isLost = step === 'send' && [400, 403, 404].includes(status ?? 0);
   await database.transaction(async (tx) => {
     await dropAnswer(tx, id);

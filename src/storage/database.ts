@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import type { Metrics } from '../metrics.ts';
 import { connectionSettings, DatabaseUnavailable, describeServer, isTransient } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints } from './hints.ts';
-import { readCursor, withConnection } from './lend-connection.ts';
+import { type LendingPool, readCursor, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
+import { observePool } from './observe-pool.ts';
 import { runStatement } from './statement.ts';
 import { cancelAfter, startTime } from './time-limit.ts';
 
@@ -91,6 +93,8 @@ export interface DatabaseLimits {
   maxConnections?: number;
   /** A transaction that takes longer is rolled back: whoever reads the change log of the index relies on that. */
   transactionMs?: number;
+  /** How connections are used is counted here. */
+  metrics?: Metrics;
 }
 
 /** Connects, brings the schema up to date, and returns the database; throws a plain sentence when it cannot. */
@@ -103,7 +107,8 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
     connectionTimeoutMillis: connectionWaitMs,
     idleTimeoutMillis: idleConnectionMs,
   };
-  const pool = new pg.Pool({ ...settings, max: maxConnections });
+  const pool: LendingPool = new pg.Pool({ ...settings, max: maxConnections });
+  if (options.metrics) observePool(pool, options.metrics);
   let origin = {};
   const lost = (error: Error) => {
     origin = {};

@@ -5,9 +5,14 @@ import { asUnavailable, DatabaseUnavailable } from './connection.ts';
 
 // Connections of a pool, lent out for one piece of work each.
 
+export type LendingPool = pg.Pool & {
+  /** Told how long a connection was waited for, where none was idle. */
+  onWait?(seconds: number): void;
+};
+
 /** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
 export async function withConnection<T>(
-  pool: pg.Pool,
+  pool: LendingPool,
   work: (client: pg.PoolClient) => Promise<T>,
   waitMs?: number,
 ): Promise<T> {
@@ -27,7 +32,7 @@ export async function withConnection<T>(
 
 /** All rows of one snapshot, batch by batch. */
 export async function* readCursor<R extends object>(
-  pool: pg.Pool,
+  pool: LendingPool,
   text: string,
   values: readonly unknown[],
   batch: number,
@@ -57,16 +62,19 @@ export async function* readCursor<R extends object>(
   }
 }
 
-async function lend(pool: pg.Pool): Promise<pg.PoolClient> {
+async function lend(pool: LendingPool): Promise<pg.PoolClient> {
+  const askedAt = pool.onWait && pool.idleCount <= pool.waitingCount ? performance.now() : undefined;
   try {
     return await pool.connect();
   } catch (error) {
     throw new DatabaseUnavailable(error);
+  } finally {
+    if (askedAt !== undefined) pool.onWait?.((performance.now() - askedAt) / 1000);
   }
 }
 
 /** A connection that comes too late goes back at once. One that is idle comes at once: nothing has to be timed. */
-async function lendWithin(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
+async function lendWithin(pool: LendingPool, waitMs: number): Promise<pg.PoolClient> {
   if (pool.idleCount > pool.waitingCount) return lend(pool);
   const lent = lend(pool);
   let timer: NodeJS.Timeout | undefined;

@@ -1,12 +1,7 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
-import {
-  keepsData,
-  openConfiguredDatabase,
-  type Process,
-  type StartOptions,
-  startEmbedded,
-} from '../main.ts';
+import { keepsData, type Process, type StartOptions } from '../main.ts';
+import { openConfiguredDatabase, startEmbedded } from '../open-parts.ts';
 import { closeAll, startOrClose } from '../start-or-close.ts';
 import type { Database } from '../storage/database.ts';
 import { divideSettings } from './divide-settings.ts';

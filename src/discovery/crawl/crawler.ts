@@ -10,6 +10,7 @@ import { crawlHost } from './crawl-host.ts';
 import { configureCrawl, startEnumeration } from './enumerate.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
 import { firstDelayMs, longestPollMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs } from './schedule.ts';
+import { countFaultsFromZero } from './tell.ts';
 import { createAside } from './verify-aside.ts';
 
 // The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. Fetching bytes (fetch.ts), trusting them
@@ -24,6 +25,7 @@ export async function startCrawler(discovery: DiscoveryContext): Promise<{ close
   const aside = createAside({ logger, deadlineMs: config.CRAWL_VERIFY_TIMEOUT_MS });
   const context = createCrawlContext(discovery, aside);
   const apply = createApplier(context);
+  countFaultsFromZero(context.metrics);
   await startOrClose(() => configureCrawl(context), aside.close);
   const waits = {
     ...{ firstDelayMs, maxEntryDelayMs, maxHostDelayMs, maxRetryAfterMs },

@@ -44,6 +44,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
   const fetches = metrics.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
     'outcome',
   ]);
+  for (const outcome of ['fetched', 'unchanged', 'missing', 'failed']) fetches.inc({ outcome }, 0);
   const fetchedBytes = metrics.counter(
     'signpost_crawl_fetched_bytes_total',
     'Bytes that the crawler fetched',

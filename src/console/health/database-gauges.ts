@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../logger.ts';
+import type { Gauge, Metrics } from '../../metrics.ts';
+import {
+  type DeliveryBacklog,
+  deliveryKinds,
+  deliveryStates,
+  type IndexMeasure,
+  measureDeliveries,
+  measureIndex,
+} from '../../storage/console/backlog.ts';
+import type { Database } from '../../storage/database.ts';
+
+// Gauges of what is in the database: what waits for whom, and how large the index is. They are measured when /metrics is read, at most every few seconds. A
+// database that is slow or gone does not hold up the answer: after a moment, what is known is told; what is not known is left out.
+
+const freshMs = 10_000;
+const patienceMs = 500;
+/** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
+const namedReceivers = 50;
+const others = 'other';
+
+export function addDatabaseGauges({ database, metrics, logger }: GaugeTools): void {
+  const refresh = createRefresh(async () => {
+    const [deliveries, index] = await Promise.all([measureDeliveries(database), measureIndex(database)]);
+    forget();
+    tellDeliveries(deliveries, { counts, ages });
+    if (index) tellIndex(index, { size, bytes, lag, failing });
+  });
+  const collect = () =>
+    refresh((error) => {
+      forget();
+      logger.debug({ err: error }, 'the gauges of the database were not measured');
+    });
+
+  const labels = ['kind', 'state', 'receiver'] as const;
+  const counts = metrics.gauge(
+    'signpost_deliveries',
+    'Callbacks and pushes that wait or are parked; those of the 50 receivers that wait longest by receiver, the rest as other',
+    labels,
+    { collect },
+  );
+  const ages = metrics.gauge(
+    'signpost_delivery_oldest_seconds',
+    'Age of the oldest callback or push that waits or is parked, by receiver as signpost_deliveries',
+    labels,
+    { collect },
+  );
+  const size = metrics.gauge(
+    'signpost_index_documents',
+    'Catalogs, resources and offers in the index; large numbers are estimates of PostgreSQL',
+    ['kind'],
+    { collect },
+  );
+  const bytes = metrics.gauge(
+    'signpost_index_bytes',
+    'Size of the tables of the discovery service, with their indexes',
+    [],
+    { collect },
+  );
+  const lag = metrics.gauge(
+    'signpost_index_lag_seconds',
+    'Age of the oldest change on its way to the index, by what it waits for: its processing, its push, OpenSearch',
+    ['stage'],
+    { collect },
+  );
+  const failing = metrics.gauge(
+    'signpost_crawl_failing_catalogs',
+    'Catalogs that the crawler could not read lately',
+    [],
+    { collect },
+  );
+  const forget = () => {
+    for (const gauge of [counts, ages, size, lag]) gauge.reset();
+    // Without labels, a gauge that is reset would tell 0.
+    for (const gauge of [bytes, failing]) gauge.remove();
+  };
+  forget();
+}
+
+export interface GaugeTools {
+  database: Database;
+  metrics: Metrics;
+  logger: Logger;
+}
+
+/** One measurement at a time, and not again while it is fresh. */
+function createRefresh(measure: () => Promise<void>) {
+  let running: Promise<void> | undefined;
+  let measuredAt = Number.NEGATIVE_INFINITY;
+  return async (failed: (error: unknown) => void): Promise<void> => {
+    if (!running && performance.now() - measuredAt < freshMs) return;
+    running ??= measure()
+      .catch(failed)
+      .finally(() => {
+        measuredAt = performance.now();
+        running = undefined;
+      });
+    const patience = new AbortController();
+    const late = delay(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([running, late]);
+    patience.abort();
+  };
+}
+
+type DeliveryLabels = 'kind' | 'state' | 'receiver';
+
+function tellDeliveries(
+  measured: readonly DeliveryBacklog[],
+  { counts, ages }: { counts: Gauge<DeliveryLabels>; ages: Gauge<DeliveryLabels> },
+): void {
+  for (const kind of deliveryKinds)
+    for (const state of deliveryStates) {
+      const { total = 0, receivers = [] } =
+        measured.find((backlog) => backlog.kind === kind && backlog.state === state) ?? {};
+      const named = receivers.slice(0, namedReceivers);
+      for (const { receiver, count, seconds } of named) {
+        counts.set({ kind, state, receiver }, count);
+        ages.set({ kind, state, receiver }, Math.max(0, seconds));
+      }
+      const told = named.reduce((sum, { count }) => sum + count, 0);
+      const rest = { kind, state, receiver: others };
+      counts.set(rest, Math.max(0, total - told));
+      ages.set(rest, Math.max(0, receivers[namedReceivers]?.seconds ?? 0));
+    }
+}
+
+interface IndexGauges {
+  size: Gauge<'kind'>;
+  bytes: Gauge<never>;
+  lag: Gauge<'stage'>;
+  failing: Gauge<never>;
+}
+
+function tellIndex(index: IndexMeasure, { size, bytes, lag, failing }: IndexGauges): void {
+  size.set({ kind: 'catalog' }, index.catalogs);
+  size.set({ kind: 'resource' }, index.resources);
+  size.set({ kind: 'offer' }, index.offers);
+  bytes.set(index.bytes);
+  lag.set({ stage: 'publish' }, Math.max(0, index.publishLag));
+  lag.set({ stage: 'push' }, Math.max(0, index.pushLag));
+  lag.set({ stage: 'opensearch' }, Math.max(0, index.opensearchLag));
+  failing.set(index.failingCatalogs);
+}

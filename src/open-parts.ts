@@ -1,0 +1,69 @@
+import type { Config } from './config.ts';
+import { createOperationsServer } from './http/operations.ts';
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { type Database, openDatabase } from './storage/database.ts';
+import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
+import { openReplicas, type Replicas } from './storage/replicas.ts';
+
+// What the settings say about the parts that the roles of a process share: each is opened here, and closed by `closers` in the end.
+
+export type Closers = (() => Promise<void>)[];
+
+interface OpenOptions {
+  logger: Logger;
+  /** Aborted, nothing more is started; then its reason is thrown. */
+  signal?: AbortSignal;
+  metrics?: Metrics;
+}
+
+/** Throws, in plain words, where there is no connection to be had. */
+export async function openConfiguredDatabase(
+  config: Config,
+  { logger, signal, metrics }: OpenOptions,
+  closers: Closers,
+): Promise<Database> {
+  const url = config.DATABASE_URL ?? (await startEmbedded(config, { logger, signal }, closers));
+  signal?.throwIfAborted();
+  const database = await openDatabase({
+    ...{ url, logger, metrics, waitForServer: true, signal },
+    maxConnections: config.DATABASE_CONNECTIONS,
+    transactionMs: config.TRANSACTION_LIMIT_SECONDS * 1000,
+  });
+  closers.push(() => database.close());
+  return database;
+}
+
+/** The address of the embedded server, which is stopped in the end, unless somebody else uses it. */
+export async function startEmbedded(
+  { DATA_DIR: dataDir }: Config,
+  { logger, signal }: OpenOptions,
+  closers: Closers,
+): Promise<string> {
+  const embedded = await startEmbeddedPostgres({ dataDir, logger, signal });
+  closers.push(() => embedded.close());
+  return embedded.url;
+}
+
+export async function openConfiguredReplicas(
+  config: Config,
+  tools: { database: Database; logger: Logger; metrics: Metrics },
+): Promise<Replicas | undefined> {
+  if (config.DATABASE_READ_URL.length === 0) return undefined;
+  return openReplicas({
+    ...{ ...tools, urls: config.DATABASE_READ_URL },
+    maxConnections: config.DATABASE_CONNECTIONS,
+    statementMs: config.DISCOVER_TIMEOUT_MS,
+  });
+}
+
+/**
+ * /health, /ready, /metrics and /docs of all roles at one address of their own, when OPERATIONS_PORT names one. It answers before anything
+ * else is there, so that whoever watches the process sees that it lives while it waits for its database.
+ */
+export function openOperations({ OPERATIONS_PORT: port = 0 }: Config, logger: Logger, closers: Closers) {
+  if (port === 0) return undefined;
+  const operations = createOperationsServer(logger);
+  closers.push(() => operations.close());
+  return operations;
+}
