@@ -1,35 +1,59 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandContext } from '../src/cli/command.ts';
+import { describeCommands } from '../src/cli/completion/tree.ts';
+import { buildWholeProgram } from '../src/cli/program.ts';
 import { errorStatus } from '../src/protocol/errors.ts';
 import { trustHints } from '../src/rules/self-hosted/faults.ts';
-import { guides, readSteps } from './docs/blocks.ts';
+import { documents, isTaken, readBlocks, readSteps } from './docs/blocks.ts';
+import { findFault, readCommands } from './docs/commands.ts';
 import { openWorkplace, type Workplace } from './docs/workplace.ts';
 
-// The guides without their network, which `npm run test:docs` has: every block says what is done with it, links lead somewhere, and what only reads
-// the vectors is run.
+// The documents without a network, which `npm run test:docs` has: every block says what is done with it, links lead somewhere, commands exist, and what only
+// reads the vectors is run.
 
-describe('the guides', () => {
-  it.each(guides)('%s has code blocks, each of which is run, written to a file, or says why not', (guide) => {
-    const steps = readSteps(guide);
-    expect(steps.length).toBeGreaterThan(0);
-    for (const { kind, detail, line } of steps)
-      if (kind !== 'run') expect(detail, `${guide}, line ${line}`).not.toBe('');
-  });
+describe('the documents', () => {
+  it.each(documents)(
+    '%s has only code blocks that are run, written to a file, or say why not',
+    (document) => {
+      for (const { kind, detail, line } of readSteps(document)) {
+        if (kind !== 'run') expect(detail, `${document}, line ${line}`).not.toBe('');
+        if (kind === 'run by')
+          expect(readFileSync(detail, 'utf8'), `${document}, line ${line}`).toContain(document);
+      }
+    },
+  );
 
-  const documents = [
-    ...guides,
-    ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'deploy/README.md'],
-    ...readdirSync('docs')
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => join('docs', name)),
-  ];
-  it.each([...new Set(documents)])('%s has links to files that are there', (document) => {
+  it.each(documents)('%s has links to files that are there', (document) => {
     const links = [...readFileSync(document, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)].map(
       ([, link = '']) => link,
     );
     const files = links.filter((link) => !/^(https?:|#)/.test(link)).map((link) => link.replace(/#.*/, ''));
     expect(files.filter((file) => !existsSync(join(dirname(document), file)))).toEqual([]);
+  });
+
+  it('are found wherever a block stands, a mark before it counts, and one without is a fault', () => {
+    const text =
+      '- one\n\n      in a list\n\n1. two\n\n   <!-- not run: why -->\n\n   ```sh\n   fenced\n   ```\n\nthree\n\n    indented\n';
+    const found = readBlocks(text).map(({ line, text, marks }) => [line, text, marks.get('not run')]);
+    expect(found).toEqual([
+      [3, 'in a list\n', undefined],
+      [9, 'fenced\n', 'why'],
+      [15, 'indented\n', undefined],
+    ]);
+  });
+
+  it('name commands, options and npm scripts that there are', async () => {
+    const known = describeCommands(await buildWholeProgram({} as CommandContext));
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const wrong = documents.flatMap((document) =>
+      readCommands(document).flatMap((command) => {
+        const fault = findFault(command, known, scripts);
+        return fault === undefined ? [] : [`${document}: ${command}: ${fault}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 
@@ -63,7 +87,7 @@ describe('vectors/README.md and examples/python', () => {
 
   const withoutNetwork = ['vectors/README.md', 'examples/python/README.md']
     .flatMap(readSteps)
-    .filter(({ kind, text }) => kind !== 'not run' && !text.includes('127.0.0.1'));
+    .filter(({ kind, text }) => isTaken(kind) && !text.includes('127.0.0.1'));
 
   it.for(withoutNetwork)('hold at line $line (needs python3 with cryptography)', async (step, context) => {
     const missing = await workplace.findMissing({ needs: ['python3 with cryptography'] });

@@ -4,12 +4,13 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from './support/free-port.ts';
 import { patienceMs } from './support/patience.ts';
 import { until } from './support/time.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from './support/up-process.ts';
 
 // The packages as somebody installs them, in an empty folder: packed and installed by npm. Their dependencies are links to those that are installed
-// here, so that no registry is asked.
+// here, so that no registry is asked. What README.md says of the installed package (`npx signpost up`) is done here.
 
 const run = promisify(execFile);
 
@@ -155,6 +156,30 @@ describe('the packed packages', () => {
       expect(printed).toMatch(/^ACCEPTED\nfound (.+) of \1\n$/);
     },
   );
+
+  it('have a file in Python that publishes to a running signpost up, and discovers from it (needs Python with cryptography)', async (context) => {
+    const python = await run('python3', ['-c', 'import cryptography']).catch(() => undefined);
+    if (!python) context.skip('needs Python with cryptography');
+    const catalog = {
+      id: 'python-tea',
+      descriptor: { name: 'Tea' },
+      provider: { id: 'tea-shop', descriptor: { name: 'Tea shop' } },
+      resources: [{ id: 'lapsang', descriptor: { name: 'Lapsang Souchong' } }],
+    };
+    await writeFile(join(project, 'tea.json'), JSON.stringify({ message: { catalogs: [catalog] } }));
+    const { REGISTRY_PORT, CATALOG_PORT, DISCOVERY_PORT } = environment;
+    const program = 'python3 -B node_modules/signpost/examples/python/signpost.py';
+    const identity = `--as provider.signpost.test --seed .signpost/keys/provider.signpost.test.key-1.seed \
+      --registry http://127.0.0.1:${REGISTRY_PORT}/dedi --callbacks http://127.0.0.1:${await freePort()}`;
+    const published = await type(
+      `${program} publish tea.json --to http://127.0.0.1:${CATALOG_PORT} ${identity}`,
+    );
+    expect(JSON.parse(published)).toMatchObject([{ catalogId: 'python-tea', status: 'ACCEPTED' }]);
+    const search = `${program} discover lapsang --to http://127.0.0.1:${DISCOVERY_PORT} ${identity}`;
+    // The push to the discovery service is on its way; until then nothing is found, which ends with 1.
+    const found = await until(() => type(search).catch(() => undefined), 'the tea to be found');
+    expect(found).toBe('Tea shop: Lapsang Souchong\n');
+  });
 
   /** As strictly as TypeScript can, the declarations of the package included. */
   async function compile(file: string): Promise<void> {

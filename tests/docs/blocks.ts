@@ -1,42 +1,38 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import MarkdownIt, { type Token } from 'markdown-it';
 
-// The code blocks of a guide, and what is to be done with each. A comment before a block says so:
+// The code blocks of a document, in lists and indented ones too, and what is to be done with each. A comment before a block says so:
 //
 //   <!-- background: TEXT -->   a command that stays; it is ready when it has printed TEXT
 //   <!-- file: PATH -->         is written to this file
 //   <!-- prints -->             each of its lines stands, in this order, in what the command before it printed
 //   <!-- until -->              is repeated until it prints what it should: what it looks for is on its way
 //   <!-- needs: A, B -->        is left out where one of them is not installed
+//   <!-- run by: FILE -->       is run by this test, which names the document
 //   <!-- not run: REASON -->    is not run
 //
 // Blocks of `sh` are run. Blocks of `console` have commands after `$ `, each with what it prints below it. Of any other language, only the above.
 // In what is printed, `…` stands for anything.
 
-/** The documents all of whose blocks are run. */
-export const guides = [
-  'docs/beside-onix.md',
-  'docs/conformance-checks.md',
-  'docs/domain-schemas.md',
-  'docs/importing.md',
-  'docs/join-a-network.md',
-  'docs/operating.md',
-  'docs/publishing.md',
-  'docs/query-as-an-app.md',
-  'docs/run-a-catalog-service.md',
-  'docs/run-a-discovery-service.md',
-  'docs/self-hosting.md',
-  'docs/troubleshooting.md',
-  'README.md',
-  'examples/python/README.md',
-  'vectors/README.md',
-];
+/** Every Markdown document of the project. */
+export const documents: readonly string[] = listDocuments('.');
+
+/** Those with something to run. */
+export const findGuides = () =>
+  documents.filter((document) => readSteps(document).some(({ kind }) => isTaken(kind)));
+
+export const isTaken = (kind: Step['kind']) => kind !== 'not run' && kind !== 'run by';
+
+const markdown = new MarkdownIt({ html: true });
 
 export interface Step {
   /** Where the block begins. */
   line: number;
-  kind: 'run' | 'background' | 'file' | 'not run';
+  kind: 'run' | 'background' | 'file' | 'run by' | 'not run';
+  language: string;
   text: string;
-  /** The text of a background command, the path of a file, or why it is not run. */
+  /** The text of a background command, the path of a file, the test that runs it, or why it is not run. */
   detail: string;
   needs: string[];
   /** Lines that it prints. */
@@ -45,21 +41,22 @@ export interface Step {
   isRepeated: boolean;
 }
 
-export function readSteps(guide: string): Step[] {
+export function readSteps(document: string): Step[] {
   const steps: Step[] = [];
-  for (const { line, language, text, marks } of readBlocks(guide)) {
+  for (const { line, language, text, marks } of readBlocks(readFileSync(document, 'utf8'))) {
     const lines = text.split('\n').filter((one) => one.trim() !== '');
     if (marks.has('prints')) {
       steps.at(-1)?.prints.push(...lines);
       continue;
     }
-    const kind = (['background', 'file', 'not run'] as const).find((name) => marks.has(name)) ?? 'run';
-    const needs = marks.get('needs')?.split(', ') ?? [];
+    const kind =
+      (['background', 'file', 'run by', 'not run'] as const).find((name) => marks.has(name)) ?? 'run';
     const step: Omit<Step, 'text' | 'prints'> = {
       line,
       kind,
+      language,
       detail: marks.get(kind) ?? '',
-      needs,
+      needs: marks.get('needs')?.split(', ') ?? [],
       isRepeated: marks.has('until'),
     };
     if (kind !== 'run' || language === 'sh') steps.push({ ...step, text, prints: [] });
@@ -67,7 +64,7 @@ export function readSteps(guide: string): Step[] {
       steps.push(...readConsole(lines).map((typed) => ({ ...step, ...typed })));
     else
       throw new Error(
-        `${guide}, line ${line}: nothing says what to do with this block of ${language || 'text'}`,
+        `${document}, line ${line}: nothing says what to do with this block of ${language || 'text'}`,
       );
   }
   return steps;
@@ -89,24 +86,39 @@ interface Block {
   marks: Map<string, string>;
 }
 
-function readBlocks(guide: string): Block[] {
+export function readBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let marks = new Map<string, string>();
-  let open: Block | undefined;
-  for (const [index, line] of readFileSync(guide, 'utf8').split('\n').entries()) {
-    if (open) {
-      if (line === '```') open = undefined;
-      else open.text += `${line}\n`;
+  for (const token of markdown.parse(text, {})) {
+    if (token.type === 'html_block') {
+      const [, name, value = ''] = /^<!-- ([a-z ]+?)(?:: (.+))? -->$/.exec(token.content.trim()) ?? [];
+      if (name !== undefined) marks.set(name, value);
       continue;
     }
-    const [, name, value = ''] = /^<!-- ([a-z ]+?)(?:: (.+))? -->$/.exec(line) ?? [];
-    const [, language] = /^```(.*)$/.exec(line) ?? [];
-    if (name !== undefined) marks.set(name, value);
-    else if (language !== undefined) {
-      open = { line: index + 1, language, text: '', marks };
-      blocks.push(open);
-      marks = new Map();
-    } else if (line.trim() !== '') marks = new Map();
+    if (token.type === 'fence' || token.type === 'code_block')
+      blocks.push({ line: (token.map?.[0] ?? 0) + 1, language: token.info, text: token.content, marks });
+    marks = new Map();
   }
   return blocks;
+}
+
+/** What stands in single backquotes in the text of a document. */
+export function readInlineCode(document: string): string[] {
+  const inline = markdown.parse(readFileSync(document, 'utf8'), {}).flatMap(({ children }) => children ?? []);
+  return inline.filter(isCode).map(({ content }) => content);
+}
+
+const isCode = ({ type }: Token) => type === 'code_inline';
+
+/** What is made, fetched, or no part of the project, is passed over. */
+function listDocuments(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(
+    ({ name }) => !name.startsWith('.') && name !== 'node_modules' && name !== 'dist',
+  );
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) return path.endsWith('.md') ? [path] : [];
+    const isClone = existsSync(join(path, '.git'));
+    return entry.isDirectory() && !isClone ? listDocuments(path) : [];
+  });
 }

@@ -2,20 +2,34 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import keys from '../../vectors/keys.json' with { type: 'json' };
 import requests from '../../vectors/requests.json' with { type: 'json' };
 import { until } from '../support/time.ts';
-import { guides, readSteps } from './blocks.ts';
-import { openWorkplace, type Workplace } from './workplace.ts';
+import { findGuides, isTaken, readSteps } from './blocks.ts';
+import { openClone, type Workplace } from './workplace.ts';
 
-// Every command of the guides, typed as it stands there (npm run test:docs). What Go and Java need is fetched by their own tools.
+// Every command of the documents, typed as it stands there in a fresh clone of its own, with npm and npx as they are installed (npm run test:docs). What Go
+// and Java need is fetched by their own tools. README.md begins with a clone in which nothing is installed or built; the others use the packages and the
+// build of one in which that was done.
 
-describe.each(guides)('%s', (guide) => {
+let installed: Promise<Workplace> | undefined;
+afterAll(async () => (await installed)?.close());
+
+/** A clone that is installed and built, once for all guides that do not begin with that. */
+function findInstalled(): Promise<Workplace> {
+  installed ??= openClone().then(async (clone) => {
+    await clone.shell('node scripts/set-up.mjs');
+    return clone;
+  });
+  return installed;
+}
+
+describe.each(findGuides())('%s', (guide) => {
   let workplace: Workplace;
   beforeAll(async () => {
-    workplace = await openWorkplace();
+    workplace = await openClone(guide === 'README.md' ? undefined : await findInstalled());
   });
   afterAll(() => workplace?.close());
 
   for (const step of readSteps(guide)) {
-    if (step.kind === 'not run') continue;
+    if (!isTaken(step.kind)) continue;
     it(`holds at line ${step.line}: ${step.text.split('\n')[0]}`, { retry: 0 }, async (context) => {
       const missing = await workplace.findMissing(step);
       if (missing !== undefined) context.skip(`needs ${missing}`);

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/free-port.ts';
@@ -7,7 +7,7 @@ import { until } from '../support/time.ts';
 import { commandLine, freePorts, makeDataDir } from '../support/up-process.ts';
 import type { Step } from './blocks.ts';
 
-// A directory in which the steps of a guide are typed, one after the other: with the examples beside it, ports of its own, and `npx signpost` as built here.
+// A directory in which the steps of a guide are typed, one after the other, with ports of its own.
 
 const run = promisify(execFile);
 const stepTimeoutMs = 300_000;
@@ -25,12 +25,37 @@ export interface Workplace {
   close(): Promise<void>;
 }
 
+/**
+ * A clone of this repository, with changes that are not committed yet, in which a guide is typed with npm and npx as they are installed.
+ *
+ * @param installed a clone that is installed and built, whose packages are used; without it, the first command has to install and build
+ */
+export async function openClone(installed?: Workplace): Promise<Workplace> {
+  const home = await makeDataDir();
+  const directory = join(home.dataDir, 'signpost');
+  await run('git', ['clone', '--quiet', '--local', resolve('.'), directory]);
+  const { stdout: changes } = await run('git', ['diff', '--binary', 'HEAD'], { maxBuffer: 2 ** 28 });
+  if (changes !== '') {
+    const patch = join(home.dataDir, 'changes.patch');
+    await writeFile(patch, changes);
+    await run('git', ['apply', patch], { cwd: directory });
+  }
+  if (installed) {
+    await symlink(join(installed.directory, 'node_modules'), join(directory, 'node_modules'));
+    for (const folder of ['dist', 'packages/client/dist'])
+      await cp(join(installed.directory, folder), join(directory, folder), { recursive: true });
+  }
+  // The embedded PostgreSQL runs as another user where root starts it.
+  await mkdir(join(directory, '.signpost'));
+  return openPlace(directory, process.env.PATH ?? '', home.remove);
+}
+
+/** A directory with the examples beside it and `npx signpost` as built here: for what has to be quick, because `npm test` types it. */
 export async function openWorkplace(): Promise<Workplace> {
   const home = await makeDataDir();
   const directory = join(home.dataDir, 'project');
   const bin = join(home.dataDir, 'bin');
   await Promise.all([bin, join(directory, '.signpost')].map((path) => mkdir(path, { recursive: true })));
-  // The embedded PostgreSQL runs as another user where root starts it.
   await Promise.all([directory, join(directory, '.signpost')].map((path) => chmod(path, 0o755)));
   await Promise.all(
     ['examples', 'vectors', 'docs'].map((name) => symlink(resolve(name), join(directory, name))),
@@ -38,7 +63,10 @@ export async function openWorkplace(): Promise<Workplace> {
   await writeFile(join(bin, 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${commandLine}" "$@"\n`, {
     mode: 0o755,
   });
+  return openPlace(directory, `${bin}:${process.env.PATH}`, home.remove);
+}
 
+async function openPlace(directory: string, path: string, remove: () => Promise<void>): Promise<Workplace> {
   const ports = await freePorts();
   const others = new Map(
     await Promise.all(otherPorts.map(async (port) => [port, String(await freePort())] as const)),
@@ -49,7 +77,7 @@ export async function openWorkplace(): Promise<Workplace> {
       return mine ? `${before}${mine}` : whole;
     });
   const env = {
-    PATH: `${bin}:${process.env.PATH}`,
+    PATH: path,
     HOME: process.env.HOME,
     PYTHONDONTWRITEBYTECODE: '1',
     LOG_LEVEL: 'warn',
@@ -117,7 +145,7 @@ export async function openWorkplace(): Promise<Workplace> {
       for (const group of groups) signalGroup(group, 'SIGTERM');
       // A shell ends before what it started.
       await until(() => !groups.some((group) => signalGroup(group, 0)), 'everything to end');
-      await home.remove();
+      await remove();
     },
   };
 }
