@@ -160,6 +160,7 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
     const body = JSON.parse(await buffer(request));
     acknowledge(response, body.context.messageId);
     waiting.get(body.context.messageId)?.(body);
+    waiting.delete(body.context.messageId);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}`;

@@ -4,13 +4,9 @@
 //
 // BENCH_CRAWL_NODES, BENCH_CRAWL_CATALOGS (of each node), BENCH_CRAWL_RESOURCES (of each catalog) and BENCH_CRAWL_POLLED (indexes) say how
 // much.
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { sideBySide } from '../measure.mjs';
-import { startService } from '../service.mjs';
 import { chooseSizes, sizeFrom } from '../sizes.mjs';
-import { network } from '../support/crawled-nodes.mjs';
+import { untilCounted, withCrawler } from '../support/crawled-network.mjs';
 import { crawlBarely, emptyTables, keepRows } from '../support/plain-crawl.mjs';
 import { startBarePoll } from '../support/plain-poll.mjs';
 
@@ -94,42 +90,6 @@ async function rate(count, work) {
   return (count * 1000) / (performance.now() - begin);
 }
 
-/** Nodes with their files, and a discovery service that knows nobody yet. */
-async function withCrawler(size, measure) {
-  const played = fork(new URL('../servers/nodes.mjs', import.meta.url), [JSON.stringify(size)]);
-  try {
-    const [port] = await once(played, 'message');
-    const service = await startService({
-      settings: {
-        ROLES: 'discovery',
-        REGISTRY_URL: `http://127.0.0.1:${port}`,
-        DISCOVERY_NETWORKS: JSON.stringify([network]),
-      },
-    });
-    try {
-      const crawl = () => crawlAll(service.database, played, size);
-      return await measure({ service, crawl, port });
-    } finally {
-      await service.close();
-    }
-  } finally {
-    played.disconnect();
-  }
-}
-
-/** The network gets its members, and is asked for them; ends when every catalog is as its entry says. */
-async function crawlAll(database, played, { nodes: members, catalogs: each }) {
-  await tell(played, 'open');
-  await database.transaction(async (tx) => {
-    await tx.query('update discovery.crawl_source set due_at = now()');
-    tx.hint('discovery.crawl_source');
-  });
-  await until(database, allSettled, members * each);
-  await tell(played, 'close');
-}
-
-const allSettled = 'select count(*) as count from discovery.crawl_target where settled_digest = digest';
-
 /** Every index is due at once; ends when none is any more. */
 async function pollAll(database) {
   const { rowCount } = await database.transaction(async (tx) => {
@@ -138,22 +98,9 @@ async function pollAll(database) {
     tx.hint('crawl');
     return woken;
   });
-  await until(database, 'select count(*) as count from discovery.crawl_index where due_at > now()', rowCount);
-}
-
-async function tell(child, message) {
-  child.send(message);
-  await once(child, 'message');
-}
-
-async function until(database, counting, wanted) {
-  for (;;) {
-    const { rows } = await database.query(counting);
-    if (rows[0].count === wanted) return;
-    const { rows: faults } = await database.query(
-      'select code, min(message), count(*) from discovery.crawl_log group by code',
-    );
-    if (faults.length > 0) throw new Error(`not everything was taken: ${JSON.stringify(faults)}`);
-    await delay(50);
-  }
+  await untilCounted(
+    database,
+    'select count(*) as count from discovery.crawl_index where due_at > now()',
+    rowCount,
+  );
 }

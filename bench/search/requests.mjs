@@ -88,7 +88,7 @@ function found(scenario, taken) {
 }
 
 /** Goes on from round to round, so that a question comes again only when all were asked. */
-function createRotation(data, asked) {
+export function createRotation(data, asked) {
   const { 'no limit': _, ...limited } = data.questionsOf(asked);
   const kinds = Object.values(limited);
   let next = 0;

@@ -11,7 +11,14 @@ export const scenarios: readonly string[] = readdirSync('bench/scenarios').map((
 );
 
 /** In miniature they still take a quarter of a minute each. */
-export const longScenarios: readonly string[] = ['crawl', 'opensearch', 'search', 'search-caches', 'workers'];
+export const longScenarios: readonly string[] = [
+  'crawl',
+  'opensearch',
+  'search',
+  'search-caches',
+  'slo',
+  'workers',
+];
 
 export interface Row {
   scenario: string;
