@@ -95,7 +95,10 @@ async function* saturated(service, clients, title) {
 }
 
 async function* withService({ settings, ...options }, measure) {
-  const service = await startService({ ...options, settings: { ROLES: 'registry,discovery', ...settings } });
+  const service = await startService({
+    ...options,
+    settings: { ROLES: 'registry,discovery', LOG_LEVEL: 'error', ...settings },
+  });
   try {
     yield* measure(service);
   } finally {
