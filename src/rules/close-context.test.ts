@@ -23,6 +23,7 @@ describe('A context that nobody knows', () => {
     ['is short, and another word', 'https://schema.nfh.global/Sea/v1/context.jsonld', undefined],
     ['is no address', 'EnergyResourceEVCharger', undefined],
     ['is endless', `https://schema.nfh.global/${'x'.repeat(10_000)}/v1/context.jsonld`, undefined],
+    ['is a URN', 'urn:example:EnergyResourceEVCharger', undefined],
     ['is an origin alone', 'https://schema.nfh.global', undefined],
   ])('%s: %s is close to %s', (_, context, close) => {
     expect(findCloseContext(context, known)).toBe(close);

@@ -16,7 +16,8 @@ export function schemaAddress(context: string): string | undefined {
   const url = new URL(context);
   const host = isRegistryHost(url.host) ? registryHosts[0] : url.host;
   const path = withoutTrailingSlashes(url.pathname.replace(schemaFile, '')).replace(/\/v(\d[^/]*)$/, '/$1');
-  return `${url.protocol}//${host}${path}${url.search}`;
+  // A URN has no host: `urn://example:a` would be no address any more.
+  return `${url.protocol}${host === '' ? '' : '//'}${host}${path}${url.search}`;
 }
 
 /** The same address at the other hosts of the registry, if it is one of them. */
