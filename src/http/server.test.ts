@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
@@ -34,6 +35,33 @@ describe('a server', () => {
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
     expect(answer.json.message?.error?.message).toBe('/catalog/publish takes POST, not GET.');
     expect((await send(`${url}/catalog/publish`, { method: 'HEAD' })).status).toBe(405);
+  });
+
+  it('answers with a NACK what Node would refuse without a word: no Host, and an Expect that it does not know', async () => {
+    const { url, port } = await start(actions.publish);
+    const withoutHost = await new Promise<string>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('GET /health HTTP/1.1\r\n\r\n'));
+      socket.once('data', (data) => resolve(data.toString()));
+      socket.once('data', () => socket.destroy());
+    });
+    expect(withoutHost).toMatch(/^HTTP\/1\.1 400 .*"message":"The request has no Host header\."/s);
+    const expecting = await send(`${url}/health`, { method: 'GET', headers: { expect: 'tea' } });
+    expect([expecting.status, expecting.json.message?.error?.code]).toEqual([417, 'NET_NOT_IMPLEMENTED']);
+  });
+
+  it('logs no error where a sender goes away in the midst of its body', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+    const { port, server } = await start(actions.search, { logger }, undefined, { logger });
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(
+        'POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+        () => socket.destroy(),
+      );
+    });
+    await once(socket, 'close');
+    await server.close();
+    expect(lines).toEqual([]);
   });
 
   it('takes over a request id that is one, and makes its own otherwise', async () => {

@@ -103,11 +103,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: Math.min(headersTimeoutMs, requestTimeout),
       connectionsCheckingInterval: 1_000,
+      requireHostHeader: false, // Node's own refusal has no body: see refuseWithoutHost
     },
     frameworkErrors: answer,
     clientErrorHandler: answerUnreadable,
   });
   server.server.maxHeadersCount = 0; // their size is limited; with a count, Node would drop the others without a word
+  server.server.on('checkExpectation', answerExpectation);
 
   if (options.connections) {
     const refused = metrics.counter('signpost_connections_refused_total', 'Connections beyond the limits', [
@@ -146,6 +148,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
+    refuseWithoutHost(request.raw);
     const { action, always } = request.routeOptions.config;
     if (admission && !action && !always) admission.admit(); // a signed route does it itself, and signs its answer
     done();
@@ -187,7 +190,7 @@ function requestId(request: IncomingMessage): string {
 
 function answerErrors(errorBody?: ServerOptions['errorBody']) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error = asProtocolError(thrown);
+    const error = thrown === request.raw.errored ? senderGone : asProtocolError(thrown);
     request.refusal = error.code;
     if (error.code === 'NET_INTERNAL_ERROR')
       request.log.error({ url: shownUrl(request), err: thrown }, 'a request failed');
@@ -196,6 +199,24 @@ function answerErrors(errorBody?: ServerOptions['errorBody']) {
     reply.code(status).headers(headers);
     reply.send(errorBody?.(error) ?? body);
   };
+}
+
+/** While Fastify read the body. Nobody reads this answer; it is for log and metrics. */
+const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender went away before the end of its request.', {
+  status: 408,
+});
+
+/** RFC 9112, 3.2. */
+function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', 'The request has no Host header.');
+}
+
+/** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node asks here before there is a request for Fastify. */
+function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only Expect that is met is 100-continue.');
+  const body = JSON.stringify(errorAnswer(refusal).body);
+  response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }
 
 /** What is not HTTP, too slow or too large for headers never becomes a request; it is answered on the socket. */
