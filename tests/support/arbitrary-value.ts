@@ -1,34 +1,50 @@
 import fc from 'fast-check';
-import { type TSchema, Type } from 'typebox';
 
-/** Values that a schema of ours accepts, from the keywords that our schemas use. */
-export function arbitraryValue(schema: TSchema): fc.Arbitrary<unknown> {
+/** Finds what a `$ref` names. */
+export type Resolve = (reference: string) => object;
+
+/** Values that a schema of ours accepts, from the keywords that our schemas use: a TypeBox schema, or the same as plain JSON. */
+export function arbitraryValue(schema: object, resolve?: Resolve): fc.Arbitrary<unknown> {
   const keywords = schema as Keywords;
+  const within = (inner: object) => arbitraryValue(inner, resolve);
+  if (keywords.$ref !== undefined && resolve) return within(resolve(keywords.$ref));
   if (keywords['x-geojson']) return fc.constantFrom(...geometries);
   if (keywords['x-enum-any-case']) return anyCase(keywords['x-enum-any-case']);
   if (keywords.enum) return fc.constantFrom(...keywords.enum);
-  if (Type.IsObject(schema)) return arbitraryObject(schema, keywords);
-  if (Type.IsArray(schema)) {
-    return fc.array(arbitraryValue(schema.items), { minLength: keywords.minItems ?? 0, maxLength: 3 });
+  if ('const' in keywords) return fc.constant(keywords.const);
+  if (keywords.type === undefined && keywords.anyOf) return fc.oneof(...keywords.anyOf.map(within));
+  switch (keywords.type) {
+    case 'object':
+      return arbitraryObject(keywords, within);
+    case 'array':
+      return fc.array(within(keywords.items ?? {}), { minLength: keywords.minItems ?? 0, maxLength: 3 });
+    case 'integer':
+      return fc.integer({ min: keywords.minimum, max: Math.min(keywords.maximum ?? 1e6, 1e6) });
+    case 'number':
+      return fc.double({ min: keywords.minimum, max: 1e9, noNaN: true });
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    case 'string':
+      return arbitraryText(keywords);
   }
-  if (Type.IsInteger(schema))
-    return fc.integer({ min: keywords.minimum, max: Math.min(keywords.maximum ?? 1e6, 1e6) });
-  if (Type.IsNumber(schema)) return fc.double({ min: keywords.minimum, max: 1e9, noNaN: true });
-  if (Type.IsBoolean(schema)) return fc.boolean();
-  if (Type.IsString(schema)) return arbitraryText(keywords);
   if (Array.isArray(keywords.type)) return fc.constant('$.catalogs[*].provider.availableAt[*].geo');
   return fc.jsonValue({ maxDepth: 1 });
 }
 
-function arbitraryObject(schema: Type.TObject, keywords: Keywords): fc.Arbitrary<unknown> {
-  const names = Object.keys(schema.properties);
+function arbitraryObject(
+  keywords: Keywords,
+  within: (schema: object) => fc.Arbitrary<unknown>,
+): fc.Arbitrary<unknown> {
+  const { properties = {} } = keywords;
   // One of the alternatives is always there; which one, chance decides.
-  const alternatives = fc.constantFrom(...(keywords.anyOf ?? [{ required: [] }]));
-  return alternatives.chain(({ required }) => {
+  const alternatives = fc.constantFrom<Partial<Keywords>>(...(keywords.anyOf ?? [{}]));
+  return alternatives.chain(({ required = [], properties: narrower = {} }) => {
     const together = Object.keys(keywords.dependentRequired ?? {});
     const requiredKeys = [...(keywords.required ?? []), ...required, ...together];
     const model = Object.fromEntries(
-      names.map((name) => [name, arbitraryValue(schema.properties[name] ?? {})]),
+      Object.entries({ ...properties, ...narrower }).map(([name, schema]) => [name, within(schema)]),
     );
     return fc.record(model, { requiredKeys, noNullPrototype: true });
   });
@@ -54,6 +70,7 @@ const texts: Record<string, string[]> = {
   'time-of-day': ['08:30', '22:00:00Z'],
   duration: ['PT30S', 'P1Y2M3DT4H5M6.7S'],
   '^BLAKE(2b)?-512=[A-Za-z0-9+/]+=*$': ['BLAKE-512=b6lf6lRgOweajukcvcLsag=='],
+  '^sha256:[0-9A-Fa-f]{64}$': [`sha256:${'5f'.repeat(32)}`],
 };
 
 const geometries = [
@@ -84,9 +101,13 @@ const geometries = [
 ];
 
 interface Keywords {
+  $ref?: string;
   type?: string | string[];
   enum?: string[];
-  anyOf?: { required: string[] }[];
+  const?: unknown;
+  properties?: Record<string, object>;
+  items?: object;
+  anyOf?: Partial<Keywords>[];
   required?: string[];
   dependentRequired?: Record<string, string[]>;
   format?: string;

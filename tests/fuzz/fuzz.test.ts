@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeFaults, summarize } from './report.ts';
+import { type Row, runTargets } from './runner.ts';
+import { openScene, type Scene } from './scene.ts';
+import { targets } from './targets.ts';
+
+// The bad input suite. FUZZ_SEED draws the same cases again, FUZZ_CASES says how many, FUZZ_TARGET names a part of a target's name.
+
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const cases = Number(process.env.FUZZ_CASES ?? 50_000);
+const chosen = targets.filter(({ name }) => name.includes(process.env.FUZZ_TARGET ?? ''));
+
+/** More than a process has when everything in it is warm. */
+const maxGrowthMb = 200;
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene?.close());
+
+it(`bad input breaks nothing (FUZZ_SEED=${seed})`, { timeout: 3_600_000, retry: 0 }, async () => {
+  const rows: Row[] = await runTargets(scene, chosen, {
+    ...{ seed, cases },
+    tell: (row) => console.log(JSON.stringify(summarize(row))),
+  });
+  console.table(rows.map(summarize));
+  console.log(`FUZZ_SEED=${seed}, ${rows.reduce((sum, row) => sum + row.cases, 0)} cases`);
+  expect(describeFaults(rows)).toBe('');
+  const [first, last] = [rows[0], rows.at(-1)];
+  for (const [roles, { rss }] of Object.entries(last?.after ?? {}))
+    expect(rss, `MB of ${roles}`).toBeLessThan((first?.after[roles]?.rss ?? 0) + maxGrowthMb);
+});

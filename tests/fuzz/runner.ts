@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { findBugs } from './oracle.ts';
+import type { Memory } from './role-process.ts';
+import type { Scene } from './scene.ts';
+import { accepted, Fault, type Target } from './target.ts';
+
+// Tries the cases of each target, and notes what must not happen: a Fault of a case, a process that ended or is not ready, a line in a log that
+// tells of a bug, memory that grew.
+
+export interface Row {
+  target: string;
+  cases: number;
+  accepted: number;
+  /** By code. */
+  refused: Record<string, number>;
+  seconds: number;
+  /** What was found, each with its case. */
+  faults: Found[];
+  /** By process, before and after the cases of the target, with garbage collected. */
+  before: Record<string, Memory>;
+  after: Record<string, Memory>;
+}
+
+export interface Found {
+  what: string;
+  /** Undefined for what cannot be told of one case. */
+  case?: unknown;
+}
+
+export interface RunOptions {
+  seed: number;
+  cases: number;
+  /** Called after each target. */
+  tell?: (row: Row) => void;
+}
+
+/** Drawn at a time: so many are in memory. */
+const chunk = 100;
+/** How many faults of a target are enough to know that it is broken. */
+const maxFaults = 20;
+
+/** Targets have different types of cases, of which the runner knows nothing. */
+export type AnyTarget = Target<never>;
+
+export async function runTargets(
+  scene: Scene,
+  targets: readonly AnyTarget[],
+  { seed, cases, tell }: RunOptions,
+): Promise<Row[]> {
+  const weights = targets.reduce((sum, { weight }) => sum + weight, 0);
+  const rows: Row[] = [];
+  for (const target of targets) {
+    const count = Math.max(1, Math.ceil((cases * target.weight) / weights));
+    const row = await runTarget(scene, target, drawCases(target, seed, count));
+    rows.push(row);
+    tell?.(row);
+  }
+  return rows;
+}
+
+/** The same seed draws the same cases again, those of a smaller number first. */
+function* drawCases({ cases, name }: AnyTarget, seed: number, count: number): Generator<unknown> {
+  for (let drawn = 0; drawn < count; drawn += chunk) {
+    const ofChunk = (seed + hashOf(name) + drawn) | 0;
+    yield* fc.sample(cases, { seed: ofChunk, numRuns: Math.min(chunk, count - drawn) });
+  }
+}
+
+function hashOf(text: string): number {
+  return [...text].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) | 0, 7);
+}
+
+export async function runTarget(scene: Scene, target: AnyTarget, cases: Iterable<unknown>): Promise<Row> {
+  const row: Row = {
+    ...{ target: target.name, cases: 0, accepted: 0, refused: {}, seconds: 0, faults: [] },
+    before: await memories(scene),
+    after: {},
+  };
+  const started = performance.now();
+  const tried = new Map<string, unknown>();
+  const waiting = cases[Symbol.iterator]();
+  const work = async () => {
+    for (let next = waiting.next(); !next.done && row.faults.length < maxFaults; next = waiting.next()) {
+      const id = `fuzz-${slug(target.name)}-${row.cases++}`;
+      tried.set(id, next.value);
+      await tryCase(scene, target, next.value, id, row);
+      if (row.cases % 500 === 0) readLogs(scene, tried, row);
+    }
+  };
+  await Promise.all(Array.from({ length: target.concurrency ?? 1 }, work));
+  await target.finish?.(scene).catch((error) => note(row, error));
+  row.seconds = (performance.now() - started) / 1000;
+  readLogs(scene, tried, row);
+  for (const { roles, isRunning } of scene.processes)
+    if (!isRunning()) row.faults.push({ what: `the process of ${roles} has ended` });
+  const unready = await scene.findUnready();
+  if (unready !== undefined) row.faults.push({ what: `not ready: ${unready}` });
+  row.after = await memories(scene);
+  return row;
+}
+
+async function tryCase(scene: Scene, target: AnyTarget, one: unknown, id: string, row: Row): Promise<void> {
+  try {
+    const outcome = await target.run(scene, one as never, id);
+    if (outcome === accepted) row.accepted++;
+    else row.refused[outcome] = (row.refused[outcome] ?? 0) + 1;
+  } catch (error) {
+    note(row, error, one);
+  }
+}
+
+function note(row: Row, error: unknown, one?: unknown): void {
+  const what = error instanceof Fault ? error.message : String((error as Error)?.stack ?? error);
+  row.faults.push({ what, case: one });
+}
+
+/** A line that has the id of a case is a fault of that case. */
+function readLogs(scene: Scene, tried: Map<string, unknown>, row: Row): void {
+  for (const process of scene.processes) {
+    for (const line of findBugs(process.takeLog())) {
+      const id = /fuzz-[a-z0-9-]+-\d+/.exec(line)?.[0] ?? '';
+      row.faults.push({ what: `the log of ${process.roles}: ${line.slice(0, 1_500)}`, case: tried.get(id) });
+    }
+  }
+  tried.clear();
+}
+
+async function memories(scene: Scene): Promise<Record<string, Memory>> {
+  const alive = scene.processes.filter(({ isRunning }) => isRunning());
+  return Object.fromEntries(
+    await Promise.all(alive.map(async (process) => [process.roles, await process.memory()] as const)),
+  );
+}
+
+function slug(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 24);
+}

@@ -1,0 +1,28 @@
+import type fc from 'fast-check';
+import type { Scene } from './scene.ts';
+
+// A target of the suite: how its cases are drawn, and how one of them is tried. A case is plain JSON, so that one that found a fault becomes a
+// fixture as it is.
+
+export interface Target<C = unknown> {
+  name: string;
+  /** Its share of all cases. */
+  weight: number;
+  cases: fc.Arbitrary<C>;
+  /** @param id for the header X-Request-Id, by which lines of a log are found again; throws a Fault */
+  run(scene: Scene, one: C, id: string): Promise<Outcome>;
+  /** How many at once. */
+  concurrency?: number;
+  /** What must hold when all of its cases are done; throws a Fault. */
+  finish?(scene: Scene): Promise<void>;
+}
+
+/** `accepted`, or the code of the refusal. */
+export type Outcome = string;
+
+export const accepted: Outcome = 'accepted';
+
+/** Something that must never happen, whatever comes in. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+}
