@@ -36,12 +36,13 @@ once('node_modules/.installed', ['package.json', join(client, 'package.json'), '
 });
 once(
   'dist/.built',
-  ['package-lock.json', 'tsconfig.json', ...['src', 'web', client].flatMap(filesBelow)],
+  ['package-lock.json', 'tsconfig.json', ...['src', 'web', 'build', client].flatMap(filesBelow)],
   () => {
     console.log('signpost: building …');
     for (const folder of ['dist', join(client, 'dist')])
       rmSync(join(root, folder), { recursive: true, force: true });
     compile('tsconfig.json');
+    bundle('build');
     bundle('web');
     compile(client);
     bundle(client);

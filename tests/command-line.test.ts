@@ -60,8 +60,8 @@ describe('the command line', () => {
         ['send', ...args, '--key', Buffer.alloc(32, 7).toString('base64')],
         env,
       );
-      expect(packages).toContain('undici');
-      for (const heavy of ['fastify', 'ajv', 'typebox', 'pg']) expect(packages).not.toContain(heavy);
+      for (const heavy of ['fastify', 'ajv', 'typebox', 'undici', 'pg'])
+        expect(packages).not.toContain(heavy);
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -1,10 +1,10 @@
 import { defineConfig } from 'vite';
-import { compiledValidators } from './build/compiled-validators.ts';
+import { validatorsOfClient } from '../../build/compiled-validators.ts';
 
 /** Bundles the client with those files of src/protocol and src/rules that it uses into one module for Node. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [compiledValidators()],
+  plugins: [validatorsOfClient()],
   // Ajv's helpers are bundled; what package.json names as dependencies stays outside.
   ssr: { target: 'node', noExternal: true, external: ['canonicalize', 'typebox'] },
   build: {

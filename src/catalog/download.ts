@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
 import { wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { type Download, findDownload, readDownload } from '../storage/catalog/downloads.ts';
 import type { Database } from '../storage/database.ts';
 import type { CatalogContext } from './context.ts';

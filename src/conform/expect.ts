@@ -1,6 +1,6 @@
-import type { TSchema } from 'typebox';
 import { errorStatus } from '../protocol/errors.ts';
 import type { Json } from '../protocol/json.ts';
+import type { TSchema } from '../protocol/type.ts';
 import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
+import { Type } from '../protocol/type.ts';
 import { type Actor, listAudit } from '../storage/console/audit.ts';
 import type { ConsoleContext } from './context.ts';
 import { ListQuery, listOf, nextCursor, parseListQuery } from './list.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { CatalogType } from '../protocol/catalog.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
+import { Type } from '../protocol/type.ts';
 import { countRemoved, listChangedDocuments, listVersions } from '../storage/catalog/catalog-list.ts';
 import { findCatalog } from '../storage/catalog/catalogs.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { pageOf } from '../protocol/page.ts';
 import { Limit, Offset } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { readLog } from '../storage/crawl/log.ts';
 import {

@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import {
@@ -15,6 +14,7 @@ import { identityOf } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import { DateTime } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import type { ConsoleContext } from './context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
+import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';

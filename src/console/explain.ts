@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { NetworkId, Pagination } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { ConsoleContext } from './context.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { LruCache } from '../lru-cache.ts';
 import { parseQuery } from '../protocol/envelope.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { NetworkId } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import type { DocumentSample } from '../search/port.ts';
 import type { ConsoleContext } from './context.ts';
 import { describeFields, type Field, sentenceCase, splitWords } from './describe-fields.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { actions } from '../protocol/actions.ts';
 import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import { NetworkId, Pagination } from '../protocol/shapes.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import { exactTotal } from '../rules/discover/page-answer.ts';
 import { createDeadline, type NearMiss, type Question } from '../search/port.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { asProtocolError, errorAnswer } from '../http/error-answer.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { chargeRequest, createRateLimit, ofThisProcess } from '../http/rate-limit.ts';
@@ -22,6 +21,7 @@ import {
   signRequest,
   verifySignature,
 } from '../protocol/request-signature.ts';
+import { Type } from '../protocol/type.ts';
 import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import { findRequestSignatures } from '../storage/console/publishes.ts';
 import { actorOf } from './audit.ts';

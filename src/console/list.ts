@@ -1,6 +1,6 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { parseQuery } from '../protocol/envelope.ts';
 import { faultAt } from '../protocol/fault.ts';
+import { type Static, type TObject, type TSchema, Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 
 // Lists are paged by keyset: a cursor holds the sort key of the last item, and the next page begins after it, whatever has been added or removed

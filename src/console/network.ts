@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
+import { Type } from '../protocol/type.ts';
 import { listCrawledMasters, listPublishedMasters, type MasterCatalog } from '../storage/console/masters.ts';
 import { listAllFeeds, listAllSubscriptions, listParticipants } from '../storage/console/network.ts';
 import { readOverview } from '../storage/console/overview.ts';

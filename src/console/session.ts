@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { isThisMachine } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
 import { programVersion } from '../program-version.ts';
+import { Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { findSigningKey } from '../registry/key-files.ts';
 import { writeAudit } from '../storage/console/audit.ts';

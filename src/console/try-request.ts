@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
 import { exchangeSigned } from '../delivery/exchange.ts';
 import type { DocsPage } from '../http/docs-page.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
@@ -10,6 +9,7 @@ import { fillIn } from '../protocol/fill-in.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { type JsonObject, parseJson } from '../protocol/json.ts';
 import { closed, oneOfTexts } from '../protocol/shapes.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { closed, Id } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { Why } from '../search/port.ts';
 import type { ConsoleContext } from './context.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Static, TSchema } from 'typebox';
 import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Action } from '../protocol/actions.ts';
 import type { ApplicationContext } from '../protocol/context.ts';
 import { protocolVersion } from '../protocol/endpoints.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
+import type { Static, TSchema } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 import { joinPath } from '../rules/base-address.ts';
 import type { DiscoveryContext } from './context.ts';

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { actions } from '../protocol/actions.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { SubscriptionId } from '../protocol/shapes.ts';
+import { Type } from '../protocol/type.ts';
 import { withoutTrailingSlashes } from '../rules/base-address.ts';
 import type { SubscriptionSetting } from '../setting-items.ts';
 import { settleAllPrecedence } from '../storage/feeds/copies.ts';

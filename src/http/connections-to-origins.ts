@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { Agent } from './undici.ts';
 
 // Connections to others, kept alive, several to one origin, each with one request at a time. An agent of undici with one connection per origin
 // costs less than half of one with a pool for each (110 instead of 240 us of the processor where a connection serves one request, as in most polls of a

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
 import { literalAddress, specialRangeOf } from '../rules/addresses.ts';
 import { FetchFailure } from './fetch-failure.ts';
+import { buildConnector } from './undici.ts';
 
 const connectTimeoutMs = 10_000;
 

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../protocol/type.ts';
 
 export type JsonSchema = Record<string, unknown>;
 

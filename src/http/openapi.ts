@@ -1,7 +1,7 @@
-import type { TSchema } from 'typebox';
 import { Acknowledgement } from '../protocol/acknowledgement.ts';
 import { type Action, actions as allActions } from '../protocol/actions.ts';
 import { type ActionExamples, actionExamples, type Example } from '../protocol/example-messages.ts';
+import type { TSchema } from '../protocol/type.ts';
 import { Components, type JsonSchema, plainJson } from './openapi-components.ts';
 import {
   type DescribedRefusal,

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
 import { bodyOf, closeAll, consumer, start } from '../../tests/support/signed-actions.ts';
@@ -10,6 +9,7 @@ import { listen, type RunningServer, send, sendSigned } from '../../tests/suppor
 import { takeTime } from '../../tests/support/time.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
+import { Type } from '../protocol/type.ts';
 
 const opened: RunningServer[] = [];
 

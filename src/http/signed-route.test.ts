@@ -1,6 +1,5 @@
 import { randomUUID, sign } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
-import { Type } from 'typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   bodyOf,
@@ -16,6 +15,7 @@ import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { bodyDigest } from '../protocol/digest.ts';
 import { signRequest } from '../protocol/request-signature.ts';
+import { Type } from '../protocol/type.ts';
 import type { VerifiedRequest } from './signed-route.ts';
 
 afterEach(closeAll);

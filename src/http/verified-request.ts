@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { Static, TSchema } from 'typebox';
 import type { Action } from '../protocol/actions.ts';
 import type { Context } from '../protocol/context.ts';
 import { bodyDigest } from '../protocol/digest.ts';
@@ -8,6 +7,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { namesIdentity } from '../protocol/identity.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
+import type { Static, TSchema } from '../protocol/type.ts';
 import type { RequestKey } from './answer-once.ts';
 import type { AuthenticatedCaller } from './authenticate.ts';
 import type { CostLimits } from './cost-limits.ts';

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { closed, oneOfTexts } from '../protocol/shapes.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { type PowerUnit, powerUnits } from './cell-values.ts';
 import { perUnits } from './station.ts';
 

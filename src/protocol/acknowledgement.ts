@@ -1,7 +1,8 @@
 /** How a request is acknowledged (catalog spec: Ack, Errors). */
-import { type Static, Type } from 'typebox';
+
 import { errorBody, type ProtocolError } from './errors.ts';
 import { ErrorReport, oneOfTexts } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const Acknowledgement = Type.Object(
   {

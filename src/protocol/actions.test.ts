@@ -1,9 +1,9 @@
-import { type TSchema, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { type Action, actions } from './actions.ts';
 import { createAjv } from './ajv.ts';
 import * as signedFiles from './signed-files.ts';
 import { TriggerAnswer, TriggerRequest } from './trigger-messages.ts';
+import { type TSchema, Type } from './type.ts';
 
 const table: [string, Action][] = Object.entries(actions);
 

@@ -2,7 +2,7 @@
  * Every action of the protocol in one table: its endpoint, and the shapes of what is sent and answered. Read by server, client,
  * command line and documentation.
  */
-import type { TObject, TSchema } from 'typebox';
+
 import { Acknowledgement } from './acknowledgement.ts';
 import { CrawlLogAnswer, CrawlLogQuery } from './crawl-messages.ts';
 import { checkDiscoverMessage, DiscoverRequest, OnDiscoverCallback } from './discover-messages.ts';
@@ -17,6 +17,7 @@ import {
   SubscriptionsAnswer,
   UnsubscribeQuery,
 } from './subscription-messages.ts';
+import type { TObject, TSchema } from './type.ts';
 
 export interface Action extends Endpoint {
   summary: string;

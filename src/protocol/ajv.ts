@@ -4,8 +4,9 @@
  * are. `x-geojson` and `x-enum-any-case` check something (keywords.ts); `x-error-code` is the code of any fault in
  * this value, read when a fault is explained.
  */
-import { Ajv2020, type CodeOptions } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
+import { createRequire } from 'node:module';
+import type { Ajv2020, CodeOptions } from 'ajv/dist/2020.js';
+import type { FormatsPlugin } from 'ajv-formats';
 import { checkGeometry, formats, isOneOfAnyCase } from './keywords.ts';
 
 /**
@@ -13,14 +14,15 @@ import { checkGeometry, formats, isOneOfAnyCase } from './keywords.ts';
  * Ajv compiles.
  */
 export function createAjv(options: { everyFault: boolean; code?: CodeOptions }): Ajv2020 {
-  const ajv = new Ajv2020({
+  const { Ajv, addFormats } = loadAjv();
+  const ajv = new Ajv({
     allErrors: options.everyFault,
     allowUnionTypes: true,
     strictTypes: false,
     verbose: true,
     code: options.code,
   });
-  ajvFormats.default(ajv);
+  addFormats(ajv);
   for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format);
   ajv.addKeyword({ keyword: 'x-geojson', type: 'object', validate: checkGeometry });
   ajv.addKeyword({
@@ -32,3 +34,12 @@ export function createAjv(options: { everyFault: boolean; code?: CodeOptions }):
   ajv.addKeyword({ keyword: 'x-error-code', schemaType: 'string' });
   return ajv;
 }
+
+/** Ajv is loaded when the first schema is compiled: most commands compile none. */
+export function loadAjv(): { Ajv: typeof Ajv2020; addFormats: FormatsPlugin } {
+  const { Ajv2020: Ajv } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
+  const { default: addFormats } = require('ajv-formats') as { default: FormatsPlugin };
+  return { Ajv, addFormats };
+}
+
+const require = createRequire(import.meta.url);

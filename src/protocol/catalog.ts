@@ -3,9 +3,10 @@
  * the Catalog itself, which refuses unknown members in requests; `ReceivedCatalog` is the same catalog as
  * callbacks and files bring it, open as well.
  */
-import { type Static, type TObjectOptions, Type } from 'typebox';
+
 import { Geometry } from './geojson.ts';
 import { closed, Id } from './shapes.ts';
+import { type Static, type TObjectOptions, Type } from './type.ts';
 
 /** Both together are what a catalog is searched by; their lengths are our limit, the specification names none. */
 const SchemaContext = Type.String({

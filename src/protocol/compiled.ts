@@ -1,18 +1,38 @@
 /**
- * Validators of schemas, compiled when they are first asked for. The build of the client package has another module in the place of this one, with
- * validators that were compiled before: Ajv is no part of it (adr/0015).
+ * Validators of schemas: those that the build has compiled, and for any other schema one that is compiled when it is first asked for. The build of the
+ * client package has another module in the place of this one: Ajv is no part of it (adr/0015).
  */
+import { hash } from 'node:crypto';
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
-import type { TSchema } from 'typebox';
 import { createAjv } from './ajv.ts';
+import { precompiled } from './precompiled.ts';
+import type { TSchema } from './type.ts';
 
 /** `firstFault` stops there; `everyFault` has no bound. */
 export type FaultMode = 'firstFault' | 'everyFault';
 
-/** Two instances, each made on first use; an instance keeps what it compiled for as long as it lives. */
 export function compiled(schema: TSchema, mode: FaultMode): ValidateFunction {
+  const known = validators[mode].get(schema);
+  if (known) return known;
+  const validate = (mode === 'firstFault' && precompiled[digestOf(schema)]) || compile(schema, mode);
+  validators[mode].set(schema, validate);
+  return validate;
+}
+
+const validators: Record<FaultMode, WeakMap<TSchema, ValidateFunction>> = {
+  firstFault: new WeakMap(),
+  everyFault: new WeakMap(),
+};
+
+/** By its text: a validator of an older build is never taken for a schema that has changed since. */
+export function digestOf(schema: TSchema): string {
+  return hash('sha256', JSON.stringify(schema));
+}
+
+function compile(schema: TSchema, mode: FaultMode): ValidateFunction {
   instances[mode] ??= createAjv({ everyFault: mode === 'everyFault' });
   return instances[mode].compile(schema);
 }
 
+/** Two instances, each made on first use; an instance keeps what it compiled for as long as it lives. */
 const instances: Partial<Record<FaultMode, Ajv2020>> = {};

@@ -4,9 +4,10 @@
  * Open: members that we do not know are kept and ignored. A known member with a bad value is
  * CTX_INVALID_FIELD, whatever is wrong with it.
  */
-import { type Static, type TObject, Type } from 'typebox';
+
 import { protocolVersion } from './endpoints.ts';
 import { DateTime, NetworkId, oneOfTexts } from './shapes.ts';
+import { type Static, type TObject, Type } from './type.ts';
 
 const messageId = Type.String({
   minLength: 1,

@@ -2,8 +2,9 @@
  * What a discovery service tells the nodes that it crawls, and takes from them (self-hosted spec: Errors, "a DS's own crawl log is where
  * they appear"; Events, "an optional out-of-band change signal"). The forms are ours.
  */
-import { type Static, Type } from 'typebox';
+
 import { closed, DateTime, Limit, Offset, Pagination } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 const NodeId = Type.String({
   minLength: 1,

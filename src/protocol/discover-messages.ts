@@ -2,13 +2,14 @@
  * discover and on_discover (catalog spec: POST /discover, POST /on_discover). The schema, and what the parts
  * of an intent must have in common; what an intent selects is the discovery service's matter.
  */
-import { type Static, Type } from 'typebox';
+
 import { ReceivedCatalog } from './catalog.ts';
 import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
 import type { ErrorCode, ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 import { Geometry } from './geojson.ts';
 import { closed, Offset, oneOfTexts, oneOfTextsAnyCase, Pagination } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const spatialOperators = [
   'S_INTERSECTS',

@@ -5,13 +5,14 @@
  * values, action, version, ttl, the rest of the envelope, the message's schema, and at last what the parts of
  * the message must have in common.
  */
-import type { Static, TObject, TSchema } from 'typebox';
+
 import type { Action } from './actions.ts';
 import type { Context } from './context.ts';
 import { protocolVersion } from './endpoints.ts';
 import { faultAt } from './fault.ts';
 import { isJsonObject, type JsonObject, parseJson } from './json.ts';
 import { endOfDuration, parseInstant } from './time.ts';
+import type { Static, TObject, TSchema } from './type.ts';
 import { prepareValidator, validator } from './validate.ts';
 
 export interface Envelope<C = Context, M = unknown> {

@@ -6,8 +6,9 @@
  * closed rings, nested collections) by the functions below, so that a fault is one sentence about one
  * position instead of seven failed alternatives.
  */
-import { Type } from 'typebox';
+
 import type { ErrorCode } from './errors.ts';
+import { Type } from './type.ts';
 
 /** [longitude, latitude] and an optional altitude, in degrees and metres (WGS 84). */
 export type Position = number[];

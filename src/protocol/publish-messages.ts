@@ -5,12 +5,13 @@
  * The schema sees one object at a time; `checkPublishMessage` looks at what must agree between them. What
  * both let pass is accepted, and everything else is reported on on_publish.
  */
-import { type Static, Type } from 'typebox';
+
 import { Catalog, CatalogType } from './catalog.ts';
 import { Context, envelope, openEnvelope, ProviderContext } from './context.ts';
 import type { ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
 import { closed, ErrorReport, Id, NetworkId, oneOfTexts } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const Variant = Type.Object(
   {

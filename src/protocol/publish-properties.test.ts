@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { type TSchema, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { arbitraryValue } from '../../tests/support/arbitrary-value.ts';
 import { without } from '../../tests/support/changed.ts';
@@ -9,6 +8,7 @@ import { parseEnvelope } from './envelope.ts';
 import type { Segments } from './fault.ts';
 import { jsonPath } from './json.ts';
 import { type PublishMessage, PublishRequest } from './publish-messages.ts';
+import { type TSchema, Type } from './type.ts';
 
 describe('any publish', () => {
   it('that the schema describes passes, whatever it holds', () => {

@@ -1,5 +1,5 @@
 /** catalog/pull and catalog/on_pull (catalog spec: POST /catalog/pull, POST /catalog/on_pull). */
-import { type Static, Type } from 'typebox';
+
 import { ReceivedCatalog } from './catalog.ts';
 import { ApplicationContext, Context, envelope, openEnvelope } from './context.ts';
 import type { ProtocolError } from './errors.ts';
@@ -15,6 +15,7 @@ import {
   SubscriptionId,
   Uri,
 } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const PullMessage = closed(
   {

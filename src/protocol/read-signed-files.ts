@@ -5,7 +5,7 @@
  * What is returned is for working with. Signatures are checked over the document as received, never over
  * these copies.
  */
-import { type Static, type TSchema, Type } from 'typebox';
+
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
@@ -18,6 +18,7 @@ import {
   IndexEntry,
   Manifest,
 } from './signed-files.ts';
+import { type Static, type TSchema, Type } from './type.ts';
 import { validator } from './validate.ts';
 
 export function parseManifest(document: unknown): Manifest {

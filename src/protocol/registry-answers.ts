@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { recordStates } from './registry-record.ts';
+import { type Static, Type } from './type.ts';
 
 // What a DeDi registry answers, as our registry role writes it: `{message, data}`, and `{message, code}` where it refuses.
 

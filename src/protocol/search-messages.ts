@@ -1,8 +1,9 @@
 /** catalog/search and its synchronous answer (catalog spec: POST /catalog/search). */
-import { type Static, Type } from 'typebox';
+
 import { CatalogType, ReceivedCatalog } from './catalog.ts';
 import { AnswerContext, Context, envelope } from './context.ts';
 import { closed, Limit, NetworkId, Offset, Pagination, SchemaType } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const SearchFilters = closed(
   {

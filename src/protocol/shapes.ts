@@ -10,7 +10,7 @@ import {
   type TProperties,
   type TSchemaOptions,
   Type,
-} from 'typebox';
+} from './type.ts';
 
 /** An object of a request in which an unknown member is a fault (SCH_FIELD_NOT_ALLOWED). */
 export function closed<P extends TProperties>(properties: P, options: TObjectOptions = {}): TObject<P> {

@@ -5,7 +5,7 @@
  *
  * All of them are open: extra members are kept, because the signature covers them.
  */
-import { type Static, Type } from 'typebox';
+
 import {
   CatalogType,
   Descriptor,
@@ -18,6 +18,7 @@ import {
 import { Variant } from './publish-messages.ts';
 import { CatalogIndexPointer } from './registry-answers.ts';
 import { DateTime, Id, NetworkId, oneOfTexts, SchemaType, Uri } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 const Version = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Size = Type.Integer({ minimum: 0, description: 'Number of bytes served.' });

@@ -2,7 +2,7 @@
  * The three operations on /catalog/subscription and their one answer (catalog spec: Subscription; POST, GET,
  * DELETE).
  */
-import { type Static, Type } from 'typebox';
+
 import { AnswerContext, Context, envelope } from './context.ts';
 import {
   closed,
@@ -15,6 +15,7 @@ import {
   SchemaType,
   SubscriptionId,
 } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const SubscriptionStatus = oneOfTexts(['ACTIVE', 'INACTIVE'], { title: 'SubscriptionStatus' });
 export type SubscriptionStatus = Static<typeof SubscriptionStatus>;

@@ -3,9 +3,10 @@
  * (self-hosted spec: Endpoints). Beside or instead of catalogs to publish it takes catalogs to retire, pause
  * and resume, and forceBaseline.
  */
-import { type Static, Type } from 'typebox';
+
 import { PublishMessage } from './publish-messages.ts';
 import { closed, ErrorReport, Id, oneOfTexts } from './shapes.ts';
+import { type Static, Type } from './type.ts';
 
 export const TriggerRequest = closed(
   {

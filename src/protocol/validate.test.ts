@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { samplePublishMessage } from '../../tests/support/sample-messages.ts';
 import { Catalog } from './catalog.ts';
 import { closed, oneOfTexts } from './shapes.ts';
+import { Type } from './type.ts';
 import { findFaults, validator } from './validate.ts';
 
 describe('a validator', () => {

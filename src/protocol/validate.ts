@@ -6,10 +6,10 @@
  * so that a hostile body costs no more than a good one.
  */
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import type { Static, TSchema } from 'typebox';
 import { compiled } from './compiled.ts';
 import { type ErrorBody, type ErrorCode, errorBody, type ProtocolError } from './errors.ts';
 import { faultAt, type Segments } from './fault.ts';
+import type { Static, TSchema } from './type.ts';
 
 /**
  * Checks a value against a schema; `at` is where the value stands in the document that a path has to point

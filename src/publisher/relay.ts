@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
 import { type Arrival, createArrival, readCallback } from '../delivery/await-callback.ts';
 import { type LargeCallbacks, type SignedService, signedRoute } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { chainValues } from '../protocol/request-signature.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 
 // Callbacks go to the address in the registry record (catalog spec: Context), and there the publisher listens. `signpost publish --to` sends

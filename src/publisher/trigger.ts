@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
 import { keepStrangersOut } from '../http/local-only.ts';
 import type { PlainOperation } from '../http/openapi.ts';
@@ -8,6 +7,7 @@ import { changedExample, refusalExample } from '../http/refusal-examples.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { catalog, provider } from '../protocol/example-catalog.ts';
 import { TriggerAnswer, TriggerRequest } from '../protocol/trigger-messages.ts';
+import { type Static, Type } from '../protocol/type.ts';
 import { settings } from '../setting-table.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 import { requireToken } from './trigger-token.ts';

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { PlainOperation } from '../http/openapi.ts';
 import {
   LookupAnswer,
@@ -8,6 +7,7 @@ import {
   RegistryAnswer,
   VersionsAnswer,
 } from '../protocol/registry-answers.ts';
+import { Type } from '../protocol/type.ts';
 
 // The questions that the registry role answers (DeDi), for its routes and its OpenAPI document.
 

@@ -1,6 +1,6 @@
-import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
+import { loadAjv } from '../protocol/ajv.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { completeSchema, partialSchema } from './partial-schema.ts';
 import { registryAliases } from './schema-address.ts';
@@ -27,8 +27,9 @@ export function createSchemaCompiler(
   documents: readonly SchemaDocument[],
   { partial, thorough }: CompilerOptions,
 ): SchemaCompiler {
-  const ajv = new Ajv2020({ ...ajvOptions, allErrors: thorough });
-  addFormats.default(ajv);
+  const { Ajv, addFormats } = loadAjv();
+  const ajv = new Ajv({ ...ajvOptions, allErrors: thorough });
+  addFormats(ajv);
   const refused = new Map<string, unknown>();
   for (const { id, document } of documents) {
     try {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
+import { Type } from '../../protocol/type.ts';
 import { listEmptySearches } from '../../storage/console/empty-searches.ts';
 import { readMinutes } from '../../storage/console/minutes.ts';
 import type { ConsoleContext } from '../context.ts';

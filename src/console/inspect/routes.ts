@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { parseQuery } from '../../protocol/envelope.ts';
 import { Id, NetworkId } from '../../protocol/shapes.ts';
+import { Type } from '../../protocol/type.ts';
 import type { ConsoleContext } from '../context.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { compareWithLive } from './difference.ts';

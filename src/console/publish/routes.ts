@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { PlainOperation } from '../../http/openapi.ts';
 import { oneOfTexts } from '../../protocol/shapes.ts';
+import { Type } from '../../protocol/type.ts';
 import { prepareValidator, validator } from '../../protocol/validate.ts';
 import { actorOf } from '../audit.ts';
 import { audited } from '../audited.ts';

@@ -1,45 +1,66 @@
 import { _, type Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
-import type { TSchema } from 'typebox';
 import type { Plugin } from 'vite';
-import { Acknowledgement } from '../../../src/protocol/acknowledgement.ts';
-import { type Action, actions } from '../../../src/protocol/actions.ts';
-import { createAjv } from '../../../src/protocol/ajv.ts';
-import { checkGeometry, isOneOfAnyCase } from '../../../src/protocol/keywords.ts';
-import { IndexOutline } from '../../../src/protocol/read-signed-files.ts';
-import { BaselineFile, ChangeFile, IndexEntry, Manifest } from '../../../src/protocol/signed-files.ts';
+import { Acknowledgement } from '../src/protocol/acknowledgement.ts';
+import { type Action, actions } from '../src/protocol/actions.ts';
+import { createAjv } from '../src/protocol/ajv.ts';
+import { digestOf } from '../src/protocol/compiled.ts';
+import { checkGeometry, isOneOfAnyCase } from '../src/protocol/keywords.ts';
+import { IndexOutline } from '../src/protocol/read-signed-files.ts';
+import { BaselineFile, ChangeFile, IndexEntry, Manifest } from '../src/protocol/signed-files.ts';
+import type { TSchema } from '../src/protocol/type.ts';
 
-/**
- * Puts validators that Ajv compiles now into the place of `src/protocol/compiled.ts`, which would compile them at run time: the built client needs
- * neither Ajv nor `new Function`. A schema is known by its title.
- */
-export function compiledValidators(): Plugin {
+// Validators that Ajv compiles when we are built: nothing is compiled, and Ajv not even loaded, when a message is read.
+
+/** In the place of `src/protocol/compiled.ts`, for the client: it needs neither Ajv nor `new Function`. A schema is known by its title. */
+export function validatorsOfClient(): Plugin {
+  return generatedModule('/src/protocol/compiled.ts', () => {
+    const { code, names } = compileAll();
+    return [
+      code,
+      `const validators = { ${[...new Set(names.values())].join(', ')} };`,
+      'export function compiled({ title }) {',
+      '  const validate = validators[title];',
+      "  if (!validate) throw new TypeError('no validator was compiled for ' + title);",
+      '  return validate;',
+      '}',
+    ].join('\n');
+  });
+}
+
+/** In the place of `src/protocol/precompiled.ts`, for ourselves. */
+export function validatorsOfServer(): Plugin {
+  return generatedModule('/src/protocol/precompiled.ts', () => {
+    const { code, names } = compileAll();
+    const byDigest = Array.from(names, ([schema, name]) => `'${digestOf(schema)}': ${name}`);
+    return `${code}\nexport const precompiled = { ${[...new Set(byDigest)].join(', ')} };`;
+  });
+}
+
+export function generatedModule(path: string, generate: () => string): Plugin {
   return {
-    name: 'compiled-validators',
+    name: `generated ${path}`,
     enforce: 'pre',
-    load: (id) => (id.endsWith('/src/protocol/compiled.ts') ? compileAll() : undefined),
+    load: (id) => (id.endsWith(path) ? generate() : undefined),
   };
 }
 
-function compileAll(): string {
+/** The code of all validators, and the name that each has in it. */
+function compileAll(): { code: string; names: Map<TSchema, string> } {
   const ajv = createAjv({ everyFault: false, code: { source: true, esm: true, formats: _`formats` } });
   const parts = new Map<string, object>();
-  const names = schemas().map((schema) => shareParts(schema, parts).$ref);
+  const names = new Map(schemas().map((schema) => [schema, shareParts(schema, parts).$ref]));
   for (const [title, schema] of parts) ajv.addSchema(schema, title);
   for (const title of parts.keys()) nameKeywords(ajv.getSchema(title));
-  const code = standalone.default(ajv, Object.fromEntries(names.map((title) => [title, title])));
-  return [
+  const titles = [...names.values()];
+  const validators = standalone.default(ajv, Object.fromEntries(titles.map((title) => [title, title])));
+  const code = [
     "import { checkGeometry, formats, isOneOfAnyCase } from './keywords.ts';",
     // Keywords are called as methods of the instance of Ajv, which is not there, and not used by ours.
     'const self = undefined;',
-    ...importHelpers(code),
-    `const validators = { ${[...new Set(names)].join(', ')} };`,
-    'export function compiled({ title }) {',
-    '  const validate = validators[title];',
-    "  if (!validate) throw new TypeError('no validator was compiled for ' + title);",
-    '  return validate;',
-    '}',
-  ].join('\n');
+    ...importHelpers(validators),
+  ];
+  return { code: code.join('\n'), names };
 }
 
 /** A catalog stands in many messages: each part that has a title becomes one function, which the others call. One title has one shape. */
