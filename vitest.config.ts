@@ -1,5 +1,9 @@
+import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './tests/support/longest-first.ts';
+
+// Random choices of the fault suite: the same every time in `npm test`, others in each run of `npm run test:faults`. The processes of the tests inherit it.
+process.env.FAULT_SEED ??= process.env.FAULTS === 'long' ? `${randomInt(1_000_000)}` : '20261117';
 
 export default defineConfig({
   test: {
@@ -10,7 +14,7 @@ export default defineConfig({
       'web/src/**/*.test.ts',
     ],
     globalSetup: ['tests/support/database-server.ts'],
-    reporters: ['default', './tests/support/summary-reporter.ts'],
+    reporters: ['default', './tests/support/summary-reporter.ts', './tests/faults/fault-reporter.ts'],
     setupFiles: ['tests/support/reproducible.ts'],
     // A machine that is taken away for minutes must fail nothing: what will not happen is waited for no longer than `patienceMs`.
     testTimeout: 600_000,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { bodilessLifetime } from '../../src/delivery/bodiless-lifetime.ts';
 import { type Action, actions } from '../../src/protocol/actions.ts';
@@ -41,6 +42,9 @@ export interface Reply {
   hangUp?: boolean;
 }
 
+/** Does something to a request before it is read; `taken`: it is answered no more. */
+export type Interference = (socket: Socket) => Promise<'taken' | undefined>;
+
 export type Behaviour = (received: Received) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface Exchange {
@@ -79,6 +83,8 @@ export interface Actor {
   url: string;
   received: Received[];
   behave(behaviour: Behaviour): void;
+  /** Until it is called without one. */
+  interfere(interference?: Interference): void;
   send(action: Action, message?: unknown, options?: SendOptions): Promise<Exchange>;
   /** The bytes of a request as `send` would send it, and its Authorization header. */
   sign(action: Action, message?: unknown, options?: SendOptions): SignedRequest;
@@ -105,11 +111,13 @@ export async function startActor(options: {
   /** The signature texts under which each message was sent: callbacks must name one of them. */
   const sent = new Map<string, string[]>();
   let behaviour: Behaviour = () => undefined;
+  let interference: Interference | undefined;
   let server: Server | undefined;
   // Its own also while it is stopped.
   const port = await freePort();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if ((await interference?.(request.socket)) === 'taken') return;
     const raw = await buffer(request);
     // GET and DELETE have no context: the table of actions says what is meant.
     const body: Body = raw.length > 0 ? JSON.parse(raw.toString('utf8')) : { context: {} };
@@ -180,6 +188,9 @@ export async function startActor(options: {
     received,
     behave: (next) => {
       behaviour = next;
+    },
+    interfere: (next) => {
+      interference = next;
     },
     sign,
     async send(action, message, sendOptions = {}) {

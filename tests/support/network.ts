@@ -29,10 +29,17 @@ export interface TestNetwork {
   catalogUrl: string;
   discoveryUrl: string;
   /** A registered participant with a server of its own. */
-  actor(name: string, registration?: { networks?: string[]; url?: string | null }): Promise<Actor>;
+  actor(name: string, registration?: Registration): Promise<Actor>;
   /** Stops the roles, as a deployment would, and starts them again. */
   restart(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Registration {
+  networks?: string[];
+  url?: string | null;
+  /** How long others may keep its key. */
+  ttlSeconds?: number;
 }
 
 export async function startNetwork(
@@ -100,7 +107,7 @@ export async function startNetwork(
     registry,
     catalogUrl: config.identities.catalog.url,
     discoveryUrl: config.identities.discovery.url,
-    async actor(name, { networks = [defaultNetwork], url } = {}) {
+    async actor(name, { networks = [defaultNetwork], url, ttlSeconds } = {}) {
       const id = `${name}.signpost.test`;
       const actor = await startActor({
         id,
@@ -111,7 +118,7 @@ export async function startNetwork(
       const registered = url === null ? undefined : (url ?? actor.url);
       await register(
         databaseOf(running),
-        { id, keyId: 'key-1', url: registered, publicKey: actor.publicKey },
+        { id, keyId: 'key-1', url: registered, publicKey: actor.publicKey, ttlSeconds },
         config,
         networks,
       );
@@ -139,7 +146,7 @@ function indexSettings(): Record<string, string> {
 
 async function register(
   database: Database,
-  participant: { id: string; keyId: string; url?: string; publicKey: string },
+  participant: { id: string; keyId: string; url?: string; publicKey: string; ttlSeconds?: number },
   { REGISTRY_NAME }: Config,
   networkIds: string[] = [defaultNetwork],
 ): Promise<void> {
@@ -148,7 +155,11 @@ async function register(
     subscriberId: participant.id,
     url: participant.url,
     networkIds,
-    key: { recordId: participant.keyId, publicKey: participant.publicKey },
+    key: {
+      recordId: participant.keyId,
+      publicKey: participant.publicKey,
+      ttlSeconds: participant.ttlSeconds,
+    },
   });
 }
 

@@ -21,24 +21,30 @@ import { migrate } from '../../src/storage/migrate.ts';
 import type { Body } from './actor.ts';
 import { testServerPrefix } from './database-server.ts';
 
-// A PostgreSQL server of its own with a streaming replica, made as pg_basebackup makes one: the embedded package comes without that program.
+// PostgreSQL servers of their own: one that can be killed, and one with a streaming replica, made as pg_basebackup makes one: the embedded package comes without that program.
 
 /** Migrated as well, and empty. */
 export const spareDatabase = 'spare';
 
-export interface ReplicatedServer {
-  /** Of the primary's database, which is migrated. */
+export interface OwnServer {
+  /** Of its database, which is migrated. */
   url: string;
-  replica: TestReplica;
-  /** One more, a copy of the primary as it is now. */
-  addReplica(): Promise<TestReplica>;
+  cluster: Cluster;
   /** It is started again by itself, on the same port. */
-  killPrimary(): Promise<void>;
+  signal(signal: NodeJS.Signals): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface ReplicatedServer extends OwnServer {
+  replica: TestReplica;
+  /** One more, a copy of the primary as it is now, or of a replica that was promoted. */
+  addReplica(of?: Cluster): Promise<TestReplica>;
+  killPrimary(): Promise<void>;
 }
 
 export interface TestReplica {
   url: string;
+  cluster: Cluster;
   /** By its superuser, such as pg_wal_replay_pause(). */
   query(statement: string): Promise<Body[]>;
   kill(): void;
@@ -51,43 +57,58 @@ export interface TestReplica {
 const settings = { fsync: 'off', shared_buffers: '32MB', autovacuum: 'off' };
 const logger = silentLogger();
 
-export async function startReplicatedServer(): Promise<ReplicatedServer> {
+/** A PostgreSQL of its own, to be killed. */
+export async function startOwnServer(more: Record<string, string> = {}): Promise<OwnServer> {
   const dataDir = await mkdtemp(join(tmpdir(), `${testServerPrefix}${process.pid}-`));
   await chmod(dataDir, 0o755);
-  const primary = await startEmbeddedPostgres({ dataDir, logger, settings });
-  await migrate({ url: primary.url, logger });
-  await ask(urlIn(primary.url, 'postgres'), `create database ${spareDatabase} template ${databaseName}`);
+  const server = await startEmbeddedPostgres({ dataDir, logger, settings: { ...settings, ...more } });
+  await migrate({ url: server.url, logger });
   const cluster = await findCluster(join(dataDir, 'postgres'));
-  if (cluster === undefined) throw new Error('the primary has no cluster');
-  const started: Awaited<ReturnType<typeof startReplica>>[] = [];
-  const addReplica = async (): Promise<TestReplica> => {
-    const directory = `${cluster.dataDirectory}-of-replica-${started.length + 1}`;
-    const copy = { ...cluster, port: 0, dataDirectory: directory };
-    await copyCluster(cluster, directory);
-    const replica = await startReplica(cluster, copy, `${directory}.log`);
-    started.push(replica);
-    return controlReplica(replica, urlOf({ ...copy, port: replica.port }, databaseName));
-  };
+  if (cluster === undefined) throw new Error('the server has no cluster');
   return {
-    url: primary.url,
-    replica: await addReplica(),
-    addReplica,
-    async killPrimary() {
+    url: server.url,
+    cluster,
+    async signal(signal) {
       const running = await findPostmaster(cluster, logger);
-      if (running === undefined) throw new Error('the primary does not run');
-      process.kill(running.pid, 'SIGKILL');
+      if (running === undefined) throw new Error('the server does not run');
+      process.kill(running.pid, signal);
     },
     async close() {
-      for (const replica of started) await replica.stop();
-      await primary.close();
+      await server.close();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
 
-function controlReplica(replica: Awaited<ReturnType<typeof startReplica>>, url: string): TestReplica {
+export async function startReplicatedServer(): Promise<ReplicatedServer> {
+  const primary = await startOwnServer();
+  await ask(urlIn(primary.url, 'postgres'), `create database ${spareDatabase} template ${databaseName}`);
+  const started: Awaited<ReturnType<typeof startReplica>>[] = [];
+  const addReplica = async (of = primary.cluster): Promise<TestReplica> => {
+    const directory = `${primary.cluster.dataDirectory}-of-replica-${started.length + 1}`;
+    const copy = { ...of, port: 0, dataDirectory: directory };
+    await copyCluster(of, directory);
+    const replica = await startReplica(of, copy, `${directory}.log`);
+    started.push(replica);
+    return controlReplica(replica, copy);
+  };
   return {
-    url,
+    ...primary,
+    replica: await addReplica(),
+    addReplica,
+    killPrimary: () => primary.signal('SIGKILL'),
+    async close() {
+      for (const replica of started) await replica.stop();
+      await primary.close();
+    },
+  };
+}
+
+/** The cluster has the port that the replica was given. */
+function controlReplica(replica: Awaited<ReturnType<typeof startReplica>>, cluster: Cluster): TestReplica {
+  const url = urlOf(cluster, databaseName);
+  return {
+    ...{ url, cluster },
     query: (statement) => ask(url, statement),
     kill: () => void process.kill(replica.pid(), 'SIGKILL'),
     async freeze() {

@@ -1,15 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { rouse, settled } from './support/crawl.ts';
-import { crawlThroughKills, startProviders } from './support/crawl-crashes.ts';
-import { endLeases } from './support/leases.ts';
-import type { ServiceProcess } from './support/service-process.ts';
-import { until } from './support/time.ts';
+import { rouse, settled } from '../support/crawl.ts';
+import { endLeases } from '../support/leases.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
+import { until } from '../support/time.ts';
+import { crawlThroughKills, startProviders } from './crawled-providers.ts';
+import { faultOptions, strikes, times } from './fault-run.ts';
 
 // Crawlers in processes of their own: killed, two at a time, and one that comes back when others have done its work.
 
 describe('crawlers', () => {
-  it('that are killed at any moment leave no catalog half applied, and the next one skips none', () =>
-    crawlThroughKills({ nodes: 5, catalogs: 3, kills: 3 }));
+  it(
+    'that are killed at any moment leave no catalog half applied, and the next one skips none',
+    faultOptions,
+    strikes(
+      'SIGKILL of a crawler',
+      (run) => crawlThroughKills(run, { nodes: 5, catalogs: 3, kills: times(3, 50) }),
+      { isKill: true },
+    ),
+  );
 
   it('share the work: each file is fetched once and applied once, however many crawl', async () => {
     const crawled = await startProviders(8, 3);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { ReplicaState } from '../../src/storage/replica.ts';
-import type { Body } from '../support/actor.ts';
-import { type Discovering, startDiscovering } from '../support/discover.ts';
-import { type ReplicatedServer, startReplicatedServer, type TestReplica } from '../support/replica.ts';
-import { createSwitches } from '../support/switches.ts';
-import { takeTime, until } from '../support/time.ts';
+import type { ReplicaState } from '../../../src/storage/replica.ts';
+import type { Body } from '../../support/actor.ts';
+import { type Discovering, startDiscovering } from '../../support/discover.ts';
+import { type ReplicatedServer, startReplicatedServer, type TestReplica } from '../../support/replica.ts';
+import { createSwitches } from '../../support/switches.ts';
+import { takeTime, until } from '../../support/time.ts';
 
 // Discover with a primary and two streaming replicas, while each of the three is killed.
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Action, actions } from '../../src/protocol/actions.ts';
-import { pullPushesForward } from '../../src/storage/catalog/pushes.ts';
-import type { Actor, Exchange } from '../support/actor.ts';
-import { filter, resourceIds } from '../support/discover.ts';
-import { endLeases } from '../support/leases.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
-import { catalog, plain } from '../support/sample-catalogs.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { takeTime, until } from '../support/time.ts';
+import { type Action, actions } from '../../../src/protocol/actions.ts';
+import { pullPushesForward } from '../../../src/storage/catalog/pushes.ts';
+import type { Actor, Exchange } from '../../support/actor.ts';
+import { filter, resourceIds } from '../../support/discover.ts';
+import { endLeases } from '../../support/leases.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network.ts';
+import { catalog, plain } from '../../support/sample-catalogs.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { takeTime, until } from '../../support/time.ts';
 
 // WORKERS=2 with the catalog and the discovery service, from the built files. A provider publishes one version of a catalog after the other, which the catalog service pushes to the discovery service,
 // and consumers search for it, while workers and their supervisor are killed.

@@ -1,21 +1,22 @@
+import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { actions } from '../src/protocol/actions.ts';
-import { feedsChannel } from '../src/storage/feeds/feeds.ts';
-import type { Actor } from './support/actor.ts';
-import { rouse } from './support/crawl.ts';
-import { catalogOf } from './support/crawl-scene.ts';
-import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from './support/discovery.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './support/network.ts';
-import { type PlayedService, playService } from './support/played-service.ts';
-import { type Provider, startProvider } from './support/provider.ts';
-import { type Receiver, startReceiver } from './support/receiver.ts';
-import { newId, resource } from './support/small-catalogs.ts';
-import { until } from './support/time.ts';
+import { actions } from '../../src/protocol/actions.ts';
+import { feedsChannel } from '../../src/storage/feeds/feeds.ts';
+import type { Actor } from '../support/actor.ts';
+import { rouse } from '../support/crawl.ts';
+import { catalogOf } from '../support/crawl-scene.ts';
+import { held, startDiscovery, type TestDiscovery, withoutDiscovery } from '../support/discovery.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
+import { type PlayedService, playService } from '../support/played-service.ts';
+import { type Provider, startProvider } from '../support/provider.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { newId, resource } from '../support/small-catalogs.ts';
+import { until } from '../support/time.ts';
+import { type FaultRun, faultOptions, type Outcome, strikes, times } from './fault-run.ts';
 
-// Clocks that jump two hours forth and back, of the processes and of the database, while everybody whom we send to, pull from and crawl is down:
+// Clocks that jump hours forth and back, and back and forth, of the processes and of the database, while everybody whom we send to, pull from and crawl is down:
 // when they are up again, nothing is late.
 
-const hours = 2;
 const retail = 'a.example/retail';
 
 let network: TestNetwork;
@@ -104,38 +105,68 @@ async function allRefusedAgain(): Promise<void> {
   await until(() => kinds.every((kind) => refused[kind] > before[kind]), 'all kinds of work to fail again');
 }
 
-async function expectDone({ messageId, published, pulled, crawled }: Work): Promise<void> {
+/** What of it is not done, some time after everybody is up again. */
+async function countUndone(run: FaultRun, { messageId, published, pulled, crawled }: Work): Promise<number> {
   isDown = false;
-  await until(async () => {
+  const isDelivered = async () => {
     const { rowCount } = await network.database.query(
       "select from work.callback where message_id = $1 and state = 'delivered'",
       [messageId],
     );
     return rowCount === 1;
-  }, 'the callback to be delivered');
-  await until(() => receiver.copies.has(published), 'the push');
-  for (const id of [pulled, crawled])
-    await until(async () => (await held(network.database, id)) !== undefined, `${id} to be held`);
+  };
+  const isHeld = (id: string) => async () => (await held(network.database, id)) !== undefined;
+  const checks = [isDelivered, () => receiver.copies.has(published), isHeld(pulled), isHeld(crawled)];
+  const endedAt = performance.now();
+  let undone = 0;
+  for (const check of checks)
+    await until(check, 'the work to be done').catch(() => {
+      undone += 1;
+    });
+  await run.recover(endedAt, async () => undefined);
+  return undone;
 }
 
-describe('nothing is late after a jump of two hours forth and back', () => {
-  it('of the clocks of all processes', async () => {
+/** Four kinds of work, each acknowledged. */
+async function jumpThrough(run: FaultRun, jump: (hours: number) => Promise<void>): Promise<Outcome> {
+  const outcome = { acknowledged: 0, lost: 0, appliedTwice: 0 };
+  for (let jumps = times(1, 4); jumps > 0; jumps--) {
     const work = await makeWork();
-    aheadMs = hours * 3_600_000;
-    await allRefusedAgain();
-    aheadMs = 0;
-    await expectDone(work);
-  });
+    run.count();
+    await jump(run.between(1, 12));
+    outcome.lost += await countUndone(run, work);
+    outcome.acknowledged += kinds.length;
+    const { rows } = await network.database.query(
+      `select from catalog.change_log group by catalog_key, submission_id having count(*) > 1
+       union all select from work.callback group by message_id having count(*) > 1`,
+    );
+    outcome.appliedTwice += rows.length;
+  }
+  return outcome;
+}
 
-  it('of the clock of the database', async () => {
-    const work = await makeWork();
-    await shiftTimes();
-    await expectDone(work);
-  });
+const hourMs = 3_600_000;
+
+describe('nothing is late after a jump of hours forth and back, or back and forth,', () => {
+  it.for([1, -1])('of the clocks of all processes (%i)', faultOptions, (direction, context) =>
+    strikes(`clocks of the processes ${direction > 0 ? 'ahead' : 'behind'} for a while`, (run) =>
+      jumpThrough(run, async (hours) => {
+        aheadMs = direction * hours * hourMs;
+        await allRefusedAgain();
+        aheadMs = 0;
+      }),
+    )(context),
+  );
+
+  it.for([1, -1])('of the clock of the database (%i)', faultOptions, (direction, context) =>
+    strikes(`clock of PostgreSQL set ${direction > 0 ? 'back' : 'forward'}`, (run) =>
+      jumpThrough(run, (hours) => shiftTimes(direction * hours)),
+    )(context),
+  );
 });
 
-/** As if the database's clock had been ahead until now: what waits was made to wait by it, and what is leased was leased by it. */
-async function shiftTimes(): Promise<void> {
+/** As if the database's clock had been ahead until now, or behind: what waits was made to wait by it, and what is leased was leased by it. */
+async function shiftTimes(hours: number): Promise<void> {
   const { database } = network;
   const { rows: columns } = await database.query<{ name: string; column: string }>(
     `select format('%I.%I', table_schema, table_name) as name, column_name as column

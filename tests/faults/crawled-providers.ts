@@ -1,13 +1,15 @@
+import { performance } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
-import { rouse, settled } from './crawl.ts';
-import { held } from './discovery.ts';
-import { freePort } from './free-port.ts';
-import { endLeases } from './leases.ts';
-import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
-import { type Provider, startProvider } from './provider.ts';
-import { type ServiceProcess, startServiceProcess } from './service-process.ts';
-import { takeTime, until } from './time.ts';
+import { rouse, settled } from '../support/crawl.ts';
+import { held } from '../support/discovery.ts';
+import { freePort } from '../support/free-port.ts';
+import { endLeases } from '../support/leases.ts';
+import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network.ts';
+import { type Provider, startProvider } from '../support/provider.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { takeTime, until } from '../support/time.ts';
+import type { FaultRun, Outcome } from './fault-run.ts';
 
 // Crawlers in processes of their own, and the providers that they crawl. What every catalog is in each of its versions is known, so that
 // at any moment what the index holds can be held against the cursor.
@@ -83,41 +85,44 @@ export async function startProviders(count: number, catalogsEach: number): Promi
 }
 
 /** Kills crawlers at random moments, each while it follows a new version of everything; the last one is left alone, and catches up. */
-export async function crawlThroughKills({
-  nodes,
-  catalogs,
-  kills,
-}: {
-  nodes: number;
-  catalogs: number;
-  kills: number;
-}): Promise<void> {
+export async function crawlThroughKills(
+  run: FaultRun,
+  { nodes, catalogs, kills }: { nodes: number; catalogs: number; kills: number },
+): Promise<Outcome> {
   const crawled = await startProviders(nodes, catalogs);
   const { network, providers, publishAll, startCrawler, expectWhole } = crawled;
   const served = () => providers.reduce((sum, { requests }) => sum + requests.length, 0);
+  let killedAt = 0;
   try {
     for (let life = 0; life < kills; life += 1) {
       await publishAll();
       const before = served();
       const crawler = await startCrawler();
       await rouse(network.database);
+      if (life > 0) await run.recover(killedAt, () => until(() => served() > before, 'the crawl to go on'));
       // Somewhere between the first manifest and the last file.
-      const moment = before + Math.random() * nodes * (2 + catalogs);
+      const moment = before + run.between(0, nodes * (2 + catalogs));
       await until(() => served() >= moment, 'the crawl to begin', 10_000).catch(() => undefined);
-      await takeTime(Math.random() * 30);
+      await takeTime(run.between(0, 30));
       await crawler.kill();
+      killedAt = performance.now();
+      run.count();
       await expectWhole();
       await endLeases(network.database);
     }
     // Nobody wakes it: what is still to do stands in the database, and is due.
     const last = await startCrawler();
-    await settled(network.database, { timeoutMs: 60_000 });
-    expect(await expectWhole()).toBe(nodes * catalogs);
-    const { rows } = await network.database.query(
+    await settled(network.database);
+    const lost = nodes * catalogs - (await expectWhole());
+    const { rows: faults } = await network.database.query(
       "select code, message from discovery.crawl_log where node like 'crawled-%'",
     );
-    expect(rows).toEqual([]);
+    expect(faults).toEqual([]);
+    const { rows: twins } = await network.database.query(
+      "select id from discovery.catalog where provider_id <> '' group by id having count(*) > 1",
+    );
     await last.stop();
+    return { acknowledged: kills * nodes * catalogs, lost, appliedTwice: twins.length };
   } finally {
     await crawled.end();
   }

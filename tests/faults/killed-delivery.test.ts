@@ -1,21 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { publishThroughCrashes } from './support/crashes.ts';
-import { createEmptyDatabase } from './support/database.ts';
-import { freePort } from './support/free-port.ts';
-import { endLeases } from './support/leases.ts';
-import { startNetwork } from './support/network.ts';
-import { patienceMs } from './support/patience.ts';
-import { publish, submit } from './support/publish.ts';
-import { catalog } from './support/sample-catalogs.ts';
-import { startCatalogProcess, startServiceProcess } from './support/service-process.ts';
-import { until, watchFor } from './support/time.ts';
+import { createEmptyDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { endLeases } from '../support/leases.ts';
+import { startNetwork } from '../support/network.ts';
+import { patienceMs } from '../support/patience.ts';
+import { publish, submit } from '../support/publish.ts';
+import { catalog } from '../support/sample-catalogs.ts';
+import { startCatalogProcess, startServiceProcess } from '../support/service-process.ts';
+import { until, watchFor } from '../support/time.ts';
 
 // The service in a process of its own, which is killed.
 
 describe.concurrent('a service that is killed', () => {
-  it('during many publishes has applied each once after its restart, has answered each, and all Discovery Services are in step', () =>
-    publishThroughCrashes({ publishers: 8, publishes: 5, kills: 2, killWithinMs: 2_000, rounds: 1 }));
-
   it('during a delivery sends the same bytes after its restart, and nothing again that was confirmed', async () => {
     const network = await startNetwork({ settings: { ROLES: 'registry' } });
     let service = await startCatalogProcess(network);

@@ -1,28 +1,19 @@
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { appendFile, chown, mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import pg from 'pg';
-import { afterEach, describe, expect, inject, it } from 'vitest';
-import { actions } from '../src/protocol/actions.ts';
-import type { Actor, Exchange } from './support/actor.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { startNetwork, type TestNetwork } from './support/network.ts';
-import { publish } from './support/publish.ts';
-import { catalog, plain } from './support/sample-catalogs.ts';
-import { until } from './support/time.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { actions } from '../../src/protocol/actions.ts';
+import type { Actor, Exchange } from '../support/actor.ts';
+import { startNetwork, type TestNetwork } from '../support/network.ts';
+import { publish } from '../support/publish.ts';
+import { catalog, plain } from '../support/sample-catalogs.ts';
+import { until } from '../support/time.ts';
+import { asAdmin, createDatabaseOnSmallDisk, mayMount } from './small-disk.ts';
 
 // A database that is there and takes no writes: nobody's fault, and passing. What cannot be stored is refused as such, what only reads goes on.
 
 let network: TestNetwork | undefined;
-let cleanUp: (() => Promise<void>) | undefined;
 
 afterEach(async () => {
   await network?.close();
-  await cleanUp?.();
-  network = cleanUp = undefined;
+  network = undefined;
 });
 
 describe('a database that is read-only', () => {
@@ -47,13 +38,6 @@ describe('a database that is read-only', () => {
     expect(await publish(provider, catalog('afterwards'))).toMatchObject({ status: 'ACCEPTED' });
   });
 });
-
-/** CAP_SYS_ADMIN: root in a container often may not mount. A server elsewhere has a disk elsewhere. */
-const mayMount =
-  process.platform === 'linux' &&
-  (BigInt(`0x${/CapEff:\s*(\w+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0}`) >> 21n) % 2n ===
-    1n &&
-  process.env.DATABASE_URL === undefined;
 
 describe('a database whose disk is full (needs root that may mount one)', () => {
   it.runIf(mayMount)(
@@ -111,56 +95,4 @@ async function setReadOnly(value: 'on' | 'off'): Promise<void> {
     `alter database ${name} set default_transaction_read_only = ${value}`,
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
   );
-}
-
-interface SmallDisk {
-  database: TestDatabase;
-  fill(): Promise<void>;
-  empty(): Promise<void>;
-}
-
-async function createDatabaseOnSmallDisk(): Promise<SmallDisk> {
-  const run = promisify(execFile);
-  const disk = await mkdtemp(join(tmpdir(), 'signpost-small-disk-'));
-  const filler = join(disk, 'filler');
-  const tablespace = `small_${process.pid}`;
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=96m,mode=700', 'tmpfs', disk]);
-  const [{ data_directory: dataDirectory = '' } = {}] = await asAdmin('show data_directory');
-  const { uid, gid } = await stat(dataDirectory);
-  await chown(disk, uid, gid);
-  await run('mkdir', [join(disk, 'data')]);
-  await chown(join(disk, 'data'), uid, gid);
-  const database = await createTestDatabase();
-  await asAdmin(
-    `create tablespace ${tablespace} location '${join(disk, 'data')}'`,
-    `alter database ${new URL(database.url).pathname.slice(1)} set tablespace ${tablespace}`,
-  );
-  cleanUp = async () => {
-    await asAdmin(`drop tablespace ${tablespace}`);
-    await run('umount', [disk]);
-    await rm(disk, { recursive: true });
-  };
-  const piece = Buffer.alloc(64 * 1024);
-  return {
-    database,
-    async fill() {
-      for (let full = false; !full; )
-        await appendFile(filler, piece).catch(() => {
-          full = true;
-        });
-    },
-    empty: () => rm(filler),
-  };
-}
-
-async function asAdmin(...statements: string[]): Promise<Record<string, string>[]> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') });
-  await client.connect();
-  let rows: Record<string, string>[] = [];
-  try {
-    for (const statement of statements) ({ rows } = await client.query(statement));
-  } finally {
-    await client.end();
-  }
-  return rows;
 }

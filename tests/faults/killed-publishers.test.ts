@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { makeTree, readTree, servedFiles } from './support/published-tree.ts';
-import { publishThroughKills } from './support/publisher-crashes.ts';
-import { processKey, startPublisherProcess } from './support/publisher-process.ts';
+import { makeTree, readTree, servedFiles } from '../support/published-tree.ts';
+import { processKey, startPublisherProcess } from '../support/publisher-process.ts';
+import { faultOptions, strikes, times } from './fault-run.ts';
+import { publishThroughKills } from './publish-through-kills.ts';
 
 // Publishers in processes of their own, on one tree.
 
 describe('publishers that are killed, or work at the same time', () => {
-  it('leave a tree that verifies at every moment, with all that was answered', () =>
-    publishThroughKills({ publishes: 16, kills: 4 }));
+  it(
+    'leave a tree that verifies at every moment, with all that was answered',
+    faultOptions,
+    strikes(
+      'SIGKILL of a publisher of signed files',
+      (run) => publishThroughKills(run, { publishes: times(16, 80), kills: times(4, 60) }),
+      { isKill: true },
+    ),
+  );
 
   it('lose nothing of each other', async () => {
     const tree = await makeTree({ key: processKey });

@@ -1,0 +1,69 @@
+import { performance } from 'node:perf_hooks';
+import { describe, expect, it } from 'vitest';
+import type { ServiceProcess } from '../../support/service-process.ts';
+import { until } from '../../support/time.ts';
+import { type FaultRun, faultOptions, strikes } from '../fault-run.ts';
+import { judge } from '../oracle.ts';
+import { type Work, workThrough } from '../work.ts';
+import { startWorld, type World } from '../world.ts';
+
+// Every role twice on one database. One process of a role stands still at any moment (SIGSTOP), the load balancer leads to the other one, and what the first one had in
+// hand is done by the second within 30 s. Then the first one goes on, and must not do it again.
+
+const takeoverMs = 30_000;
+const roles = ['catalog', 'discovery'] as const;
+
+describe.each(roles)('a process of the %s service that stands still', (role) => {
+  it(
+    'loses its work to the other one within 30 s, and applies nothing twice when it goes on',
+    faultOptions,
+    strikes(`SIGSTOP of the ${role} service, taken over`, (run) => stopThrough(run, role)),
+  );
+});
+
+async function stopThrough(run: FaultRun, role: (typeof roles)[number]) {
+  const world = await startWorld({ processes: 2 });
+  const struck: { process?: ServiceProcess; at: number } = { at: 0 };
+  try {
+    const work = await workThrough(world, run, {
+      rounds: 8,
+      publishes: 2,
+      async strike({ [role]: { processes, line } }) {
+        const index = run.pick([0, 1]);
+        const other = processes[1 - index];
+        struck.process = processes[index];
+        struck.process?.halt();
+        struck.at = performance.now();
+        line.leadTo(other?.url ?? '');
+        line.drop();
+        return struck.at;
+      },
+      succeed: (_, { published, searched }) =>
+        allAnswered(world, { published: [...published], searched: [...searched] }),
+      async heal({ [role]: { processes, line } }) {
+        struck.process?.goOn();
+        line.leadTo(...processes.map(({ url }) => url));
+        expect(performance.now() - struck.at).toBeLessThan(takeoverMs);
+      },
+    });
+    return await judge(world, work);
+  } finally {
+    struck.process?.goOn();
+    await world.close();
+  }
+}
+
+/** Everything that was acknowledged before. */
+async function allAnswered(
+  { consumer }: World,
+  { published, searched }: Pick<Work, 'published' | 'searched'>,
+): Promise<void> {
+  const isTold = ({ received }: { received: { body: { context: { messageId: string } } }[] }, id: string) =>
+    received.some(({ body }) => body.context.messageId === id);
+  await until(
+    () =>
+      published.every(({ as, messageId }) => isTold(as, messageId)) &&
+      searched.every((messageId) => isTold(consumer, messageId)),
+    'everything that was acknowledged to be answered',
+  );
+}

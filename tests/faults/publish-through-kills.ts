@@ -1,0 +1,58 @@
+import { performance } from 'node:perf_hooks';
+import type { Held } from '../support/published-tree.ts';
+import { makeTree, readTree } from '../support/published-tree.ts';
+import { processKey, startPublisherProcess } from '../support/publisher-process.ts';
+import { takeTime, until } from '../support/time.ts';
+import type { FaultRun, Outcome } from './fault-run.ts';
+
+/**
+ * Kills a publisher at random moments until it has published often enough. What is served verifies at every moment, also for a reader from
+ * an earlier state. A publish that was answered is lost if its resource is missing or an older one is the latest; it is applied twice if there are more versions than
+ * publishes, those included that a kill left unanswered.
+ */
+export async function publishThroughKills(
+  run: FaultRun,
+  { publishes, kills }: { publishes: number; kills: number },
+): Promise<Outcome> {
+  const tree = await makeTree({ key: processKey });
+  const lost = new Set<number>();
+  let held = new Map<string, Held>();
+  let acknowledged = -1;
+  let patienceMs = 60;
+  let killedAt = 0;
+  let lives = 0;
+  let versions = 0;
+  const perLife = Math.ceil(publishes / kills);
+  try {
+    for (; lives < kills || acknowledged < publishes - 1; lives++) {
+      const { directory, baseUrl } = tree;
+      const first = acknowledged + 1;
+      const publisher = await startPublisherProcess({ directory, baseUrl, name: 'own', first, count: 1000 });
+      if (lives > 0)
+        await run.recover(killedAt, () => until(() => publisher.acknowledged() >= first, 'the next publish'));
+      while (publisher.acknowledged() < first + perLife - 2) await readTree(tree, { held });
+      // A moment within the next publish; a busy machine takes longer for one than a quiet one.
+      await takeTime(run.between(0, patienceMs));
+      await publisher.kill();
+      killedAt = performance.now();
+      run.count();
+      patienceMs = publisher.acknowledged() > acknowledged ? Math.max(60, patienceMs / 2) : patienceMs * 1.2;
+      acknowledged = Math.max(acknowledged, publisher.acknowledged());
+      const read = await readTree(tree, { held });
+      const shared = read.get('shared')?.held?.content.resources;
+      for (let n = 0; n <= acknowledged; n++) if (!shared?.has(`own-${n}`)) lost.add(n);
+      versions = read.get('shared')?.held?.version ?? 0;
+      const latest = Number(read.get('own')?.held?.content.resources.get('latest')?.descriptor?.name ?? -1);
+      if (latest < acknowledged) lost.add(acknowledged);
+      held = new Map([...read].flatMap(([id, catalog]) => (catalog.held ? [[id, catalog.held]] : [])));
+    }
+    const answered = acknowledged + 1;
+    return {
+      acknowledged: answered,
+      lost: lost.size,
+      appliedTwice: Math.max(0, versions - answered - lives),
+    };
+  } finally {
+    await tree.remove();
+  }
+}

@@ -1,0 +1,150 @@
+import type { Actor } from '../support/actor.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { startNetwork, type TestNetwork } from '../support/network.ts';
+import { type Provider, startProvider } from '../support/provider.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type ServiceProcess, startCatalogProcess, startServiceProcess } from '../support/service-process.ts';
+import { type Line, openLine } from '../support/severed-line.ts';
+import { startTamperingProxy, type TamperingProxy } from '../support/tampering-proxy.ts';
+
+// Everybody whom a fault can hit: the catalog service and the discovery service in processes of their own, from the built files; their database and their registry, each
+// at the end of a line that can be spoiled; publishers, a discovery service and a consumer played by the tests, and nodes that publish signed files.
+
+export const publishedNetwork = 'a.example/retail';
+const crawledNetwork = 'b.example/nodes';
+
+export interface World {
+  /** Its own process runs the registry. */
+  network: TestNetwork;
+  databaseLine: Line;
+  /** What the services are answered by the registry. */
+  registry: TamperingProxy;
+  catalog: Role;
+  discovery: Role;
+  publishers: Actor[];
+  /** Publishes when a fault has ended, to find out when the first publish succeeds. */
+  probe: Actor;
+  receiver: Receiver;
+  consumer: Actor;
+  nodes: Provider[];
+  /** Statuses that pass: whoever gets one sends the same message again. */
+  passing: Set<number>;
+  close(): Promise<void>;
+}
+
+export interface Role {
+  /** In front of its processes, as a load balancer is. */
+  line: Line;
+  processes: ServiceProcess[];
+  /** In the place of one that has ended. */
+  start(index: number): Promise<void>;
+}
+
+export interface WorldOptions {
+  database?: TestDatabase;
+  publishers?: number;
+  nodes?: number;
+  /** Processes of each role. */
+  processes?: number;
+  settings?: Record<string, string>;
+  /** How long the services may keep the keys of participants. */
+  ttlSeconds?: number;
+}
+
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const { publishers = 6, nodes = 2, processes = 1, settings = {}, ttlSeconds } = options;
+  const home = options.database ?? (await createTestDatabase());
+  const databaseLine = await openLine(home.url);
+  const database = {
+    url: through(databaseLine, home.url),
+    async drop() {
+      await databaseLine.close();
+      await home.drop();
+    },
+  };
+  const network = await startNetwork({ database, settings: { ROLES: 'registry' } });
+  const registry = await startTamperingProxy();
+  registry.passTo(`http://127.0.0.1:${network.config.REGISTRY_PORT}`);
+  const all = { ...settings, REGISTRY_URL: `${registry.url}/dedi` };
+  const catalog = await startRole(network.catalogUrl, processes, (port) =>
+    startCatalogProcess(network, {
+      ...{ CATALOG_PORT: port, CATALOG_URL: network.catalogUrl },
+      // Pulls are offered as downloads.
+      PULL_INLINE_LIMIT: '10kb',
+      ...all,
+    }),
+  );
+  const discovery = await startRole(network.discoveryUrl, processes, (port) =>
+    startServiceProcess('discovery', { ...discoverySettings(network, port), ...all }),
+  );
+  const receiver = await startReceiver(network, 'ds', { ttlSeconds });
+  await receiver.subscribe({ networkIds: [publishedNetwork] });
+  const started = await Promise.all(
+    Array.from({ length: nodes }, (_, index) =>
+      startProvider(network, `node-${index}`, { networks: [crawledNetwork] }),
+    ),
+  );
+  return {
+    ...{ network, databaseLine, registry, catalog, discovery, receiver, nodes: started },
+    publishers: await Promise.all(
+      Array.from({ length: publishers }, (_, index) => network.actor(`publisher-${index}`, { ttlSeconds })),
+    ),
+    probe: await network.actor('probe', { ttlSeconds }),
+    consumer: await network.actor('shopper', { ttlSeconds }),
+    passing: new Set([429, 503]),
+    async close() {
+      for (const role of [catalog, discovery]) {
+        await role.line.close();
+        await Promise.all(role.processes.map((process) => process.kill()));
+      }
+      await network.close();
+      await Promise.all(started.map((node) => node.stop()));
+      await registry.stop();
+    },
+  };
+}
+
+/** The address of a database at the other end of a line. */
+export function through({ url }: Line, database: string): string {
+  const { hostname, port } = new URL(url);
+  return Object.assign(new URL(database), { hostname, port }).href;
+}
+
+async function startRole(
+  address: string,
+  count: number,
+  startOne: (port: string) => Promise<ServiceProcess>,
+): Promise<Role> {
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const line = await openLine('', { port: Number(new URL(address).port) });
+  line.leadTo(...ports.map((port) => `http://127.0.0.1:${port}`));
+  const processes = await Promise.all(ports.map((port) => startOne(`${port}`)));
+  return {
+    line,
+    processes,
+    async start(index) {
+      processes[index] = await startOne(`${ports[index]}`);
+    },
+  };
+}
+
+function discoverySettings(network: TestNetwork, port: string): Record<string, string> {
+  const { config, databaseUrl, catalogUrl, discoveryUrl } = network;
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: config.DATA_DIR,
+    DISCOVERY_ID: config.identities.discovery.id,
+    DISCOVERY_PORT: port,
+    DISCOVERY_URL: discoveryUrl,
+    DISCOVERY_SUBSCRIPTIONS: JSON.stringify([{ catalogUrl, networkIds: [publishedNetwork] }]),
+    DISCOVERY_NETWORKS: JSON.stringify([crawledNetwork]),
+    ALLOW_PRIVATE_ADDRESSES: 'true',
+    RETRY_BASE_MS: '50',
+    RATE_LIMIT_PER_SECOND: '0',
+    TIME_LIMIT_MS_PER_SECOND: '0',
+    BYTE_LIMIT_PER_SECOND: '0',
+    // A busy machine is no reason to turn the tests away.
+    OVERLOAD_EVENT_LOOP_MS: '60000',
+  };
+}
