@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 
 export type { Logger } from 'pino';
+export { silentLogger } from './silent-logger.ts';
 
 export interface LogOptions {
   level: string;
@@ -53,11 +54,6 @@ export function createLogger({
 /** By its number: in a thread, `process.stderr` is not the terminal. */
 function isTerminal(): boolean {
   return isatty(2);
-}
-
-/** A logger that says nothing, for tests and for commands whose output is their answer. */
-export function silentLogger(): Logger {
-  return pino({ level: 'silent' });
 }
 
 /** The same logger without what a library says of its own accord, such as that it listens. */

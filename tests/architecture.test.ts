@@ -36,6 +36,7 @@ const leaves = [
   'secret-file.ts',
   'start-or-close.ts',
   'logger.ts',
+  'silent-logger.ts',
   'metrics.ts',
   'thread-pool.ts',
   'thread-entry.ts',

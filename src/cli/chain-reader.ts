@@ -3,7 +3,6 @@ import { readerOf } from '../discovery/crawl/context.ts';
 import { createFetcher, type Fetcher } from '../discovery/crawl/fetch.ts';
 import type { Reader } from '../discovery/crawl/reader.ts';
 import type { GuardedClient } from '../http/guarded-client.ts';
-import { createMetrics } from '../metrics.ts';
 import { createAttributeChecker } from '../rules/typed-attributes.ts';
 import { readSchemaSources } from './schema/sources.ts';
 
@@ -11,7 +10,7 @@ import { readSchemaSources } from './schema/sources.ts';
 
 export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
   return createFetcher({
-    ...{ client, metrics: createMetrics({ process: false }), now: () => new Date() },
+    ...{ client, now: () => new Date() },
     timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
   });
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Turns } from '../fair-turns.ts';
 import type { Logger } from '../logger.ts';
 import type { Action } from '../protocol/actions.ts';
@@ -54,7 +54,7 @@ export type { VerifiedRequest } from './verified-request.ts';
  * body that is too large before its sender has read why.
  */
 export function signedRoute<A extends Action>(
-  server: FastifyInstance,
+  server: RouteServer,
   service: SignedService,
   action: A,
   handler: (request: VerifiedRequest<A>) => Promise<Answer>,
@@ -74,6 +74,20 @@ export function signedRoute<A extends Action>(
     onRequest: (request, reply) => serve(route, request, reply),
     handler: (_request, reply) => reply, // every request is answered above
   });
+}
+
+/** Fastify, or for a command Node's own server (bare-server.ts). */
+export interface RouteServer {
+  route(options: SignedRouteOptions): unknown;
+}
+
+export interface SignedRouteOptions {
+  method: Action['method'];
+  url: string;
+  exposeHeadRoute: false;
+  config: { action: Action };
+  onRequest(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  handler(request: FastifyRequest, reply: FastifyReply): FastifyReply;
 }
 
 export interface RouteOptions {

@@ -31,7 +31,8 @@ export interface AskOptions {
   url: string;
   client: GuardedClient;
   logger: Logger;
-  metrics: Metrics;
+  /** Without it, nothing is counted. */
+  metrics?: Pick<Metrics, 'counter'>;
   now: () => Date;
 }
 
@@ -54,7 +55,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
 } {
   const base = url.replace(/\/+$/, '');
   const enter = createGate(gateLimits);
-  const questions = metrics.counter('signpost_registry_requests_total', 'Questions to the registry', [
+  const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
     'outcome',
   ]);
   const state: RegistryState = { url: base };
@@ -76,7 +77,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
   function noteAnswer(outcome: 'found' | 'not_found'): void {
     if (state.reachable === false) logger.info({ registry: base }, 'the registry answers again');
     Object.assign(state, { reachable: true, at: now(), problem: undefined });
-    questions.inc({ outcome });
+    questions?.inc({ outcome });
   }
 
   /** Told once in the log, and in `/ready` for as long as it lasts: every request would say it again. */
@@ -85,7 +86,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions): {
     const level = state.reachable === false ? 'debug' : 'warn';
     logger[level]({ registry: base, path, problem }, 'the registry could not be asked');
     Object.assign(state, { reachable: false, at: now(), problem });
-    questions.inc({ outcome: 'failed' });
+    questions?.inc({ outcome: 'failed' });
   }
 
   return {

@@ -1,9 +1,9 @@
-import { silentLogger } from '../../logger.ts';
 import { DiscoverMessage } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { validator } from '../../protocol/validate.ts';
 import type { LeftOut } from '../../rules/discover/page-answer.ts';
 import { createSearch, type TraceStep, UnknownIndexVersion } from '../../search/port.ts';
+import { silentLogger } from '../../silent-logger.ts';
 import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';

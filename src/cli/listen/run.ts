@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createMessageIdScanner } from '../../http/scan-aside.ts';
-import { createServer } from '../../http/server.ts';
+import { createBareServer } from '../../http/bare-server.ts';
 import { signedRoute, type VerifiedRequest } from '../../http/signed-route.ts';
-import { silentLogger } from '../../logger.ts';
-import { createMetrics } from '../../metrics.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
 import { actions } from '../../protocol/actions.ts';
 import { paint } from '../colour.ts';
@@ -21,20 +17,13 @@ export async function listen(
   const config = context.config();
   const self = resolveSigner({ as: as ?? config.identities.consumer.id }, config);
   await withRegistry(config, async (registry) => {
-    const server = createServer({
-      role: 'listen',
-      logger: silentLogger(),
-      metrics: createMetrics({ process: false }),
-      ready: async () => ({}),
-    });
-    const scanner = createMessageIdScanner(silentLogger());
     const ended = new AbortController();
     let seen = 0;
-    server.addHook('onResponse', async ({ method, url, refusal }) => {
+    const server = createBareServer(({ method, url, refusal }) => {
       if (refusal) context.note(`${paint('bad', 'refused')} ${method} ${url}: ${refusal}`);
       else if (seen === count) ended.abort();
     });
-    const service = describeReceiver({ self, registry, config }, scanner.scan);
+    const service = describeReceiver({ self, registry, config });
     for (const action of receivedActions)
       signedRoute(server, service, actions[action], async (request) => {
         context.print(json ? renderJson(request) : render(request));
@@ -42,13 +31,11 @@ export async function listen(
         return { status: 200, body: ack(request.context.messageId) };
       });
     try {
-      await server.listen(address).catch((error: Error) => explainListening(error, address));
-      const { port } = server.server.address() as AddressInfo;
+      const { port } = await server.listen(address).catch((error: Error) => explainListening(error, address));
       context.note(`Listening on http://${address.host}:${port} as ${self.subscriberId}. Ctrl-C ends it.`);
       await untilEnded(ended);
     } finally {
       await server.close();
-      await scanner.close();
     }
   });
 }

@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts';
-import { silentLogger } from '../../logger.ts';
 import type { DomainSchema } from '../../rules/typed-attributes.ts';
 import { keptSchemasDirectory, readKeptSchemas } from '../../schemas/kept-schemas.ts';
 import { bundledSchemas, loadSchemas } from '../../schemas/schema-files.ts';
+import { silentLogger } from '../../silent-logger.ts';
 
 export interface SchemaSource {
   name: string;

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
-import { silentLogger } from '../../logger.ts';
 import { describeDifference, type IndexStatus, maintainIndex, rebuildOpenSearch } from '../../search/port.ts';
+import { silentLogger } from '../../silent-logger.ts';
 import type { Database } from '../../storage/database.ts';
 import { type CommandContext, CommandError, printResult, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';

@@ -1,21 +1,19 @@
-import type { AddressInfo } from 'node:net';
 import type { Config } from '../../config.ts';
 import { type Callback, createArrival, readCallback } from '../../delivery/await-callback.ts';
 import { hasCode } from '../../error-code.ts';
-import { createMessageIdScanner, type MessageIdScanner } from '../../http/scan-aside.ts';
-import { createServer } from '../../http/server.ts';
+import { createBareServer } from '../../http/bare-server.ts';
 import { type SignedService, signedRoute } from '../../http/signed-route.ts';
-import { silentLogger } from '../../logger.ts';
-import { createMetrics } from '../../metrics.ts';
 import { ack } from '../../protocol/acknowledgement.ts';
 import { actions } from '../../protocol/actions.ts';
 import type { SigningKey } from '../../protocol/keys.ts';
+import { scanMessageId } from '../../protocol/message-id-scan.ts';
 import { chainValues } from '../../protocol/request-signature.ts';
 import type { RegistryClient } from '../../registry/client.ts';
+import { silentLogger } from '../../silent-logger.ts';
 import { CommandError } from '../command.ts';
 import type { Draft, SendableRequest } from './request.ts';
 
-// Waits for the answer to one request, as the node that sent it would: a real server with a real signed route.
+// Waits for the answer to one request, as the node that sent it would: with a real signed route.
 
 export interface ListenAddress {
   host: string;
@@ -54,17 +52,10 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   }
   let sent: SendableRequest | undefined;
   const arrival = createArrival();
-  const server = createServer({
-    role: 'send',
-    logger: silentLogger(),
-    metrics: createMetrics({ process: false }),
-    ready: async () => ({}),
+  const server = createBareServer(({ method, url, refusal }) => {
+    if (refusal) options.onRefused(`Refused ${method} ${url}: ${refusal}.`);
   });
-  server.addHook('onResponse', async (request) => {
-    if (request.refusal) options.onRefused(`Refused ${request.method} ${request.url}: ${request.refusal}.`);
-  });
-  const scanner = createMessageIdScanner(silentLogger());
-  const service = describeService(options, () => sent, scanner);
+  const service = describeService(options, () => sent);
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
   signedRoute(server, service, { ...action, path }, async (request) => {
     const callback = readCallback(request, sent);
@@ -73,8 +64,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
   });
 
   const { host, port } = address;
-  await server.listen({ host, port }).catch((error: Error) => explainListening(error, address));
-  const bound = server.server.address() as AddressInfo;
+  const bound = await server.listen({ host, port }).catch((error: Error) => explainListening(error, address));
   return {
     action: action.name,
     url: address.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
@@ -82,10 +72,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
       sent = request;
     },
     wait: arrival.within,
-    async close() {
-      await server.close();
-      await scanner.close();
-    },
+    close: server.close,
   };
 }
 
@@ -94,10 +81,9 @@ const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as con
 function describeService(
   { self, registry, config }: ListenerOptions,
   sent: () => SendableRequest | undefined,
-  { scan }: MessageIdScanner,
 ): SignedService {
   return {
-    ...describeReceiver({ self, registry, config }, scan),
+    ...describeReceiver({ self, registry, config }),
     findSentRequest: async (messageId) => {
       const request = sent();
       return request?.messageId === messageId ? chainValues(request.authorization) : [];
@@ -107,11 +93,15 @@ function describeService(
   };
 }
 
+/** Nothing else has to be answered meanwhile: large bodies are searched for their messageId here, and in no thread. */
+const scan = async (body: Buffer) => scanMessageId(body);
+
 /** A command that receives signed messages: with the limits of the settings, and whatever key the registry knows. */
-export function describeReceiver(
-  { self, registry, config }: Pick<ListenerOptions, 'self' | 'registry' | 'config'>,
-  scan: MessageIdScanner['scan'],
-): SignedService {
+export function describeReceiver({
+  self,
+  registry,
+  config,
+}: Pick<ListenerOptions, 'self' | 'registry' | 'config'>): SignedService {
   return {
     role: 'send',
     self,

@@ -1,10 +1,9 @@
 import type { Config } from '../../config.ts';
 import type { Callback } from '../../delivery/await-callback.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
-import { silentLogger } from '../../logger.ts';
-import { createMetrics } from '../../metrics.ts';
 import { identityOf } from '../../protocol/identity.ts';
 import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
+import { silentLogger } from '../../silent-logger.ts';
 import { type CommandContext, CommandError } from '../command.ts';
 import type { CallbackListener } from './callback.ts';
 import { isAccepted, type ReceivedAnswer, readAnswer } from './report.ts';
@@ -26,7 +25,6 @@ export async function withRegistry<T>(
     registryName: config.REGISTRY_NAME,
     client,
     logger: silentLogger(),
-    metrics: createMetrics({ process: false }),
   });
   try {
     return await work(registry, client);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../tests/support/free-port.ts';
 import { type Publish, type SendScene, self, startSendScene } from '../../../tests/support/send-scene.ts';
@@ -124,6 +126,38 @@ describe('signpost send --wait', () => {
     });
   });
 
+  it('takes a callback of more than 64 KiB, which is looked into before its signature is verified', async () => {
+    const results = [{ catalogId: 'c1', status: 'ACCEPTED', resourceCount: 1, note: 'x'.repeat(200_000) }];
+    scene.onPublish = (request) => {
+      callBack(request, { results }).catch(() => undefined);
+      return { status: 200, body: ack(request.context.messageId) };
+    };
+    expect(await scene.publish('--wait', '5')).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining('the signature holds, and names the request.'),
+    });
+  });
+
+  it('refuses what is too large by its own word, unsigned or at another address, and says so', async () => {
+    const statuses: number[] = [];
+    const disturb = async (request: Publish) => {
+      const base = request.context.bppUri ?? '';
+      statuses.push(await announce(`${base}/catalog/on_publish`, 2 ** 30));
+      statuses.push((await fetch(`${base}/catalog/on_publish`, { method: 'POST', body: '{}' })).status);
+      statuses.push((await fetch(`${base}/catalog/on_pull`, { method: 'POST', body: '{}' })).status);
+      await callBack(request);
+    };
+    scene.onPublish = (request) => {
+      disturb(request).catch(() => undefined);
+      return { status: 200, body: ack(request.context.messageId) };
+    };
+    const { exitCode, notes } = await scene.publish('--wait', '5');
+    expect([exitCode, statuses]).toEqual([0, [413, 401, 404]]);
+    expect(notes).toContain('Refused POST /catalog/on_publish: SCH_SCHEMA_VALIDATION_FAILED.');
+    expect(notes).toContain('Refused POST /catalog/on_publish: AUT_SIGNATURE_MISSING.');
+    expect(notes).toContain('Refused POST /catalog/on_pull: NET_NOT_IMPLEMENTED.');
+  });
+
   it('waits at the registered address of the identity, where it has one here', async () => {
     const url = `http://127.0.0.1:${await freePort()}/base`;
     await scene.register(
@@ -165,6 +199,16 @@ describe('signpost send --wait', () => {
     });
   });
 });
+
+/** The answer to a body that is announced, and never sent. */
+async function announce(url: string, bytes: number): Promise<number> {
+  const asking = request(url, { method: 'POST', headers: { 'content-length': bytes } });
+  asking.flushHeaders();
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  // Cut off in the midst, on purpose.
+  asking.on('error', () => undefined).destroy();
+  return answer.statusCode ?? 0;
+}
 
 interface Pretence {
   answering?: string;

@@ -2,7 +2,6 @@ import { readerOf } from '../../discovery/crawl/context.ts';
 import { createFetcher } from '../../discovery/crawl/fetch.ts';
 import { isReadingFault } from '../../discovery/crawl/reasons.ts';
 import { fault } from '../../discovery/inspect/findings.ts';
-import { createMetrics } from '../../metrics.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import {
   findKnownCatalogs,
@@ -61,9 +60,8 @@ export async function inspect(context: ConsoleContext, question: InspectQuestion
 
 export function openTools({ config, outside, now }: ConsoleContext): WalkTools {
   const registry = outside.freshRegistry();
-  const metrics = createMetrics({ process: false });
   const { fetcher, fetches } = recordFetches(
-    createFetcher({ client: outside.client, metrics, now, timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS }),
+    createFetcher({ client: outside.client, now, timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS }),
     now,
   );
   const reader = readerOf(config, { fetcher, registry, checker: () => outside.schemas.checker() });

@@ -34,18 +34,19 @@ const requestsAtOnce = 64;
 
 export interface FetcherParts {
   client: GuardedClient;
-  metrics: Metrics;
+  /** Without it, nothing is counted. */
+  metrics?: Pick<Metrics, 'counter'>;
   now(): Date;
   timeoutMs: number;
 }
 
 export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts): Fetcher {
   const slots = createSlots({ total: requestsAtOnce, perParty: requestsPerHost });
-  const fetches = metrics.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
+  const fetches = metrics?.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
     'outcome',
   ]);
-  for (const outcome of ['fetched', 'unchanged', 'missing', 'failed']) fetches.inc({ outcome }, 0);
-  const fetchedBytes = metrics.counter(
+  for (const outcome of ['fetched', 'unchanged', 'missing', 'failed']) fetches?.inc({ outcome }, 0);
+  const fetchedBytes = metrics?.counter(
     'signpost_crawl_fetched_bytes_total',
     'Bytes that the crawler fetched',
   );
@@ -60,7 +61,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
           ...(operatorConfigured && { operatorConfigured }),
         });
         const { status, wire } = answer;
-        fetchedBytes.inc(wire.length);
+        fetchedBytes?.inc(wire.length);
         if (status === 304 && asksForNews(headers)) return count('unchanged', { kind: 'unchanged' });
         if (status === 404 || status === 410) return count('missing', { kind: 'missing', status });
         if (status !== 200) throw statusFault(url, status, answer.headers, now());
@@ -68,7 +69,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
         const file = { url, wire, isEncoded: isEncoded(url, answer.headers) };
         return count('fetched', { kind: 'file', file, etag, modified });
       } catch (error) {
-        fetches.inc({ outcome: 'failed' });
+        fetches?.inc({ outcome: 'failed' });
         throw error instanceof FetchFailure ? faultOf(error, url) : error;
       } finally {
         leave();
@@ -87,7 +88,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
   }
 
   function count(outcome: string, fetched: Fetched): Fetched {
-    fetches.inc({ outcome });
+    fetches?.inc({ outcome });
     return fetched;
   }
 }
